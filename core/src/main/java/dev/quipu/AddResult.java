@@ -1,0 +1,39 @@
+package dev.quipu;
+
+import java.util.OptionalLong;
+
+/**
+ * The definite answer to an add. What is not definite is thrown: {@link
+ * dev.quipu.store.StoreException} with {@link dev.quipu.store.Outcome#UNKNOWN}.
+ */
+public sealed interface AddResult {
+  /**
+   * The add was applied by this call.
+   *
+   * @param added what was added
+   * @param value the counter right after this add, if the technique can tell ({@link
+   *     dev.quipu.technique.Guarantee#ADD_AND_GET})
+   */
+  record Applied(long added, OptionalLong value) implements AddResult {}
+
+  /**
+   * The add was applied earlier under the same request id; nothing changed now. Its parts repeat
+   * the first answer.
+   */
+  record Replayed(long added, OptionalLong value) implements AddResult {}
+
+  /**
+   * The add was not applied, and nothing was consumed.
+   *
+   * @param why the reason
+   * @param value the counter when it was refused
+   */
+  record Refused(Refusal why, long value) implements AddResult {}
+
+  /**
+   * The request id was used before for another delta or other bounds; nothing changed.
+   *
+   * @param added what that earlier request added
+   */
+  record Conflict(long added) implements AddResult {}
+}

@@ -1,0 +1,51 @@
+package dev.quipu;
+
+/**
+ * The range that an add must leave the counter in, checked atomically with the add.
+ *
+ * <p>Only the bound that the add moves towards is checked: a counter that already lies outside may
+ * always move back in.
+ *
+ * @param floor smallest value allowed after a decrement; {@link Long#MIN_VALUE} for none
+ * @param ceiling largest value allowed after an increment; {@link Long#MAX_VALUE} for none
+ */
+public record Bounds(long floor, long ceiling) {
+  private static final Bounds NONE = new Bounds(Long.MIN_VALUE, Long.MAX_VALUE);
+
+  /**
+   * Checks that a value can satisfy both bounds.
+   *
+   * @throws IllegalArgumentException if {@code floor} is above {@code ceiling}
+   */
+  public Bounds {
+    if (floor > ceiling) {
+      throw new IllegalArgumentException(
+          "floor %d is above ceiling %d".formatted(floor, ceiling));
+    }
+  }
+
+  /** No bound but those of 64 bits. */
+  public static Bounds none() {
+    return NONE;
+  }
+
+  /** A floor alone: stock that must not go below zero. */
+  public static Bounds atLeast(long floor) {
+    return new Bounds(floor, Long.MAX_VALUE);
+  }
+
+  /** A ceiling alone: a quota. */
+  public static Bounds atMost(long ceiling) {
+    return new Bounds(Long.MIN_VALUE, ceiling);
+  }
+
+  /** Both. */
+  public static Bounds between(long floor, long ceiling) {
+    return new Bounds(floor, ceiling);
+  }
+
+  /** Whether neither bound is set. */
+  public boolean isNone() {
+    return floor == Long.MIN_VALUE && ceiling == Long.MAX_VALUE;
+  }
+}

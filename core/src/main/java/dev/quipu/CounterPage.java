@@ -1,0 +1,20 @@
+package dev.quipu;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Part of a listing of counters, in order of name (by UTF-16 code unit).
+ *
+ * @param counters names and values
+ * @param resumeAfter the name to ask for the next page with; empty on the last page
+ */
+public record CounterPage(List<Entry> counters, Optional<String> resumeAfter) {
+  /** One counter. */
+  public record Entry(String name, Reading reading) {}
+
+  /** Copies the list. */
+  public CounterPage {
+    counters = List.copyOf(counters);
+  }
+}

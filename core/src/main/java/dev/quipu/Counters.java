@@ -1,0 +1,67 @@
+package dev.quipu;
+
+import dev.quipu.technique.TechniqueSpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Many counters, by name: what a technique or the embedded engine offers. Thread-safe and blocking;
+ * callers bring virtual threads.
+ *
+ * <p>Every method throws {@link dev.quipu.store.StoreException} when the store did not give a
+ * definite answer in time, and {@link IllegalArgumentException} for a name outside {@link Limits}.
+ */
+public interface Counters {
+  /** What these counters promise, and what they cost. */
+  TechniqueSpec spec();
+
+  /**
+   * Adds, once.
+   *
+   * @throws UnsupportedOperationException if {@code add} has bounds or an id that this technique
+   *     cannot honour
+   */
+  AddResult add(Add add);
+
+  /**
+   * Adds several, in order, each by itself: one refusal does not undo another's success. A store
+   * that can commits them together.
+   *
+   * @param adds at most {@link Limits#BULK_ADDS_MAX}
+   * @return one result for each add, in the same order
+   */
+  default List<AddResult> addAll(List<Add> adds) {
+    List<AddResult> results = new ArrayList<>(adds.size());
+    for (Add add : adds) {
+      results.add(add(add));
+    }
+    return results;
+  }
+
+  /** The value of a counter; empty if it was never written. */
+  Optional<Reading> read(String counter);
+
+  /**
+   * Counters whose name starts with {@code prefix}, in order of name.
+   *
+   * @param after only names behind this one; empty to start
+   * @param limit 1 to {@link Limits#PAGE_COUNTERS_MAX}
+   */
+  CounterPage list(String prefix, String after, int limit);
+
+  /**
+   * What became of a request.
+   *
+   * @throws UnsupportedOperationException if this technique keeps no request ids
+   */
+  RequestOutcome outcome(String counter, RequestId id);
+
+  /**
+   * Makes sure that a request which has not applied never will, and tells which it is: {@link
+   * RequestOutcome.Applied} or {@link RequestOutcome.Sealed}. Safe to repeat.
+   *
+   * @throws UnsupportedOperationException if this technique keeps no request ids
+   */
+  RequestOutcome seal(String counter, RequestId id);
+}

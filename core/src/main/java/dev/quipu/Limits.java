@@ -1,0 +1,67 @@
+package dev.quipu;
+
+import java.nio.charset.StandardCharsets;
+
+/** Every limit of the API, named once, with its unit last. */
+public final class Limits {
+  /** Longest name of a counter, in bytes of UTF-8. */
+  public static final int NAME_BYTES_MAX = 512;
+
+  /** Longest request id, in bytes of UTF-8. */
+  public static final int REQUEST_ID_BYTES_MAX = 255;
+
+  /** Longest URL of a view event, in bytes of UTF-8. */
+  public static final int URL_BYTES_MAX = 2_048;
+
+  /** Longest client id of a view event, in bytes of UTF-8. */
+  public static final int CLIENT_ID_BYTES_MAX = 255;
+
+  /** Most adds in one call of {@link Counters#addAll}. */
+  public static final int BULK_ADDS_MAX = 10_000;
+
+  /** Most counters in one page of a listing. */
+  public static final int PAGE_COUNTERS_MAX = 1_000;
+
+  private Limits() {}
+
+  /**
+   * Returns {@code text} if it is fit to be a name: not empty, well-formed Unicode, no control
+   * characters, not longer than {@code bytesMax} in UTF-8.
+   *
+   * @throws IllegalArgumentException naming {@code field} and the rule that was broken
+   */
+  public static String checkText(String field, String text, int bytesMax) {
+    if (text.isEmpty()) {
+      throw new IllegalArgumentException(field + " is empty");
+    }
+    int bytes = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c < 0x20 || (c >= 0x7f && c < 0xa0)) {
+        throw new IllegalArgumentException(
+            "%s has a control character (U+%04X) at position %d".formatted(field, (int) c, i));
+      }
+      if (!Character.isSurrogate(c)) {
+        bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
+      } else if (Character.isHighSurrogate(c)
+          && i + 1 < text.length()
+          && Character.isLowSurrogate(text.charAt(i + 1))) {
+        bytes += 4;
+        i++;
+      } else {
+        throw new IllegalArgumentException(
+            "%s is not well-formed Unicode at position %d".formatted(field, i));
+      }
+    }
+    if (bytes > bytesMax) {
+      throw new IllegalArgumentException(
+          "%s is %d bytes long, the limit is %d".formatted(field, bytes, bytesMax));
+    }
+    return text;
+  }
+
+  /** The length of {@code text} in bytes of UTF-8. */
+  public static int utf8Length(String text) {
+    return text.getBytes(StandardCharsets.UTF_8).length;
+  }
+}

@@ -1,0 +1,89 @@
+package dev.quipu;
+
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.UniqueViews;
+import dev.quipu.time.Clock;
+import java.nio.file.Path;
+import java.util.ServiceLoader;
+
+/**
+ * Where counting starts.
+ *
+ * <pre>{@code
+ * try (Quipu quipu = Quipu.open(Path.of("data"))) {
+ *   Counter likes = quipu.counter("article/42");
+ *   likes.add(1, RequestId.of("order-981"));
+ *   Counter seats = quipu.counter("event/7", Bounds.atLeast(0));
+ *   seats.add(-2, RequestId.of("order-982"));
+ * }
+ * }</pre>
+ */
+public final class Quipu implements AutoCloseable {
+  private final Counters counters;
+  private final UniqueViews views;
+  private final Runnable onClose;
+
+  private Quipu(Counters counters, Store store, Runnable onClose) {
+    this.counters = counters;
+    this.views = new UniqueViews(store);
+    this.onClose = onClose;
+  }
+
+  /**
+   * Counts on the embedded engine, in files under {@code directory}.
+   *
+   * @throws dev.quipu.store.StoreException if the directory is locked, damaged or not writable
+   * @throws IllegalStateException if {@code quipu-engine} is not on the class path
+   */
+  public static Quipu open(Path directory) {
+    EmbeddedEngine.Provider provider =
+        ServiceLoader.load(EmbeddedEngine.Provider.class)
+            .findFirst()
+            .orElseThrow(
+                () -> new IllegalStateException("dev.quipu:quipu-engine is not on the class path"));
+    return on(provider.open(directory));
+  }
+
+  /** Counts on an engine that was opened with its own options; it is closed with this. */
+  public static Quipu on(EmbeddedEngine engine) {
+    return new Quipu(engine, new Store(engine.driver(), Clock.system()), engine::close);
+  }
+
+  /**
+   * Counts on a store, by the technique that is exact on it: {@link MarkerItem}. The driver stays
+   * the caller's to close.
+   *
+   * @throws IllegalArgumentException if the store lacks what the technique needs
+   */
+  public static Quipu on(StoreDriver driver) {
+    Store store = new Store(driver, Clock.system());
+    return new Quipu(new MarkerItem(store), store, () -> {});
+  }
+
+  /** A counter without bounds. */
+  public Counter counter(String name) {
+    return counter(name, Bounds.none());
+  }
+
+  /** A counter that stays within bounds. */
+  public Counter counter(String name, Bounds bounds) {
+    return new Counter(counters, name, bounds);
+  }
+
+  /** All counters, by name. */
+  public Counters counters() {
+    return counters;
+  }
+
+  /** Exact unique views. */
+  public UniqueViews views() {
+    return views;
+  }
+
+  @Override
+  public void close() {
+    onClose.run();
+  }
+}

@@ -1,0 +1,34 @@
+package dev.quipu;
+
+import org.jspecify.annotations.Nullable;
+
+/** Why an add was refused. A refused add consumes nothing. */
+public enum Refusal {
+  /** It would have gone below the floor. Not remembered: the same id may succeed later. */
+  FLOOR,
+  /** It would have gone above the ceiling. Not remembered: the same id may succeed later. */
+  CEILING,
+  /** It would have left the range of 64 bits. Counters never wrap. */
+  OVERFLOW,
+  /** The request was sealed before it arrived: it never applied and never will. */
+  SEALED;
+
+  /**
+   * Why {@code value + delta} must be refused within {@code bounds}, or null if it must not: the
+   * one place that decides it.
+   */
+  public static @Nullable Refusal of(
+      long value, long delta, Bounds bounds) {
+    long after = value + delta;
+    if (((value ^ after) & (delta ^ after)) < 0) {
+      return OVERFLOW;
+    }
+    if (delta < 0 && after < bounds.floor()) {
+      return FLOOR;
+    }
+    if (delta > 0 && after > bounds.ceiling()) {
+      return CEILING;
+    }
+    return null;
+  }
+}

@@ -1,0 +1,121 @@
+package dev.quipu;
+
+import dev.quipu.time.Randomness;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The caller's name for one logical request: an add repeated under the same id counts once.
+ *
+ * <p>Make it before the first attempt and keep it until a definite answer came; an order number or
+ * the id of a queue message serves. An id belongs to one counter: the same id on another counter is
+ * another request.
+ *
+ * <p>Every id has a 128-bit form. A text of 32 lower-case hexadecimal digits is its own 128-bit
+ * form; any other text is reduced by SHA-256, cut to 128 bits, so that nobody can make two texts
+ * meet. Ids are equal when their 128-bit forms are.
+ */
+public final class RequestId {
+  private static final int HEX_DIGITS = 32;
+  private static final ThreadLocal<MessageDigest> SHA_256 =
+      ThreadLocal.withInitial(RequestId::sha256);
+
+  private final long high;
+  private final long low;
+  private @Nullable String text;
+
+  private RequestId(long high, long low, @Nullable String text) {
+    this.high = high;
+    this.low = low;
+    this.text = text;
+  }
+
+  /**
+   * The id with this text.
+   *
+   * @param text 1 to {@link Limits#REQUEST_ID_BYTES_MAX} bytes of UTF-8, no control characters
+   * @throws IllegalArgumentException if {@code text} breaks one of these rules
+   */
+  public static RequestId of(String text) {
+    Limits.checkText("request id", text, Limits.REQUEST_ID_BYTES_MAX);
+    if (isHex(text)) {
+      return of(
+          Long.parseUnsignedLong(text, 0, HEX_DIGITS / 2, 16),
+          Long.parseUnsignedLong(text, HEX_DIGITS / 2, HEX_DIGITS, 16));
+    }
+    byte[] hash = SHA_256.get().digest(text.getBytes(StandardCharsets.UTF_8));
+    ByteBuffer buffer = ByteBuffer.wrap(hash);
+    return new RequestId(buffer.getLong(), buffer.getLong(), text);
+  }
+
+  /** The id with these 128 bits; its text is their 32 hexadecimal digits. */
+  public static RequestId of(long high, long low) {
+    return new RequestId(high, low, null);
+  }
+
+  /** An id that nobody else has. */
+  public static RequestId random() {
+    RandomGenerator random = Randomness.secure();
+    return of(random.nextLong(), random.nextLong());
+  }
+
+  /** The upper 64 of the 128 bits. */
+  public long high() {
+    return high;
+  }
+
+  /** The lower 64 of the 128 bits. */
+  public long low() {
+    return low;
+  }
+
+  /** The text that the caller gave, or the 128 bits in hexadecimal. */
+  public String text() {
+    String known = text;
+    if (known == null) {
+      known = "%016x%016x".formatted(high, low);
+      text = known; // a benign race: every thread computes the same text
+    }
+    return known;
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof RequestId id && id.high == high && id.low == low;
+  }
+
+  @Override
+  public int hashCode() {
+    return Long.hashCode(high ^ low);
+  }
+
+  @Override
+  public String toString() {
+    return text();
+  }
+
+  private static boolean isHex(String text) {
+    if (text.length() != HEX_DIGITS) {
+      return false;
+    }
+    for (int i = 0; i < HEX_DIGITS; i++) {
+      char c = text.charAt(i);
+      if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f')) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException impossible) { // every Java platform must have SHA-256
+      throw new IllegalStateException(impossible);
+    }
+  }
+}

@@ -1,0 +1,21 @@
+package dev.quipu.store;
+
+/** What a store may be able to do; {@link Store} simulates some of what is missing. */
+public enum Capability {
+  /** {@link Consistency#STRONG} reads. */
+  STRONG_READ,
+  /** A lone, unconditional {@link Change.Add} on an item whose only field is that number. */
+  NATIVE_ADD,
+  /** Any {@link Write.Update} under any condition. */
+  NATIVE_UPDATE,
+  /** {@link StoreDriver#writeAll} without a token. */
+  ATOMIC_BATCH,
+  /** {@link StoreDriver#writeAll} with a token. */
+  TOKEN_BATCH,
+  /** {@link StoreDriver#scan}. */
+  ORDERED_SCAN,
+  /** Expired items are removed by the store itself, some time later. */
+  NATIVE_EXPIRY,
+  /** An acknowledged write survives a power cut. */
+  DURABLE
+}

@@ -1,0 +1,45 @@
+package dev.quipu.store;
+
+import java.util.List;
+
+/** What must hold for a write to be applied; checked and applied in one atomic step. */
+public sealed interface Condition {
+  /** Nothing. */
+  record Always() implements Condition {}
+
+  /** There is no item under the key. */
+  record Absent() implements Condition {}
+
+  /** The item is in exactly this state. */
+  record VersionIs(Version version) implements Condition {}
+
+  /** The field has this value. */
+  record FieldIs(String field, Field value) implements Condition {}
+
+  /** After the change, the number lies in {@code min..max}, ends included. This is a threshold. */
+  record Within(String field, long min, long max) implements Condition {}
+
+  /** The set does not hold the token. */
+  record Lacks(String field, String token) implements Condition {}
+
+  /** The set holds fewer than {@code count} tokens. */
+  record FewerThan(String field, int count) implements Condition {}
+
+  /** All of these. */
+  record All(List<Condition> conditions) implements Condition {
+    /** Copies the list. */
+    public All {
+      conditions = List.copyOf(conditions);
+    }
+  }
+
+  /** Nothing must hold. */
+  static Condition always() {
+    return new Always();
+  }
+
+  /** All of these must hold. */
+  static Condition all(Condition... conditions) {
+    return new All(List.of(conditions));
+  }
+}

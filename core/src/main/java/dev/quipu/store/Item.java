@@ -1,0 +1,58 @@
+package dev.quipu.store;
+
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What is stored under a key.
+ *
+ * @param expiresAt when it stops to exist for readers; stores remove it some time later
+ */
+public record Item(
+    Key key, Map<String, Field> fields, Version version, Optional<Instant> expiresAt) {
+  /** Copies the fields. */
+  public Item {
+    fields = Map.copyOf(fields);
+  }
+
+  /**
+   * A number field; 0 if absent.
+   *
+   * @throws StoreException if the field is no number
+   */
+  public long number(String field) {
+    return switch (fields.get(field)) {
+      case null -> 0;
+      case Field.Number number -> number.value();
+      case Field.Text text -> throw StoreException.wrongType(key, field);
+      case Field.Tokens tokens -> throw StoreException.wrongType(key, field);
+    };
+  }
+
+  /** A text field; empty if absent. */
+  public Optional<String> text(String field) {
+    return switch (fields.get(field)) {
+      case null -> Optional.empty();
+      case Field.Text text -> Optional.of(text.value());
+      case Field.Number number -> throw StoreException.wrongType(key, field);
+      case Field.Tokens tokens -> throw StoreException.wrongType(key, field);
+    };
+  }
+
+  /** A set field; an empty set if absent. */
+  public Set<String> tokens(String field) {
+    return switch (fields.get(field)) {
+      case null -> Set.of();
+      case Field.Tokens tokens -> tokens.values();
+      case Field.Number number -> throw StoreException.wrongType(key, field);
+      case Field.Text text -> throw StoreException.wrongType(key, field);
+    };
+  }
+
+  /** Whether readers no longer see it at {@code now}. */
+  public boolean isExpired(Instant now) {
+    return expiresAt.isPresent() && !expiresAt.get().isAfter(now);
+  }
+}

@@ -1,0 +1,109 @@
+package dev.quipu.store;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Items in memory, sorted: for drivers that keep them there. Not thread-safe. */
+public final class ItemTable {
+  private static final NavigableMap<String, Item> NONE = new TreeMap<>();
+
+  private final TreeMap<String, TreeMap<String, Item>> partitions = new TreeMap<>();
+  private long size;
+
+  /** An empty table. */
+  public ItemTable() {}
+
+  /** How many items there are. */
+  public long size() {
+    return size;
+  }
+
+  /** The item under a key. */
+  public Optional<Item> get(Key key) {
+    Map<String, Item> partition = partitions.get(key.partition());
+    return partition == null ? Optional.empty() : Optional.ofNullable(partition.get(key.sort()));
+  }
+
+  /** Stores an item under its key, or removes what is there. */
+  public void set(Key key, Optional<Item> item) {
+    if (item.isPresent()) {
+      TreeMap<String, Item> partition =
+          partitions.computeIfAbsent(key.partition(), name -> new TreeMap<>());
+      if (partition.put(key.sort(), item.get()) == null) {
+        size++;
+      }
+      return;
+    }
+    TreeMap<String, Item> partition = partitions.get(key.partition());
+    if (partition != null && partition.remove(key.sort()) != null) {
+      size--;
+      if (partition.isEmpty()) {
+        partitions.remove(key.partition());
+      }
+    }
+  }
+
+  /** The page that {@code scan} asks for. */
+  public Page page(Scan scan) {
+    NavigableMap<String, Item> partition = partitions.get(scan.partition());
+    NavigableMap<String, Item> range = partition == null ? NONE : range(partition, scan);
+    List<Item> found = new ArrayList<>();
+    for (Item item : (scan.descending() ? range.descendingMap() : range).values()) {
+      if (found.size() == scan.itemsMax()) {
+        Item edge = scan.descending() ? found.getLast() : item;
+        return new Page(found, Optional.of(edge.key().sort()));
+      }
+      found.add(item);
+    }
+    return new Page(found, Optional.empty());
+  }
+
+  /**
+   * The next items in order of key, over all partitions: for a walk that lets go of the table
+   * between two calls.
+   *
+   * @param after the last key of the call before; null to start
+   */
+  public List<Item> next(@Nullable Key after, int itemsMax) {
+    List<Item> found = new ArrayList<>();
+    NavigableMap<String, TreeMap<String, Item>> rest = partitions;
+    if (after != null) {
+      NavigableMap<String, Item> partition = partitions.get(after.partition());
+      if (partition != null) {
+        take(partition.tailMap(after.sort(), false), itemsMax, found);
+      }
+      rest = partitions.tailMap(after.partition(), false);
+    }
+    for (NavigableMap<String, Item> partition : rest.values()) {
+      if (found.size() == itemsMax) {
+        break;
+      }
+      take(partition, itemsMax, found);
+    }
+    return found;
+  }
+
+  private static void take(NavigableMap<String, Item> from, int itemsMax, List<Item> found) {
+    for (Item item : from.values()) {
+      if (found.size() == itemsMax) {
+        return;
+      }
+      found.add(item);
+    }
+  }
+
+  private static NavigableMap<String, Item> range(
+      NavigableMap<String, Item> partition, Scan scan) {
+    if (scan.until().isEmpty()) {
+      return partition.tailMap(scan.from(), true);
+    }
+    return scan.from().compareTo(scan.until().get()) < 0
+        ? partition.subMap(scan.from(), true, scan.until().get(), false)
+        : NONE;
+  }
+}

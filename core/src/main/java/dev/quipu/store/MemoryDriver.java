@@ -1,0 +1,123 @@
+package dev.quipu.store;
+
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store in the memory of this process: the reference for what a driver must do, and fit for tests
+ * and for counts that may be lost. One lock, one sorted map.
+ *
+ * <p>Not durable. Expired items stay until overwritten. Tokens of batches are kept until the driver
+ * is closed.
+ */
+public final class MemoryDriver implements StoreDriver {
+  private static final StoreProfile PROFILE =
+      new StoreProfile(
+          "memory",
+          EnumSet.of(
+              Capability.STRONG_READ,
+              Capability.NATIVE_ADD,
+              Capability.NATIVE_UPDATE,
+              Capability.ATOMIC_BATCH,
+              Capability.TOKEN_BATCH,
+              Capability.ORDERED_SCAN),
+          Atomicity.STORE,
+          100,
+          1 << 20);
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final ItemTable items = new ItemTable();
+  private final Map<RequestToken, List<Write>> tokens = new HashMap<>();
+  private long versions;
+
+  /** An empty store. */
+  public MemoryDriver() {}
+
+  @Override
+  public StoreProfile profile() {
+    return PROFILE;
+  }
+
+  @Override
+  public Optional<Item> get(Key key, Consistency consistency) {
+    lock.lock();
+    try {
+      return items.get(key);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public WriteResult write(Write write) {
+    lock.lock();
+    try {
+      Optional<Item> before = items.get(write.key());
+      return switch (write.applyTo(before, nextVersion())) {
+        case Write.Effect.Unmet unmet -> new WriteResult.ConditionFailed(write.key(), before);
+        case Write.Effect.Now now -> {
+          items.set(write.key(), now.item());
+          yield new WriteResult.Applied(now.item());
+        }
+      };
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    lock.lock();
+    try {
+      if (token != null && tokens.containsKey(token)) {
+        if (writes.equals(tokens.get(token))) {
+          return new WriteResult.Applied(Optional.empty());
+        }
+        throw StoreException.notApplied(
+            Reason.INVALID, "token " + token.text() + " was used for another batch");
+      }
+      List<Optional<Item>> after = new ArrayList<>(writes.size());
+      for (Write write : writes) {
+        Optional<Item> before = items.get(write.key());
+        switch (write.applyTo(before, nextVersion())) {
+          case Write.Effect.Unmet unmet -> {
+            return new WriteResult.ConditionFailed(write.key(), before);
+          }
+          case Write.Effect.Now now -> after.add(now.item());
+        }
+      }
+      for (int i = 0; i < writes.size(); i++) {
+        items.set(writes.get(i).key(), after.get(i));
+      }
+      if (token != null) {
+        tokens.put(token, List.copyOf(writes));
+      }
+      return new WriteResult.Applied(Optional.empty());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public Page scan(Scan scan) {
+    lock.lock();
+    try {
+      return items.page(scan);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {}
+
+  private Version nextVersion() {
+    return new Version(Long.toString(++versions, Character.MAX_RADIX));
+  }
+}

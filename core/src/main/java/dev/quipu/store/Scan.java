@@ -1,0 +1,46 @@
+package dev.quipu.store;
+
+import java.util.Optional;
+
+/**
+ * A look through one partition in order of sort.
+ *
+ * @param from first sort to return; empty text for the start of the partition
+ * @param until first sort no longer to return; empty for the end of the partition
+ * @param descending from the end towards the start
+ * @param itemsMax most items to return in one page, 1 to {@link #ITEMS_MAX}
+ */
+public record Scan(
+    String partition,
+    String from,
+    Optional<String> until,
+    boolean descending,
+    int itemsMax,
+    Consistency consistency) {
+  /** Most items in one page. */
+  public static final int ITEMS_MAX = 1_000;
+
+  /**
+   * Checks the limits.
+   *
+   * @throws IllegalArgumentException if {@code itemsMax} is outside them
+   */
+  public Scan {
+    if (itemsMax < 1 || itemsMax > ITEMS_MAX) {
+      throw new IllegalArgumentException(
+          "itemsMax is %d, the limits are 1 and %d".formatted(itemsMax, ITEMS_MAX));
+    }
+  }
+
+  /** All of a partition, ascending, by the largest pages. */
+  public static Scan all(String partition) {
+    return new Scan(partition, "", Optional.empty(), false, ITEMS_MAX, Consistency.STRONG);
+  }
+
+  /** The same look, going on at {@code sort}: what {@link Page#resumeAt} gave. */
+  public Scan resumedAt(String sort) {
+    return descending
+        ? new Scan(partition, from, Optional.of(sort), true, itemsMax, consistency)
+        : new Scan(partition, sort, until, false, itemsMax, consistency);
+  }
+}

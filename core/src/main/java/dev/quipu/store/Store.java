@@ -1,0 +1,305 @@
+package dev.quipu.store;
+
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store as techniques see it: a {@link StoreDriver} with what all drivers share put in front of
+ * it. Thread-safe.
+ *
+ * <ul>
+ *   <li>It checks keys, sizes and batches against their limits.
+ *   <li>It hides items that have expired; a write under {@link Condition.Absent} takes the place of
+ *       an expired item.
+ *   <li>It repeats a call that certainly had no effect and may succeed a moment later, and nothing
+ *       else: an unknown outcome goes to the technique, which alone knows what to do.
+ *   <li>Where the driver lacks {@link Capability#NATIVE_UPDATE}, it reads and stores the whole item
+ *       under the condition that nobody else did.
+ * </ul>
+ */
+public final class Store {
+  private final StoreDriver driver;
+  private final StoreProfile profile;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final StoreOptions options;
+  private final LongAdder calls = new LongAdder();
+  private final LongAdder repeats = new LongAdder();
+  private final LongAdder unknowns = new LongAdder();
+
+  /** A store with {@link StoreOptions#DEFAULT}. */
+  public Store(StoreDriver driver, Clock clock) {
+    this(driver, clock, Randomness.secure(), StoreOptions.DEFAULT);
+  }
+
+  /** A store whose time and chance are the caller's. */
+  public Store(StoreDriver driver, Clock clock, RandomGenerator random, StoreOptions options) {
+    this.driver = driver;
+    this.profile = driver.profile();
+    this.clock = clock;
+    this.random = random;
+    this.options = options;
+  }
+
+  /** What the driver is able to do. */
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  /** The clock by which items expire. */
+  public Clock clock() {
+    return clock;
+  }
+
+  /** Calls to the driver so far: {@code calls}, of them {@code repeats}, and unknown outcomes. */
+  public Statistics statistics() {
+    return new Statistics(calls.sum(), repeats.sum(), unknowns.sum());
+  }
+
+  /** Counts of calls to the driver. */
+  public record Statistics(long calls, long repeats, long unknowns) {}
+
+  /** One item; empty if there is none or it has expired. */
+  public Optional<Item> get(Key key, Consistency consistency) {
+    return attempt(() -> driver.get(key, consistency)).filter(item -> !item.isExpired(now()));
+  }
+
+  /** One item, atomic, conditional. */
+  public WriteResult write(Write write) {
+    check(write);
+    WriteResult result = isNative(write) ? attempt(() -> driver.write(write)) : simulate(write);
+    if (result instanceof WriteResult.ConditionFailed failed && isExpired(failed)) {
+      return asAbsent(write, failed)
+          .map(again -> attempt(() -> driver.write(again)))
+          .orElse(new WriteResult.ConditionFailed(failed.key(), Optional.empty()));
+    }
+    return result;
+  }
+
+  /**
+   * Several items, all or nothing.
+   *
+   * @param token see {@link StoreDriver#writeAll}; needs {@link Capability#TOKEN_BATCH}
+   * @throws UnsupportedOperationException if the store has no batches
+   */
+  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    checkBatch(writes, token);
+    WriteResult result = attempt(() -> driver.writeAll(writes, token));
+    if (result instanceof WriteResult.ConditionFailed failed && isExpired(failed)) {
+      return replaceExpired(writes, token, failed);
+    }
+    return result;
+  }
+
+  /**
+   * One page of one partition, less what has expired.
+   *
+   * @throws UnsupportedOperationException if the store has no order
+   */
+  public Page scan(Scan scan) {
+    if (!profile.has(Capability.ORDERED_SCAN)) {
+      throw profile.lacks(Capability.ORDERED_SCAN);
+    }
+    Page page = attempt(() -> driver.scan(scan));
+    Instant now = now();
+    return new Page(
+        page.items().stream().filter(item -> !item.isExpired(now)).toList(), page.resumeAt());
+  }
+
+  private boolean isNative(Write write) {
+    if (!(write instanceof Write.Update update) || profile.has(Capability.NATIVE_UPDATE)) {
+      return true;
+    }
+    return profile.has(Capability.NATIVE_ADD)
+        && update.condition() instanceof Condition.Always
+        && update.changes().size() == 1
+        && update.changes().getFirst() instanceof Change.Add;
+  }
+
+  /** Reads, computes, and stores the whole item if it is still what was read; again if not. */
+  private WriteResult simulate(Write write) {
+    for (int attempt = 1; ; attempt++) {
+      Optional<Item> found = attempt(() -> driver.get(write.key(), Consistency.STRONG));
+      Optional<Item> alive = found.filter(item -> !item.isExpired(now()));
+      if (!(write.applyTo(alive, new Version("")) instanceof Write.Effect.Now now)) {
+        return new WriteResult.ConditionFailed(write.key(), alive);
+      }
+      Condition unchanged =
+          found
+              .<Condition>map(item -> new Condition.VersionIs(item.version()))
+              .orElse(new Condition.Absent());
+      Item after = now.item().orElseThrow(); // an update always leaves an item
+      Write put = new Write.Put(write.key(), after.fields(), after.expiresAt(), unchanged);
+      WriteResult result = attempt(() -> driver.write(put));
+      if (result instanceof WriteResult.Applied) {
+        return result;
+      }
+      if (attempt == options.attemptsMax()) {
+        throw StoreException.notApplied(
+            Reason.THROTTLED,
+            "%d writers came first to %s/%s"
+                .formatted(attempt, write.key().partition(), write.key().sort()));
+      }
+      pause(attempt);
+    }
+  }
+
+  private WriteResult replaceExpired(
+      List<Write> writes, @Nullable RequestToken token, WriteResult.ConditionFailed first) {
+    List<Write> again = new ArrayList<>(writes);
+    WriteResult.ConditionFailed failed = first;
+    for (int i = 0; i < writes.size(); i++) { // each round replaces one write, so this ends
+      Key key = failed.key();
+      int at = indexOf(again, key);
+      Optional<Write> replaced = asAbsent(again.get(at), failed);
+      if (replaced.isEmpty()) {
+        return new WriteResult.ConditionFailed(key, Optional.empty());
+      }
+      again.set(at, replaced.get());
+      WriteResult result = attempt(() -> driver.writeAll(again, token));
+      if (!(result instanceof WriteResult.ConditionFailed next) || !isExpired(next)) {
+        return result;
+      }
+      failed = next;
+    }
+    return new WriteResult.ConditionFailed(failed.key(), Optional.empty());
+  }
+
+  /** The same write as if the expired item were not there; empty if it fails even so. */
+  private Optional<Write> asAbsent(Write write, WriteResult.ConditionFailed failed) {
+    Item expired = failed.found().orElseThrow();
+    Condition unchanged = new Condition.VersionIs(expired.version());
+    return switch (write.applyTo(Optional.empty(), new Version(""))) {
+      case Write.Effect.Unmet unmet -> Optional.empty();
+      case Write.Effect.Now now ->
+          Optional.of(
+              now.item()
+                  .<Write>map(
+                      item ->
+                          new Write.Put(item.key(), item.fields(), item.expiresAt(), unchanged))
+                  .orElse(new Write.Delete(write.key(), unchanged)));
+    };
+  }
+
+  private boolean isExpired(WriteResult.ConditionFailed failed) {
+    return failed.found().isPresent() && failed.found().get().isExpired(now());
+  }
+
+  private static int indexOf(List<Write> writes, Key key) {
+    for (int i = 0; i < writes.size(); i++) {
+      if (writes.get(i).key().equals(key)) {
+        return i;
+      }
+    }
+    throw new IllegalStateException("the driver named a key that is not in the batch: " + key);
+  }
+
+  private <T> T attempt(Supplier<T> call) {
+    long start = clock.nanoTime();
+    for (int attempt = 1; ; attempt++) {
+      calls.increment();
+      try {
+        return call.get();
+      } catch (StoreException e) {
+        if (e.outcome() == Outcome.UNKNOWN) {
+          unknowns.increment();
+          throw e;
+        }
+        boolean late = clock.nanoTime() - start > options.deadline().toNanos();
+        if (!e.reason().isTemporary() || attempt == options.attemptsMax() || late) {
+          throw e;
+        }
+      }
+      repeats.increment();
+      pause(attempt);
+    }
+  }
+
+  private void pause(int attempt) {
+    long longest =
+        Math.min(
+            options.pauseMax().toNanos(), options.pauseMin().toNanos() << Math.min(attempt, 20));
+    try {
+      clock.sleep(Duration.ofNanos(longest / 2 + random.nextLong(longest / 2 + 1)));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two attempts");
+    }
+  }
+
+  private Instant now() {
+    return Instant.ofEpochMilli(clock.epochMillis());
+  }
+
+  private void checkBatch(List<Write> writes, @Nullable RequestToken token) {
+    if (!profile.has(Capability.ATOMIC_BATCH)) {
+      throw profile.lacks(Capability.ATOMIC_BATCH);
+    }
+    if (token != null && !profile.has(Capability.TOKEN_BATCH)) {
+      throw profile.lacks(Capability.TOKEN_BATCH);
+    }
+    if (writes.isEmpty() || writes.size() > profile.batchItemsMax()) {
+      throw new IllegalArgumentException(
+          "a batch has %d writes, the limits of store %s are 1 and %d"
+              .formatted(writes.size(), profile.name(), profile.batchItemsMax()));
+    }
+    Set<Key> keys = new HashSet<>();
+    for (Write write : writes) {
+      check(write);
+      if (!keys.add(write.key())) {
+        throw new IllegalArgumentException("a batch writes twice to " + write.key());
+      }
+      if (profile.atomicity() != Atomicity.STORE
+          && !write.key().partition().equals(writes.getFirst().key().partition())) {
+        throw new IllegalArgumentException(
+            "a batch of store %s lies in one partition".formatted(profile.name()));
+      }
+    }
+  }
+
+  private void check(Write write) {
+    long bytes =
+        switch (write) {
+          case Write.Put put ->
+              put.fields().entrySet().stream()
+                  .mapToLong(field -> field.getKey().length() + bytes(field.getValue()))
+                  .sum();
+          case Write.Update update -> update.changes().stream().mapToLong(Store::bytes).sum();
+          case Write.Delete delete -> 0;
+        };
+    if (bytes > profile.itemBytesMax()) {
+      throw new IllegalArgumentException(
+          "a write has %d bytes of fields, the limit of store %s is %d"
+              .formatted(bytes, profile.name(), profile.itemBytesMax()));
+    }
+  }
+
+  private static long bytes(Change change) {
+    return change.field().length()
+        + switch (change) {
+          case Change.Add add -> 8L;
+          case Change.Put put -> bytes(put.value());
+          case Change.AddToken add -> add.token().length();
+          case Change.DropToken drop -> 0L;
+        };
+  }
+
+  private static long bytes(Field field) {
+    return switch (field) {
+      case Field.Number number -> 8;
+      case Field.Text text -> text.value().length();
+      case Field.Tokens tokens -> tokens.values().stream().mapToLong(String::length).sum();
+    };
+  }
+}

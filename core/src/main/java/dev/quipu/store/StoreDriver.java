@@ -1,0 +1,47 @@
+package dev.quipu.store;
+
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a backend implements. Blocking and thread-safe; callers bring virtual threads.
+ *
+ * <p>Only {@link Store} calls it: keys are within limits, batches are within the profile, each key
+ * occurs once in a batch, and a call that needs a capability comes only if it was declared.
+ *
+ * <p>A driver knows nothing of expiry but to keep {@link Item#expiresAt}: it returns expired items
+ * as long as they are stored, and judges conditions as if they were alive. It switches its client's
+ * own retries off. It tells what it knows: {@link StoreException} with {@link Outcome#NOT_APPLIED}
+ * only when the write certainly had no effect and never will, else {@link Outcome#UNKNOWN}. After an
+ * unknown outcome the item is wholly old or wholly new.
+ */
+public interface StoreDriver extends AutoCloseable {
+  /** What this opened driver is able to do. */
+  StoreProfile profile();
+
+  /** One item, if stored. */
+  Optional<Item> get(Key key, Consistency consistency);
+
+  /** One item, atomic, conditional. {@link WriteResult.Applied#after} is what this write left. */
+  WriteResult write(Write write);
+
+  /**
+   * All or nothing, within {@link StoreProfile#atomicity}.
+   *
+   * @param token if not null, a repeat under the same token is applied once, within a time that the
+   *     driver's documentation states
+   */
+  default WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    throw profile().lacks(Capability.ATOMIC_BATCH);
+  }
+
+  /** One page of one partition, in order of sort. */
+  default Page scan(Scan scan) {
+    throw profile().lacks(Capability.ORDERED_SCAN);
+  }
+
+  /** Ends the use of what the driver opened itself; never of what was handed to it. */
+  @Override
+  void close();
+}

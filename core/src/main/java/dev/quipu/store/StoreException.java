@@ -1,0 +1,46 @@
+package dev.quipu.store;
+
+import org.jspecify.annotations.Nullable;
+
+/** A call to a store that has no definite good answer. Says what is known of its effect, and why. */
+public class StoreException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  private final Outcome outcome;
+  private final Reason reason;
+
+  /** Makes one. */
+  public StoreException(
+      Outcome outcome, Reason reason, String message, @Nullable Throwable cause) {
+    super(message, cause);
+    this.outcome = outcome;
+    this.reason = reason;
+  }
+
+  /** What is known of the effect. */
+  public Outcome outcome() {
+    return outcome;
+  }
+
+  /** Why. */
+  public Reason reason() {
+    return reason;
+  }
+
+  /** The exception for a call that certainly had no effect. */
+  public static StoreException notApplied(Reason reason, String message) {
+    return new StoreException(Outcome.NOT_APPLIED, reason, message, null);
+  }
+
+  /** The exception for a call that may have had its effect. */
+  public static StoreException unknown(
+      Reason reason, String message, @Nullable Throwable cause) {
+    return new StoreException(Outcome.UNKNOWN, reason, message, cause);
+  }
+
+  static StoreException wrongType(Key key, String field) {
+    return notApplied(
+        Reason.INVALID,
+        "field %s of %s/%s has another type".formatted(field, key.partition(), key.sort()));
+  }
+}

@@ -1,0 +1,34 @@
+package dev.quipu.store;
+
+import java.util.Set;
+
+/**
+ * What an opened driver is able to do. Constant while it is open.
+ *
+ * @param name the store, in lower case
+ * @param capabilities what it can do
+ * @param atomicity how far apart the items of a batch may lie
+ * @param batchItemsMax most writes in one batch
+ * @param itemBytesMax largest item, in bytes as the store counts them
+ */
+public record StoreProfile(
+    String name,
+    Set<Capability> capabilities,
+    Atomicity atomicity,
+    int batchItemsMax,
+    int itemBytesMax) {
+  /** Copies the set. */
+  public StoreProfile {
+    capabilities = Set.copyOf(capabilities);
+  }
+
+  /** Whether the store can do this. */
+  public boolean has(Capability capability) {
+    return capabilities.contains(capability);
+  }
+
+  /** The exception for a call that the store cannot do. */
+  public UnsupportedOperationException lacks(Capability capability) {
+    return new UnsupportedOperationException("store " + name + " lacks " + capability);
+  }
+}

@@ -1,0 +1,168 @@
+package dev.quipu.store;
+
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** One atomic, conditional change to one item. */
+public sealed interface Write {
+  /** The item it is about. */
+  Key key();
+
+  /** What must hold. */
+  Condition condition();
+
+  /** The same write under another condition. */
+  Write when(Condition other);
+
+  /** Stores a whole item in place of what is there. */
+  record Put(
+      Key key, Map<String, Field> fields, Optional<Instant> expiresAt, Condition condition)
+      implements Write {
+    /** Copies the fields. */
+    public Put {
+      fields = Map.copyOf(fields);
+    }
+
+    @Override
+    public Put when(Condition other) {
+      return new Put(key, fields, expiresAt, other);
+    }
+  }
+
+  /** Changes fields of the item, which starts empty. Its expiry stays as it is. */
+  record Update(Key key, List<Change> changes, Condition condition) implements Write {
+    /** Copies the changes. */
+    public Update {
+      changes = List.copyOf(changes);
+    }
+
+    @Override
+    public Update when(Condition other) {
+      return new Update(key, changes, other);
+    }
+  }
+
+  /** Removes the item. Removing one that is not there changes nothing. */
+  record Delete(Key key, Condition condition) implements Write {
+    @Override
+    public Delete when(Condition other) {
+      return new Delete(key, other);
+    }
+  }
+
+  /** What a write makes of an item. */
+  sealed interface Effect {
+    /** The item is now this; empty if it is gone. */
+    record Now(Optional<Item> item) implements Effect {}
+
+    /** The condition does not hold: nothing changes. */
+    record Unmet() implements Effect {}
+  }
+
+  /**
+   * What this write makes of {@code before}: the meaning of every write, in one pure function.
+   * Drivers call it or compile the same to their store's language.
+   *
+   * @param next the version of the state that it may create
+   * @throws StoreException with {@link Outcome#NOT_APPLIED} if a field has another type than the
+   *     change or the condition needs
+   */
+  default Effect applyTo(Optional<Item> before, Version next) {
+    Map<String, Field> fields = before.map(Item::fields).orElse(Map.of());
+    Optional<Optional<Item>> after =
+        switch (this) {
+          case Put put ->
+              Optional.of(Optional.of(new Item(put.key, put.fields, next, put.expiresAt)));
+          case Delete delete -> Optional.of(Optional.empty());
+          case Update update ->
+              changed(update, fields)
+                  .map(
+                      changed ->
+                          Optional.of(
+                              new Item(
+                                  update.key, changed, next, before.flatMap(Item::expiresAt))));
+        };
+    return after.isPresent() && holds(condition(), before, after.get())
+        ? new Effect.Now(after.get())
+        : new Effect.Unmet();
+  }
+
+  private static Optional<Map<String, Field>> changed(Update update, Map<String, Field> fields) {
+    Map<String, Field> changed = new HashMap<>(fields);
+    for (Change change : update.changes) {
+      Field old = changed.get(change.field());
+      switch (change) {
+        case Change.Add add -> {
+          long value = number(update.key, add.field(), old);
+          long sum = value + add.delta();
+          if (((value ^ sum) & (add.delta() ^ sum)) < 0) {
+            return Optional.empty();
+          }
+          changed.put(add.field(), new Field.Number(sum));
+        }
+        case Change.Put put -> changed.put(put.field(), put.value());
+        case Change.AddToken add -> {
+          Set<String> values = new HashSet<>(tokens(update.key, add.field(), old));
+          values.add(add.token());
+          changed.put(add.field(), new Field.Tokens(values));
+        }
+        case Change.DropToken drop -> {
+          Set<String> values = new HashSet<>(tokens(update.key, drop.field(), old));
+          values.remove(drop.token());
+          if (values.isEmpty()) {
+            changed.remove(drop.field());
+          } else {
+            changed.put(drop.field(), new Field.Tokens(values));
+          }
+        }
+      }
+    }
+    return Optional.of(changed);
+  }
+
+  private static boolean holds(Condition condition, Optional<Item> before, Optional<Item> after) {
+    return switch (condition) {
+      case Condition.Always always -> true;
+      case Condition.Absent absent -> before.isEmpty();
+      case Condition.VersionIs is ->
+          before.isPresent() && before.get().version().equals(is.version());
+      case Condition.FieldIs is ->
+          before.isPresent() && is.value().equals(before.get().fields().get(is.field()));
+      case Condition.Within within -> {
+        long value = after.map(item -> item.number(within.field())).orElse(0L);
+        yield within.min() <= value && value <= within.max();
+      }
+      case Condition.Lacks lacks ->
+          before.isEmpty() || !before.get().tokens(lacks.field()).contains(lacks.token());
+      case Condition.FewerThan fewer ->
+          before.isEmpty() || before.get().tokens(fewer.field()).size() < fewer.count();
+      case Condition.All all ->
+          all.conditions().stream().allMatch(each -> holds(each, before, after));
+    };
+  }
+
+  private static long number(Key key, String field, @Nullable Field old) {
+    return switch (old) {
+      case null -> 0;
+      case Field.Number number -> number.value();
+      case Field.Text text -> throw StoreException.wrongType(key, field);
+      case Field.Tokens tokens -> throw StoreException.wrongType(key, field);
+    };
+  }
+
+  private static Set<String> tokens(
+      Key key, String field, @Nullable Field old) {
+    return switch (old) {
+      case null -> Set.of();
+      case Field.Tokens tokens -> tokens.values();
+      case Field.Number number -> throw StoreException.wrongType(key, field);
+      case Field.Text text -> throw StoreException.wrongType(key, field);
+    };
+  }
+}

@@ -1,0 +1,21 @@
+package dev.quipu.store;
+
+import java.util.Optional;
+
+/** The definite answer of a store to a write. */
+public sealed interface WriteResult {
+  /**
+   * The write was applied.
+   *
+   * @param after the item as this write left it; empty after a delete, and after a batch
+   */
+  record Applied(Optional<Item> after) implements WriteResult {}
+
+  /**
+   * A condition did not hold, and nothing was written.
+   *
+   * @param key the item whose condition did not hold: in a batch, the first such
+   * @param found that item as it was found; empty if there was none
+   */
+  record ConditionFailed(Key key, Optional<Item> found) implements WriteResult {}
+}

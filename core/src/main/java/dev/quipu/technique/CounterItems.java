@@ -1,0 +1,129 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.CounterPage;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.Refusal;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Page;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Store;
+import dev.quipu.store.Write;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Where techniques keep one number per counter, and how they list them.
+ *
+ * <p>Stored: the number in {@code counter/NAME}, {@code value}; and, written before the counter's
+ * first add, an empty item in {@code counters}, {@code NAME}, so that a scan finds the names. On a
+ * store without order there is no such item and no listing.
+ */
+final class CounterItems {
+  static final String VALUE = "value";
+  private static final String DIRECTORY = "counters";
+  private static final int LISTED_MAX = 100_000;
+
+  private final Store store;
+  private final Set<String> listed = ConcurrentHashMap.newKeySet();
+
+  CounterItems(Store store) {
+    this.store = store;
+  }
+
+  static Key valueKey(String counter) {
+    return new Key(partition(counter), VALUE);
+  }
+
+  static String partition(String counter) {
+    return "counter/" + counter;
+  }
+
+  /** Makes sure that a listing will find the counter. */
+  void enlist(String counter) {
+    if (!store.profile().has(Capability.ORDERED_SCAN) || listed.contains(counter)) {
+      return;
+    }
+    Key key = new Key(DIRECTORY, counter);
+    store.write(new Write.Put(key, Map.of(), Optional.empty(), new Condition.Absent()));
+    if (listed.size() >= LISTED_MAX) {
+      listed.clear(); // a cache: what is forgotten is written again, to no effect
+    }
+    listed.add(counter);
+  }
+
+  /** What must hold of the number after {@code add}. */
+  static Condition within(Add add) {
+    Bounds bounds = add.bounds();
+    if (bounds.isNone()) {
+      return new Condition.Always();
+    }
+    return add.delta() < 0
+        ? new Condition.Within(VALUE, bounds.floor(), Long.MAX_VALUE)
+        : new Condition.Within(VALUE, Long.MIN_VALUE, bounds.ceiling());
+  }
+
+  /** The refusal that explains why {@code add} could not be applied to what was found. */
+  static AddResult.Refused refused(Add add, Optional<Item> found) {
+    long value = found.map(item -> item.number(VALUE)).orElse(0L);
+    Refusal why = Refusal.of(value, add.delta(), add.bounds());
+    if (why == null) {
+      throw new IllegalStateException(
+          "the store refused %s at %d, which has room".formatted(add, value));
+    }
+    return new AddResult.Refused(why, value);
+  }
+
+  Optional<Reading> read(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return store
+        .get(valueKey(counter), Consistency.STRONG)
+        .map(item -> Reading.exact(item.number(VALUE)));
+  }
+
+  CounterPage list(String prefix, String after, int limit) {
+    if (limit < 1 || limit > Limits.PAGE_COUNTERS_MAX) {
+      throw new IllegalArgumentException(
+          "limit is %d, the limits are 1 and %d".formatted(limit, Limits.PAGE_COUNTERS_MAX));
+    }
+    // The text that follows `after` most closely: the space is the least character of a name.
+    String from = after.compareTo(prefix) < 0 ? prefix : after + " ";
+    List<CounterPage.Entry> found = new ArrayList<>();
+    Optional<String> resume = Optional.of(from);
+    while (resume.isPresent()) {
+      Page page =
+          store.scan(
+              new Scan(
+                  DIRECTORY,
+                  resume.get(),
+                  Optional.empty(),
+                  false,
+                  Math.min(limit + 1, Scan.ITEMS_MAX),
+                  Consistency.STRONG));
+      for (Item item : page.items()) {
+        String name = item.key().sort();
+        if (!name.startsWith(prefix)) {
+          return new CounterPage(found, Optional.empty());
+        }
+        Optional<Reading> reading = read(name); // empty if enlisted but never added to
+        if (reading.isPresent() && found.size() == limit) {
+          return new CounterPage(found, Optional.of(found.getLast().name()));
+        }
+        reading.ifPresent(value -> found.add(new CounterPage.Entry(name, value)));
+      }
+      resume = page.resumeAt();
+    }
+    return new CounterPage(found, Optional.empty());
+  }
+}

@@ -1,0 +1,251 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Counters;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/*
+ * TRANSACTION WITH A MARKER ITEM
+ *
+ * Problem. After a lost reply nobody knows whether an add counted; a queue delivers it twice.
+ *
+ * Stored. In the partition of the counter: its number, and one marker per request, which says what
+ * the request was. Both in one partition, so that a store with small transactions will do.
+ *
+ * Protocol.
+ *   1. In one transaction: store the marker if there is none, and add to the number if it stays
+ *      within bounds.
+ *   2. The marker was there: look at it.
+ *      a. It tells of the same request: it counted before; answer as then.
+ *      b. It tells of another request: a conflict; nothing changes.
+ *      c. It is a seal: refused for ever.
+ *   3. The number would leave its bounds: refused. No marker stays, so the same request may be
+ *      tried again when there is room.
+ *   4. Unknown outcome: go to 1 with the same marker. If it was applied, 2a says so; the marker
+ *      carries a mark of this call, which tells the own lost write from an earlier call's.
+ *   To seal a request that must not count any more: store a marker that says so, if there is none.
+ *
+ * Why it is right. The number and the markers change together or not at all, so at every moment
+ * the number is the sum of the markers, and there is one marker per request.
+ *
+ * Crash table.
+ *   | broken off        | stored                | a repeat        |
+ *   | before 1 is sent  | nothing               | counts once     |
+ *   | request 1 lost    | nothing               | counts once     |
+ *   | reply to 1 lost   | number and marker     | 2a: counts once |
+ *   A refusal that follows an unknown outcome is itself unknown: the lost request may still arrive
+ *   when there is room. Seal it to be sure.
+ *
+ * Cost. One round trip, two writes, and one item that stays: for ever, or until it expires. A
+ * repeat that comes after its marker has expired counts again.
+ *
+ * Sources. "Implement resource counters with Amazon DynamoDB", method 5; "Implementing accurate
+ * counters in DynamoDB using Python".
+ */
+
+/** Counts each request once, however often it is repeated. Thread-safe. */
+public final class MarkerItem implements Counters {
+  /** What it needs, promises and costs, when markers are kept for ever. */
+  public static final TechniqueSpec SPEC = spec(Guarantee.IDEMPOTENT);
+
+  private static final TechniqueSpec SPEC_EXPIRING = spec(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
+  private static final String MARKER = "request/";
+  private static final String ADDED = "added";
+  private static final String BOUNDS = "bounds";
+  private static final String CALL = "call";
+  private static final int ATTEMPTS_MAX = 8;
+  private static final OptionalLong NO_VALUE = OptionalLong.empty();
+
+  private final Store store;
+  private final CounterItems items;
+  private final Optional<Duration> keep;
+
+  /**
+   * Keeps markers for ever.
+   *
+   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   */
+  public MarkerItem(Store store) {
+    this(store, Optional.empty());
+  }
+
+  /**
+   * Keeps markers for {@code keep}.
+   *
+   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   */
+  public MarkerItem(Store store, Duration keep) {
+    this(store, Optional.of(keep));
+  }
+
+  private MarkerItem(Store store, Optional<Duration> keep) {
+    SPEC.requireWorksOn(store.profile());
+    this.store = store;
+    this.items = new CounterItems(store);
+    this.keep = keep;
+  }
+
+  private static TechniqueSpec spec(Guarantee idempotence) {
+    return new TechniqueSpec(
+        "marker-item",
+        "Number and marker change in one transaction; a repeat finds the marker.",
+        Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.ATOMIC_BATCH),
+        Atomicity.PARTITION,
+        Set.of(
+            Guarantee.AT_MOST_ONCE, idempotence, Guarantee.BOUNDED, Guarantee.LINEARIZABLE_READ),
+        new Cost(1, 2, 1),
+        new Cost(1, 0, 0),
+        "Implement resource counters with Amazon DynamoDB, method 5");
+  }
+
+  @Override
+  public TechniqueSpec spec() {
+    return keep.isEmpty() ? SPEC : SPEC_EXPIRING;
+  }
+
+  @Override
+  public AddResult add(Add add) {
+    RequestId given = add.id();
+    RequestId id = given == null ? RequestId.random() : given;
+    items.enlist(add.counter());
+    String call = RequestId.random().text();
+    List<Write> batch = batch(add, id, call);
+    StoreException lost = null;
+    for (int attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      try {
+        WriteResult result = store.writeAll(batch, null);
+        AddResult answer = answer(add, markerKey(add.counter(), id), call, result);
+        if (lost != null && answer instanceof AddResult.Refused refused
+            && refused.why() != Refusal.SEALED) {
+          break; // the lost attempt may still find room
+        }
+        return answer;
+      } catch (StoreException e) {
+        if (e.outcome() == Outcome.NOT_APPLIED && lost == null) {
+          throw e;
+        }
+        if (!e.reason().isTemporary()) {
+          throw e.outcome() == Outcome.UNKNOWN ? e : StoreException.unknown(e.reason(), "", lost);
+        }
+        lost = e;
+      }
+    }
+    throw StoreException.unknown(
+        Reason.UNAVAILABLE, "no definite answer for request %s".formatted(id), lost);
+  }
+
+  private List<Write> batch(Add add, RequestId id, String call) {
+    Map<String, Field> marker =
+        Map.of(
+            ADDED,
+            new Field.Number(add.delta()),
+            BOUNDS,
+            new Field.Number(add.boundsMark()),
+            CALL,
+            new Field.Text(call));
+    return List.of(
+        new Write.Put(
+            markerKey(add.counter(), id), marker, expiry(), new Condition.Absent()),
+        new Write.Update(
+            CounterItems.valueKey(add.counter()),
+            List.of(new Change.Add(CounterItems.VALUE, add.delta())),
+            CounterItems.within(add)));
+  }
+
+  private static AddResult answer(Add add, Key markerKey, String call, WriteResult result) {
+    return switch (result) {
+      case WriteResult.Applied applied -> new AddResult.Applied(add.delta(), NO_VALUE);
+      case WriteResult.ConditionFailed failed when !failed.key().equals(markerKey) ->
+          CounterItems.refused(add, failed.found());
+      case WriteResult.ConditionFailed failed -> {
+        Item marker = failed.found().orElseThrow();
+        long added = marker.number(ADDED);
+        if (added == 0) {
+          yield new AddResult.Refused(Refusal.SEALED, 0);
+        }
+        if (added != add.delta() || marker.number(BOUNDS) != add.boundsMark()) {
+          yield new AddResult.Conflict(added);
+        }
+        yield marker.text(CALL).equals(Optional.of(call))
+            ? new AddResult.Applied(added, NO_VALUE)
+            : new AddResult.Replayed(added, NO_VALUE);
+      }
+    };
+  }
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    return items.read(counter);
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return items.list(prefix, after, limit);
+  }
+
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return store
+        .get(markerKey(counter, id), Consistency.STRONG)
+        .map(MarkerItem::outcome)
+        .orElse(new RequestOutcome.NotSeen());
+  }
+
+  @Override
+  public RequestOutcome seal(String counter, RequestId id) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    Write seal =
+        new Write.Put(
+            markerKey(counter, id),
+            Map.of(ADDED, new Field.Number(0)),
+            expiry(),
+            new Condition.Absent());
+    return switch (store.write(seal)) {
+      case WriteResult.Applied applied -> new RequestOutcome.Sealed();
+      case WriteResult.ConditionFailed failed -> outcome(failed.found().orElseThrow());
+    };
+  }
+
+  private static RequestOutcome outcome(Item marker) {
+    long added = marker.number(ADDED);
+    return added == 0
+        ? new RequestOutcome.Sealed()
+        : new RequestOutcome.Applied(added, NO_VALUE);
+  }
+
+  private static Key markerKey(String counter, RequestId id) {
+    return new Key(CounterItems.partition(counter), MARKER + id.text());
+  }
+
+  private Optional<Instant> expiry() {
+    return keep.map(time -> Instant.ofEpochMilli(store.clock().epochMillis()).plus(time));
+  }
+}

@@ -1,0 +1,79 @@
+package dev.quipu.technique;
+
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.StoreProfile;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A technique in data: what it needs, what it promises, what it costs. The one source for the
+ * refusal of a store that will not do, for the choice of contract tests, and for every table.
+ *
+ * @param name in lower case, words joined by hyphens
+ * @param summary one sentence
+ * @param needs what the store must be able to do
+ * @param atomicity how far the technique's batches reach
+ * @param guarantees what it promises on such a store
+ * @param perAdd cost of one add
+ * @param perRead cost of one read
+ * @param source where it comes from
+ */
+public record TechniqueSpec(
+    String name,
+    String summary,
+    Set<Capability> needs,
+    Atomicity atomicity,
+    Set<Guarantee> guarantees,
+    Cost perAdd,
+    Cost perRead,
+    String source) {
+  /** Copies the sets. */
+  public TechniqueSpec {
+    needs = Set.copyOf(needs);
+    guarantees = Set.copyOf(guarantees);
+  }
+
+  /** Whether the technique promises this. */
+  public boolean promises(Guarantee guarantee) {
+    return guarantees.contains(guarantee);
+  }
+
+  /** Whether requests have ids under which a repeat counts once. */
+  public boolean remembersIds() {
+    return promises(Guarantee.IDEMPOTENT) || promises(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
+  }
+
+  /** Whether a store is able to do what the technique needs. */
+  public boolean worksOn(StoreProfile profile) {
+    return profile.capabilities().containsAll(needs)
+        && profile.atomicity().compareTo(atomicity) >= 0;
+  }
+
+  /**
+   * Refuses a store that will not do, naming what it lacks and the techniques that would work.
+   *
+   * @throws IllegalArgumentException if the technique does not work on the store
+   */
+  public void requireWorksOn(StoreProfile profile) {
+    if (worksOn(profile)) {
+      return;
+    }
+    Set<Capability> missing = EnumSet.noneOf(Capability.class);
+    missing.addAll(needs);
+    missing.removeAll(profile.capabilities());
+    List<String> others =
+        Techniques.ALL.stream()
+            .filter(spec -> spec.worksOn(profile))
+            .map(TechniqueSpec::name)
+            .toList();
+    throw new IllegalArgumentException(
+        "technique %s does not work on store %s, which lacks %s; these do: %s"
+            .formatted(
+                name,
+                profile.name(),
+                missing.isEmpty() ? "batches over a " + atomicity : missing,
+                others.isEmpty() ? "none" : String.join(", ", others)));
+  }
+}
