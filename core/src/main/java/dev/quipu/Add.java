@@ -34,6 +34,8 @@ public record Add(String counter, long delta, Bounds bounds, @Nullable RequestId
    * the same id: 0 when there are no bounds.
    */
   public int boundsMark() {
-    return bounds.isNone() ? 0 : 31 * Long.hashCode(bounds.floor()) + Long.hashCode(~bounds.ceiling()) | 1;
+    return bounds.isNone()
+        ? 0
+        : 31 * Long.hashCode(bounds.floor()) + Long.hashCode(~bounds.ceiling()) | 1;
   }
 }

@@ -19,8 +19,7 @@ public record Bounds(long floor, long ceiling) {
    */
   public Bounds {
     if (floor > ceiling) {
-      throw new IllegalArgumentException(
-          "floor %d is above ceiling %d".formatted(floor, ceiling));
+      throw new IllegalArgumentException("floor %d is above ceiling %d".formatted(floor, ceiling));
     }
   }
 

@@ -17,8 +17,7 @@ public enum Refusal {
    * Why {@code value + delta} must be refused within {@code bounds}, or null if it must not: the
    * one place that decides it.
    */
-  public static @Nullable Refusal of(
-      long value, long delta, Bounds bounds) {
+  public static @Nullable Refusal of(long value, long delta, Bounds bounds) {
     long after = value + delta;
     if (((value ^ after) & (delta ^ after)) < 0) {
       return OVERFLOW;

@@ -97,8 +97,7 @@ public final class ItemTable {
     }
   }
 
-  private static NavigableMap<String, Item> range(
-      NavigableMap<String, Item> partition, Scan scan) {
+  private static NavigableMap<String, Item> range(NavigableMap<String, Item> partition, Scan scan) {
     if (scan.until().isEmpty()) {
       return partition.tailMap(scan.from(), true);
     }

@@ -186,8 +186,7 @@ public final class Store {
           Optional.of(
               now.item()
                   .<Write>map(
-                      item ->
-                          new Write.Put(item.key(), item.fields(), item.expiresAt(), unchanged))
+                      item -> new Write.Put(item.key(), item.fields(), item.expiresAt(), unchanged))
                   .orElse(new Write.Delete(write.key(), unchanged)));
     };
   }

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A driver knows nothing of expiry but to keep {@link Item#expiresAt}: it returns expired items
  * as long as they are stored, and judges conditions as if they were alive. It switches its client's
  * own retries off. It tells what it knows: {@link StoreException} with {@link Outcome#NOT_APPLIED}
- * only when the write certainly had no effect and never will, else {@link Outcome#UNKNOWN}. After an
- * unknown outcome the item is wholly old or wholly new.
+ * only when the write certainly had no effect and never will, else {@link Outcome#UNKNOWN}. After
+ * an unknown outcome the item is wholly old or wholly new.
  */
 public interface StoreDriver extends AutoCloseable {
   /** What this opened driver is able to do. */

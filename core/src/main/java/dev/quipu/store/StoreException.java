@@ -2,7 +2,9 @@ package dev.quipu.store;
 
 import org.jspecify.annotations.Nullable;
 
-/** A call to a store that has no definite good answer. Says what is known of its effect, and why. */
+/**
+ * A call to a store that has no definite good answer. Says what is known of its effect, and why.
+ */
 public class StoreException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -10,8 +12,7 @@ public class StoreException extends RuntimeException {
   private final Reason reason;
 
   /** Makes one. */
-  public StoreException(
-      Outcome outcome, Reason reason, String message, @Nullable Throwable cause) {
+  public StoreException(Outcome outcome, Reason reason, String message, @Nullable Throwable cause) {
     super(message, cause);
     this.outcome = outcome;
     this.reason = reason;
@@ -33,8 +34,7 @@ public class StoreException extends RuntimeException {
   }
 
   /** The exception for a call that may have had its effect. */
-  public static StoreException unknown(
-      Reason reason, String message, @Nullable Throwable cause) {
+  public static StoreException unknown(Reason reason, String message, @Nullable Throwable cause) {
     return new StoreException(Outcome.UNKNOWN, reason, message, cause);
   }
 

@@ -21,8 +21,7 @@ public sealed interface Write {
   Write when(Condition other);
 
   /** Stores a whole item in place of what is there. */
-  record Put(
-      Key key, Map<String, Field> fields, Optional<Instant> expiresAt, Condition condition)
+  record Put(Key key, Map<String, Field> fields, Optional<Instant> expiresAt, Condition condition)
       implements Write {
     /** Copies the fields. */
     public Put {
@@ -82,11 +81,9 @@ public sealed interface Write {
           case Delete delete -> Optional.of(Optional.empty());
           case Update update ->
               changed(update, fields)
-                  .map(
-                      changed ->
-                          Optional.of(
-                              new Item(
-                                  update.key, changed, next, before.flatMap(Item::expiresAt))));
+                  .map(changed ->
+                      Optional.of(
+                          new Item(update.key, changed, next, before.flatMap(Item::expiresAt))));
         };
     return after.isPresent() && holds(condition(), before, after.get())
         ? new Effect.Now(after.get())
@@ -156,8 +153,7 @@ public sealed interface Write {
     };
   }
 
-  private static Set<String> tokens(
-      Key key, String field, @Nullable Field old) {
+  private static Set<String> tokens(Key key, String field, @Nullable Field old) {
     return switch (old) {
       case null -> Set.of();
       case Field.Tokens tokens -> tokens.values();

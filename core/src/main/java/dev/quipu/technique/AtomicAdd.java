@@ -88,8 +88,7 @@ public final class AtomicAdd implements Counters {
   @Override
   public AddResult add(Add add) {
     if (add.id() != null) {
-      throw new UnsupportedOperationException(
-          "atomic-add keeps no request ids; marker-item does");
+      throw new UnsupportedOperationException("atomic-add keeps no request ids; marker-item does");
     }
     items.enlist(add.counter());
     Write write =

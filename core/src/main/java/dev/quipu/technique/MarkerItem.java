@@ -118,8 +118,7 @@ public final class MarkerItem implements Counters {
         "Number and marker change in one transaction; a repeat finds the marker.",
         Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.ATOMIC_BATCH),
         Atomicity.PARTITION,
-        Set.of(
-            Guarantee.AT_MOST_ONCE, idempotence, Guarantee.BOUNDED, Guarantee.LINEARIZABLE_READ),
+        Set.of(Guarantee.AT_MOST_ONCE, idempotence, Guarantee.BOUNDED, Guarantee.LINEARIZABLE_READ),
         new Cost(1, 2, 1),
         new Cost(1, 0, 0),
         "Implement resource counters with Amazon DynamoDB, method 5");
@@ -142,7 +141,8 @@ public final class MarkerItem implements Counters {
       try {
         WriteResult result = store.writeAll(batch, null);
         AddResult answer = answer(add, markerKey(add.counter(), id), call, result);
-        if (lost != null && answer instanceof AddResult.Refused refused
+        if (lost != null
+            && answer instanceof AddResult.Refused refused
             && refused.why() != Refusal.SEALED) {
           break; // the lost attempt may still find room
         }
@@ -171,8 +171,7 @@ public final class MarkerItem implements Counters {
             CALL,
             new Field.Text(call));
     return List.of(
-        new Write.Put(
-            markerKey(add.counter(), id), marker, expiry(), new Condition.Absent()),
+        new Write.Put(markerKey(add.counter(), id), marker, expiry(), new Condition.Absent()),
         new Write.Update(
             CounterItems.valueKey(add.counter()),
             List.of(new Change.Add(CounterItems.VALUE, add.delta())),
@@ -236,9 +235,7 @@ public final class MarkerItem implements Counters {
 
   private static RequestOutcome outcome(Item marker) {
     long added = marker.number(ADDED);
-    return added == 0
-        ? new RequestOutcome.Sealed()
-        : new RequestOutcome.Applied(added, NO_VALUE);
+    return added == 0 ? new RequestOutcome.Sealed() : new RequestOutcome.Applied(added, NO_VALUE);
   }
 
   private static Key markerKey(String counter, RequestId id) {

@@ -115,11 +115,8 @@ public final class UniqueViews {
 
   /** All views of a page; empty if it was never viewed. */
   public OptionalLong count(String url) {
-    Optional<Item> found =
-        store.get(new Key(partition(url), STATISTICS), Consistency.STRONG);
-    return found.isEmpty()
-        ? OptionalLong.empty()
-        : OptionalLong.of(found.get().number(VIEWS));
+    Optional<Item> found = store.get(new Key(partition(url), STATISTICS), Consistency.STRONG);
+    return found.isEmpty() ? OptionalLong.empty() : OptionalLong.of(found.get().number(VIEWS));
   }
 
   /**

@@ -1,4 +1,6 @@
-/** The only place that reads a clock, sleeps, or draws randomness. Everything else is handed one. */
+/**
+ * The only place that reads a clock, sleeps, or draws randomness. Everything else is handed one.
+ */
 @NullMarked
 package dev.quipu.time;
 

@@ -1,0 +1,326 @@
+package dev.quipu.engine;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+
+/*
+ * ID FILE: request ids that were sealed to disk. Written once, never changed, dropped whole when
+ * its newest id has left the window.
+ *
+ *   head     one page: magic, format, entries, pages, filter blocks, oldest and newest time, first
+ *            and last frame of the log whose ids these are, CRC32C of fences and filter, CRC32C of
+ *            this head
+ *   pages    of 4 KiB: CRC32C, count, then up to 102 entries of 40 bytes, in order of hash
+ *   fences   the hash of the first entry of each page
+ *   filter   blocks of 64 bytes: a Bloom filter that answers "surely not here" for about 99 of 100
+ *            ids that are not, by a look at one block; 12 bits an id
+ *
+ * The file is mapped, not read: a look-up costs heap nothing, and pages that nobody asks for cost
+ * no memory. A page is checked against its CRC32C each time it is looked into, for a damaged page
+ * must not say "not here", which would count a request twice.
+ */
+
+/** Sealed request ids. Thread-safe. */
+final class IdFile {
+  private static final long MAGIC = 0x5155495055494431L; // "QUIPUID1"
+  private static final int PAGE = 4_096;
+  private static final int ENTRY = IdTable.STRIDE * Long.BYTES;
+  private static final int PAGE_HEAD = 8;
+  private static final int PAGE_ENTRIES = (PAGE - PAGE_HEAD) / ENTRY;
+  private static final int BLOCK = 64;
+  private static final int FILTER_BITS_PER_ID = 12;
+  private static final int FILTER_PROBES = 6;
+  private static final int HEAD_CRC = 60;
+
+  private final Path path;
+  private final MappedByteBuffer bytes;
+  private final int entries;
+  private final int pages;
+  private final int filterBlocks;
+  private final long newestMillis;
+
+  private IdFile(Path path, MappedByteBuffer bytes) {
+    this.path = path;
+    this.bytes = bytes;
+    this.entries = bytes.getInt(12);
+    this.pages = bytes.getInt(16);
+    this.filterBlocks = bytes.getInt(20);
+    this.newestMillis = bytes.getLong(32);
+  }
+
+  Path path() {
+    return path;
+  }
+
+  int entries() {
+    return entries;
+  }
+
+  long newestMillis() {
+    return newestMillis;
+  }
+
+  long firstFrame() {
+    return bytes.getLong(40);
+  }
+
+  long lastFrame() {
+    return bytes.getLong(48);
+  }
+
+  /** Writes a table to a new file. Returns when it has reached the disk under its name. */
+  static void write(Disk disk, Path path, IdTable table) throws IOException {
+    long[] sorted = sorted(table.entries());
+    int entries = table.size();
+    int pages = (entries + PAGE_ENTRIES - 1) / PAGE_ENTRIES;
+    int filterBlocks = Math.max(1, (int) ((long) entries * FILTER_BITS_PER_ID / (8 * BLOCK)));
+    long tail = (long) pages * Long.BYTES + (long) filterBlocks * BLOCK;
+    Path draft = path.resolveSibling(path.getFileName() + ".tmp");
+    try (FileChannel file =
+        FileChannel.open(
+            draft,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.TRUNCATE_EXISTING,
+            StandardOpenOption.WRITE)) {
+      ByteBuffer ends = ByteBuffer.allocate(Math.toIntExact(tail));
+      writePages(disk, file, sorted, ends);
+      ends.position(pages * Long.BYTES);
+      fill(sorted, ends.slice(), filterBlocks);
+      ends.clear();
+      ByteBuffer head = ByteBuffer.allocate(PAGE);
+      head.putLong(MAGIC).putInt(1).putInt(entries).putInt(pages).putInt(filterBlocks);
+      head.putLong(table.oldestMillis()).putLong(table.newestMillis());
+      head.putLong(table.firstFrame()).putLong(table.lastFrame()).putInt(crc(ends));
+      head.putInt(HEAD_CRC, crc(head.slice(0, HEAD_CRC)));
+      disk.write(file, head.clear(), 0);
+      disk.write(file, ends.clear(), (long) PAGE * (pages + 1));
+      disk.sync(file);
+    }
+    disk.rename(draft, path);
+  }
+
+  /**
+   * Opens a file.
+   *
+   * @throws DamageException if it is not there or its head, fences or filter are damaged
+   */
+  static IdFile open(Path path) throws IOException {
+    if (!Files.exists(path)) {
+      throw new DamageException(Damage.ID_FILE, path, 0, "the file is not there");
+    }
+    try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
+      if (file.size() < PAGE) {
+        throw new DamageException(Damage.ID_FILE, path, file.size(), "the head is cut off");
+      }
+      MappedByteBuffer bytes = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size());
+      if (bytes.getLong(0) != MAGIC || bytes.getInt(HEAD_CRC) != crc(bytes.slice(0, HEAD_CRC))) {
+        throw new DamageException(Damage.ID_FILE, path, 0, "the head is damaged");
+      }
+      IdFile opened = new IdFile(path, bytes);
+      long tail = (long) PAGE * (opened.pages + 1);
+      if (opened.filterStart() + (long) opened.filterBlocks * BLOCK != file.size()) {
+        throw new DamageException(Damage.ID_FILE, path, file.size(), "the file has another length");
+      }
+      if (bytes.getInt(56) != crc(bytes.slice((int) tail, (int) (file.size() - tail)))) {
+        throw new DamageException(Damage.ID_FILE, path, tail, "fences or filter are damaged");
+      }
+      return opened;
+    }
+  }
+
+  /**
+   * Copies the entry of an id to {@code entry}; false if there is none.
+   *
+   * @throws DamageException if the page where it would be is damaged
+   */
+  boolean find(long hash, long high, long low, int ordinal, long[] entry) {
+    if (!mayHold(hash)) {
+      return false;
+    }
+    for (int page = pageOf(hash); page >= 0 && page < pages; page++) {
+      if (Long.compareUnsigned(fence(page), hash) > 0) {
+        return false;
+      }
+      if (findIn(page, high, low, ordinal, entry)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Checks every page.
+   *
+   * @throws DamageException at the first that is damaged
+   */
+  void verify() {
+    for (int page = 0; page < pages; page++) {
+      check(page);
+    }
+  }
+
+  /** The first page that can hold the hash: the last one that starts below it, or the first. */
+  private int pageOf(long hash) {
+    int low = 0;
+    int high = pages - 1;
+    while (low < high) {
+      int middle = (low + high + 1) >>> 1;
+      if (Long.compareUnsigned(fence(middle), hash) < 0) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return low;
+  }
+
+  private boolean findIn(int page, long high, long low, int ordinal, long[] entry) {
+    int start = check(page);
+    int count = bytes.getInt(start + 4);
+    for (int i = 0; i < count; i++) {
+      int at = start + PAGE_HEAD + i * ENTRY;
+      long meta = bytes.getLong(at + 16);
+      if (bytes.getLong(at) == high
+          && bytes.getLong(at + 8) == low
+          && IdTable.ordinal(meta) == ordinal) {
+        for (int part = 0; part < IdTable.STRIDE; part++) {
+          entry[part] = bytes.getLong(at + part * Long.BYTES);
+        }
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private int check(int page) {
+    int start = PAGE * (page + 1);
+    if (bytes.getInt(start) != crc(bytes.slice(start + 4, PAGE - 4))) {
+      throw new DamageException(Damage.ID_FILE, path, start, "page " + page + " is damaged");
+    }
+    return start;
+  }
+
+  private long fence(int page) {
+    return bytes.getLong(PAGE * (pages + 1) + page * Long.BYTES);
+  }
+
+  private int filterStart() {
+    return PAGE * (pages + 1) + pages * Long.BYTES;
+  }
+
+  private boolean mayHold(long hash) {
+    long spread = hash * 0xD6E8FEB86659FD93L;
+    int block = filterStart() + block(spread, filterBlocks) * BLOCK;
+    for (int i = 0; i < FILTER_PROBES; i++, spread >>>= 9) {
+      int bit = (int) spread & (8 * BLOCK - 1);
+      if ((bytes.get(block + (bit >>> 3)) & 1 << (bit & 7)) == 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static int block(long spread, int blocks) {
+    return (int) ((spread >>> 32) * blocks >>> 32);
+  }
+
+  private static void fill(long[] sorted, ByteBuffer filter, int blocks) {
+    for (int at = 0; at < sorted.length; at += IdTable.STRIDE) {
+      long spread = hashAt(sorted, at) * 0xD6E8FEB86659FD93L;
+      int block = block(spread, blocks) * BLOCK;
+      for (int i = 0; i < FILTER_PROBES; i++, spread >>>= 9) {
+        int bit = (int) spread & (8 * BLOCK - 1);
+        int byteAt = block + (bit >>> 3);
+        filter.put(byteAt, (byte) (filter.get(byteAt) | 1 << (bit & 7)));
+      }
+    }
+  }
+
+  private static void writePages(Disk disk, FileChannel file, long[] sorted, ByteBuffer fences)
+      throws IOException {
+    int pagesPerWrite = 64;
+    ByteBuffer out = ByteBuffer.allocateDirect(PAGE * pagesPerWrite);
+    long offset = PAGE;
+    int at = 0;
+    while (at < sorted.length) {
+      int start = out.position();
+      int count = Math.min(PAGE_ENTRIES, (sorted.length - at) / IdTable.STRIDE);
+      fences.putLong(hashAt(sorted, at));
+      out.putInt(0).putInt(count);
+      for (int end = at + count * IdTable.STRIDE; at < end; at++) {
+        out.putLong(sorted[at]);
+      }
+      while (out.position() < start + PAGE) {
+        out.put((byte) 0);
+      }
+      out.putInt(start, crc(out.slice(start + 4, PAGE - 4)));
+      if (!out.hasRemaining() || at == sorted.length) {
+        out.flip();
+        int length = out.remaining();
+        disk.write(file, out, offset);
+        offset += length;
+        out.clear();
+      }
+    }
+  }
+
+  private static long hashAt(long[] entries, int at) {
+    return IdTable.hash(entries[at], entries[at + 1], IdTable.ordinal(entries[at + 2]));
+  }
+
+  /** The entries in unsigned order of hash. */
+  private static long[] sorted(long[] entries) {
+    int count = entries.length / IdTable.STRIDE;
+    // The upper half of the hash, made signed-comparable, over the entry's number: one primitive
+    // sort. Entries that agree in the upper half are few, and are put right afterwards.
+    long[] order = new long[count];
+    for (int i = 0; i < count; i++) {
+      long hash = hashAt(entries, i * IdTable.STRIDE);
+      order[i] = ((hash ^ Long.MIN_VALUE) & 0xFFFFFFFF00000000L) | i;
+    }
+    Arrays.sort(order);
+    for (int from = 0; from < count; ) {
+      int until = from + 1;
+      while (until < count && order[until] >>> 32 == order[from] >>> 32) {
+        until++;
+      }
+      if (until - from > 1) {
+        sortByWholeHash(entries, order, from, until);
+      }
+      from = until;
+    }
+    long[] sorted = new long[entries.length];
+    for (int i = 0; i < count; i++) {
+      System.arraycopy(
+          entries, (int) order[i] * IdTable.STRIDE, sorted, i * IdTable.STRIDE, IdTable.STRIDE);
+    }
+    return sorted;
+  }
+
+  private static void sortByWholeHash(long[] entries, long[] order, int from, int until) {
+    Long[] run = new Long[until - from];
+    Arrays.setAll(run, i -> order[from + i]);
+    Arrays.sort(
+        run,
+        (a, b) ->
+            Long.compareUnsigned(
+                hashAt(entries, a.intValue() * IdTable.STRIDE),
+                hashAt(entries, b.intValue() * IdTable.STRIDE)));
+    for (int i = 0; i < run.length; i++) {
+      order[from + i] = run[i];
+    }
+  }
+
+  private static int crc(ByteBuffer bytes) {
+    CRC32C crc = new CRC32C();
+    crc.update(bytes);
+    return (int) crc.getValue();
+  }
+}

@@ -1,0 +1,154 @@
+package dev.quipu.engine;
+
+/*
+ * Five longs an entry, all in one array, so that a look-up touches one or two cache lines:
+ *   high, low          the request id
+ *   meta               bounds mark << 32 | ordinal of the counter << 2 | kind; never 0
+ *   delta, value       what was added, and the value that it made
+ * Open addressing in 256 parts, each of which grows by itself; parts fill alike, so each has its
+ * own load limit, between 5/8 and 7/8, to keep them from growing at the same moment.
+ */
+
+/** Request ids in memory. Not thread-safe. */
+final class IdTable {
+  static final int STRIDE = 5;
+  static final int APPLIED = 1;
+  static final int SEALED = 2;
+  private static final int PARTS = 256;
+  private static final int PART_SLOTS_FIRST = 16;
+
+  private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST * STRIDE];
+  private final int[] used = new int[PARTS];
+  private int size;
+  private long oldestMillis = Long.MAX_VALUE;
+  private long newestMillis = Long.MIN_VALUE;
+  private long firstFrame;
+  private long lastFrame;
+
+  int size() {
+    return size;
+  }
+
+  /** When the first id came; {@link Long#MAX_VALUE} while empty. */
+  long oldestMillis() {
+    return oldestMillis;
+  }
+
+  /** When the last id came; {@link Long#MIN_VALUE} while empty. */
+  long newestMillis() {
+    return newestMillis;
+  }
+
+  /** The frame of the log that brought the first id. */
+  long firstFrame() {
+    return firstFrame;
+  }
+
+  /** The frame of the log that brought the last id. */
+  long lastFrame() {
+    return lastFrame;
+  }
+
+  static long meta(int ordinal, int kind, int boundsMark) {
+    return (long) boundsMark << 32 | (long) ordinal << 2 | kind;
+  }
+
+  static int ordinal(long meta) {
+    return (int) meta >>> 2;
+  }
+
+  static int kind(long meta) {
+    return (int) meta & 3;
+  }
+
+  static int boundsMark(long meta) {
+    return (int) (meta >>> 32);
+  }
+
+  /** The hash by which tables and files are ordered. */
+  static long hash(long high, long low, int ordinal) {
+    long mixed = (high ^ Long.rotateLeft(low, 29) ^ ordinal * 0xD6E8FEB86659FD93L);
+    mixed = (mixed ^ (mixed >>> 32)) * 0x9E3779B97F4A7C15L;
+    mixed = (mixed ^ (mixed >>> 29)) * 0xBF58476D1CE4E5B9L;
+    return mixed ^ (mixed >>> 32);
+  }
+
+  /** Copies the entry of an id to {@code entry}; false if there is none. */
+  boolean find(long hash, long high, long low, int ordinal, long[] entry) {
+    long[] part = parts[(int) (hash >>> 56)];
+    int slots = part.length / STRIDE;
+    for (int slot = (int) hash & (slots - 1); ; slot = (slot + 1) & (slots - 1)) {
+      int at = slot * STRIDE;
+      long meta = part[at + 2];
+      if (meta == 0) {
+        return false;
+      }
+      if (part[at] == high && part[at + 1] == low && ordinal(meta) == ordinal) {
+        System.arraycopy(part, at, entry, 0, STRIDE);
+        return true;
+      }
+    }
+  }
+
+  /** Adds an id that is not there. */
+  void add(
+      long high, long low, long meta, long delta, long value, long timeMillis, long frame) {
+    if (size == 0) {
+      firstFrame = frame;
+    }
+    lastFrame = frame;
+    long hash = hash(high, low, ordinal(meta));
+    int number = (int) (hash >>> 56);
+    int slots = parts[number].length / STRIDE;
+    if (used[number] >= slots / 8 * 5 + (slots * number >>> 10)) {
+      parts[number] = grown(parts[number]);
+    }
+    put(parts[number], hash, high, low, meta, delta, value);
+    used[number]++;
+    size++;
+    oldestMillis = Math.min(oldestMillis, timeMillis);
+    newestMillis = Math.max(newestMillis, timeMillis);
+  }
+
+  /** All entries, in no order, {@link #STRIDE} longs each. */
+  long[] entries() {
+    long[] all = new long[size * STRIDE];
+    int to = 0;
+    for (long[] part : parts) {
+      for (int at = 0; at < part.length; at += STRIDE) {
+        if (part[at + 2] != 0) {
+          System.arraycopy(part, at, all, to, STRIDE);
+          to += STRIDE;
+        }
+      }
+    }
+    return all;
+  }
+
+  private static long[] grown(long[] part) {
+    long[] bigger = new long[part.length * 2];
+    for (int at = 0; at < part.length; at += STRIDE) {
+      long meta = part[at + 2];
+      if (meta != 0) {
+        long hash = hash(part[at], part[at + 1], ordinal(meta));
+        put(bigger, hash, part[at], part[at + 1], meta, part[at + 3], part[at + 4]);
+      }
+    }
+    return bigger;
+  }
+
+  private static void put(
+      long[] part, long hash, long high, long low, long meta, long delta, long value) {
+    int slots = part.length / STRIDE;
+    int slot = (int) hash & (slots - 1);
+    while (part[slot * STRIDE + 2] != 0) {
+      slot = (slot + 1) & (slots - 1);
+    }
+    int at = slot * STRIDE;
+    part[at] = high;
+    part[at + 1] = low;
+    part[at + 2] = meta;
+    part[at + 3] = delta;
+    part[at + 4] = value;
+  }
+}

@@ -1,0 +1,371 @@
+package dev.quipu.engine;
+
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * LOG: frames, one after the other, in segments of equal size, log/NUMBER.log.
+ *
+ * A segment is written full of zeros before it is used, or was used before: an overwrite is synced
+ * faster than an append, and cannot fail for want of room. Frames go on from one segment to the
+ * next; none spans two. The first page of a segment is its head:
+ *
+ *   long magic, int format, int segment bytes, long number, long first frame, int CRC32C
+ *
+ * What an earlier use left behind a frame is told apart by the frame numbers, which never return.
+ *
+ * One spare segment is kept ready. Nothing is counted unless the frame that will carry it is sure
+ * to find room: in the current segment, or in the spare. So a full disk refuses, and never breaks
+ * off in the middle.
+ */
+
+/** The append-only log. Only the committer appends; {@link #recycle} may be called beside it. */
+final class Log implements AutoCloseable {
+  static final int HEAD_BYTES = 4_096;
+  private static final long MAGIC = 0x51554950554C4731L; // "QUIPULG1"
+  private static final int HEAD_CRC = 32;
+  private static final Logger LOGGER = LoggerFactory.getLogger(Log.class);
+
+  private final Disk disk;
+  private final Path directory;
+  private final long identity;
+  private final int segmentBytes;
+  private final List<Segment> segments = new ArrayList<>(); // guarded by lock
+  private final ConcurrentLinkedDeque<Path> spares = new ConcurrentLinkedDeque<>();
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition spareChanged = lock.newCondition();
+  private final Thread preparer;
+  private @Nullable FileChannel file;
+  private int position;
+  private boolean spareWanted;
+  private int spareFailures; // guarded by lock
+  private @Nullable IOException lastFailure; // guarded by lock
+  private boolean closed; // guarded by lock
+  private long spareNumber; // guarded by lock
+
+  /** A segment that is in use. */
+  record Segment(long number, long firstFrame, Path path) {}
+
+  private Log(Disk disk, Path directory, long identity, int segmentBytes) {
+    this.disk = disk;
+    this.directory = directory;
+    this.identity = identity;
+    this.segmentBytes = segmentBytes;
+    this.preparer = new Thread(this::prepareSpares, "quipu-log-preparer");
+    preparer.setDaemon(true);
+  }
+
+  /** Where the log of a data directory lies. */
+  static Path directory(Path data) {
+    return data.resolve("log");
+  }
+
+  /**
+   * Goes on behind the last frame, or starts a new log.
+   *
+   * @param inUse segments from the oldest needed to the last, in order; empty for a new log
+   * @param end where in the last of them the next frame belongs
+   * @param nextFrame the number of that frame
+   * @param segmentBytes size of the segments; those in use may have another
+   */
+  static Log open(
+      Disk disk,
+      Path data,
+      long identity,
+      int segmentBytes,
+      List<Segment> inUse,
+      int end,
+      long nextFrame)
+      throws IOException {
+    Log log = new Log(disk, directory(data), identity, segmentBytes);
+    log.adoptFiles(inUse);
+    if (inUse.isEmpty()) {
+      log.roll(1, nextFrame);
+    } else {
+      Segment last = inUse.getLast();
+      log.file = FileChannel.open(last.path, StandardOpenOption.WRITE);
+      log.position = end;
+      if (log.file.size() != segmentBytes) { // written with another size: do not append to it
+        log.roll(last.number + 1, nextFrame);
+      }
+    }
+    log.preparer.start();
+    return log;
+  }
+
+  /** Removes what an earlier run left behind, and keeps what can serve as a spare. */
+  private void adoptFiles(List<Segment> inUse) throws IOException {
+    segments.addAll(inUse);
+    List<Path> used = inUse.stream().map(Segment::path).toList();
+    try (var files = Files.list(directory)) {
+      for (Path path : files.sorted().toList()) {
+        String name = path.getFileName().toString();
+        boolean spare = name.startsWith("spare-") && name.endsWith(".log");
+        if (spare && Files.size(path) == segmentBytes && spares.isEmpty()) {
+          spares.add(path);
+        } else if (!used.contains(path)) {
+          disk.delete(path);
+        }
+      }
+    }
+  }
+
+  /** Whether a frame of this size is sure to find room; if not now, waits a little for a spare. */
+  boolean hasRoom(int frameBytes) {
+    if (segmentBytes - position >= frameBytes || !spares.isEmpty()) {
+      return true;
+    }
+    lock.lock();
+    try {
+      // A preparer that works is waited for; one that failed is asked again, and not waited for.
+      boolean failing = spareFailures > 0;
+      spareWanted = true;
+      spareChanged.signalAll();
+      while (spares.isEmpty() && !failing && !closed) {
+        spareChanged.await();
+        failing = spareFailures > 0;
+      }
+      return !spares.isEmpty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The refusal that explains why there is no room. */
+  StoreException noRoom() {
+    lock.lock();
+    try {
+      String cause = lastFailure == null ? "" : ": " + lastFailure.getMessage();
+      return StoreException.notApplied(
+          Reason.FULL,
+          "the disk has no room for the next %d MiB of log in %s%s"
+              .formatted(segmentBytes >> 20, directory, cause));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Largest frame that a segment can hold. */
+  int frameBytesMax() {
+    return segmentBytes - HEAD_BYTES;
+  }
+
+  /**
+   * Writes a frame and returns when it has reached the disk.
+   *
+   * @param number the number of the frame
+   */
+  void append(ByteBuffer frame, long number) throws IOException {
+    if (segmentBytes - position < frame.remaining()) {
+      roll(lastNumber() + 1, number);
+    }
+    FileChannel current = Objects.requireNonNull(file);
+    int length = frame.remaining();
+    disk.write(current, frame, position);
+    disk.sync(current);
+    position += length;
+  }
+
+  /** Segments in use. */
+  int segments() {
+    lock.lock();
+    try {
+      return segments.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Gives back the segments that hold only frames before {@code frame}. */
+  void recycle(long frame) throws IOException {
+    lock.lock();
+    try {
+      while (segments.size() > 1 && segments.get(1).firstFrame <= frame) {
+        Segment gone = segments.removeFirst();
+        if (spares.isEmpty() && Files.size(gone.path) == segmentBytes) {
+          Path spare = sparePath(".log");
+          disk.rename(gone.path, spare);
+          spares.add(spare);
+          spareFailures = 0;
+          spareChanged.signalAll();
+        } else {
+          disk.delete(gone.path);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    lock.lock();
+    try {
+      closed = true;
+      spareChanged.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    try {
+      preparer.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    if (file != null) {
+      file.close();
+    }
+  }
+
+  private long lastNumber() {
+    lock.lock();
+    try {
+      return segments.getLast().number;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void roll(long number, long firstFrame) throws IOException {
+    Path spare = spares.poll();
+    if (spare == null) {
+      spare = prepare();
+    }
+    if (file != null) {
+      file.close();
+    }
+    file = FileChannel.open(spare, StandardOpenOption.WRITE);
+    disk.write(file, head(identity, segmentBytes, number, firstFrame), 0);
+    disk.sync(file);
+    Path path = directory.resolve("%016d.log".formatted(number));
+    disk.rename(spare, path);
+    position = HEAD_BYTES;
+    lock.lock();
+    try {
+      segments.add(new Segment(number, firstFrame, path));
+      spareWanted = true;
+      spareChanged.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void prepareSpares() {
+    lock.lock();
+    try {
+      while (!closed) {
+        if (!spares.isEmpty() || !spareWanted) {
+          spareChanged.await();
+          continue;
+        }
+        spareWanted = false;
+        lock.unlock();
+        Path spare = null;
+        IOException failure = null;
+        try {
+          spare = prepare();
+        } catch (IOException e) {
+          failure = e;
+        } finally {
+          lock.lock();
+        }
+        prepared(spare, failure);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void prepared(@Nullable Path spare, @Nullable IOException failure) {
+    if (spare != null) {
+      spares.add(spare);
+      spareFailures = 0;
+      lastFailure = null;
+    } else {
+      spareFailures++;
+      lastFailure = failure;
+      if (spareFailures == 1) {
+        LOGGER.atWarn().addKeyValue("directory", directory).setCause(failure).log("no room for log");
+      }
+    }
+    spareChanged.signalAll();
+  }
+
+  private Path prepare() throws IOException {
+    Path draft = sparePath(".tmp");
+    try {
+      disk.allocate(draft, segmentBytes);
+      Path spare = sparePath(".log");
+      disk.rename(draft, spare);
+      return spare;
+    } catch (IOException e) {
+      disk.delete(draft);
+      throw e;
+    }
+  }
+
+  private Path sparePath(String suffix) {
+    lock.lock();
+    try {
+      return directory.resolve("spare-%d%s".formatted(++spareNumber, suffix));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static ByteBuffer head(long identity, int bytes, long number, long firstFrame) {
+    ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES);
+    head.putLong(MAGIC).putInt(1).putInt(bytes).putLong(number).putLong(firstFrame);
+    return head.putInt(HEAD_CRC, crc(head, identity)).clear();
+  }
+
+  /**
+   * Reads the head of a segment.
+   *
+   * @throws DamageException if it is not a head of this directory
+   */
+  static Segment readHead(Path path, long identity) throws IOException {
+    ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES);
+    try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
+      while (head.hasRemaining() && file.read(head) >= 0) {
+        continue;
+      }
+    }
+    long number = head.getLong(16);
+    String expected = "%016d.log".formatted(number);
+    if (head.hasRemaining()
+        || head.getLong(0) != MAGIC
+        || head.getInt(HEAD_CRC) != crc(head, identity)
+        || !path.getFileName().toString().equals(expected)) {
+      throw new DamageException(Damage.SEGMENT_HEAD, path, 0, "the head is damaged");
+    }
+    return new Segment(number, head.getLong(24), path);
+  }
+
+  private static int crc(ByteBuffer head, long identity) {
+    CRC32C crc = new CRC32C();
+    crc.update(ByteBuffer.allocate(8).putLong(identity).flip());
+    crc.update(head.slice(0, HEAD_CRC));
+    return (int) crc.getValue();
+  }
+}

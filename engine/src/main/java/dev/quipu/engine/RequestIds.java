@@ -1,0 +1,146 @@
+package dev.quipu.engine;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Ids live in generations: an active table, which takes new ids; tables that are full or old, on
+ * their way to disk; and files. An id is remembered while the newest id of its generation is within
+ * the window. A generation ends after an eighth of the window, or when its table is full, or at a
+ * checkpoint, and always between two frames of the log; so an id is remembered for the window at least, and an eighth longer at most.
+ */
+
+/** Which requests were seen. Not thread-safe: only the committer calls it. */
+final class RequestIds {
+  /** Tables that may wait for the disk before new requests with ids are refused. */
+  private static final int WAITING_MAX = 3;
+
+  private static final int GENERATIONS_PER_WINDOW = 8;
+
+  private final long windowMillis;
+  private final int tableMax;
+  private final Deque<IdTable> waiting = new ArrayDeque<>();
+  private final List<IdFile> files = new ArrayList<>();
+  private IdTable active = new IdTable();
+
+  RequestIds(long windowMillis, int tableMax) {
+    this.windowMillis = windowMillis;
+    this.tableMax = tableMax;
+  }
+
+  /** Copies the entry of an id to {@code entry}; false if it is not remembered. */
+  boolean find(long high, long low, int ordinal, long nowMillis, long[] entry) {
+    long hash = IdTable.hash(high, low, ordinal);
+    if (find(active, hash, high, low, ordinal, nowMillis, entry)) {
+      return true;
+    }
+    for (IdTable table : waiting) {
+      if (find(table, hash, high, low, ordinal, nowMillis, entry)) {
+        return true;
+      }
+    }
+    for (int i = files.size() - 1; i >= 0; i--) { // the newest first: repeats come soon
+      IdFile file = files.get(i);
+      if (isRemembered(file.newestMillis(), nowMillis)
+          && file.find(hash, high, low, ordinal, entry)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Remembers an id that is not remembered. */
+  void add(
+      long high, long low, long meta, long delta, long value, long nowMillis, long frame) {
+    active.add(high, low, meta, delta, value, nowMillis, frame);
+  }
+
+  /**
+   * Ends the active generation if it is full or old.
+   *
+   * @return whether a table now waits for the disk
+   */
+  boolean advance(long nowMillis) {
+    boolean old = nowMillis - active.oldestMillis() > windowMillis / GENERATIONS_PER_WINDOW;
+    if (active.size() > 0 && (active.size() >= tableMax || old) && hasRoom()) {
+      rotate();
+    }
+    return !waiting.isEmpty();
+  }
+
+  /** Ends the active generation. */
+  void rotate() {
+    if (active.size() > 0) {
+      waiting.addLast(active);
+      active = new IdTable();
+    }
+  }
+
+  /** Whether new ids may come: false if the disk has not taken earlier ones. */
+  boolean hasRoom() {
+    return waiting.size() < WAITING_MAX || active.size() < tableMax;
+  }
+
+  /** The oldest table that waits for the disk; null if none does. */
+  @Nullable IdTable nextWaiting() {
+    return waiting.peekFirst();
+  }
+
+  /** Puts a file in the place of the table that it was written from. */
+  void sealed(IdTable table, IdFile file) {
+    waiting.remove(table);
+    files.add(file);
+  }
+
+  /** Puts a file found at the start in its place. */
+  void add(IdFile file) {
+    files.add(file);
+  }
+
+  /** All files, oldest first. */
+  List<IdFile> files() {
+    return List.copyOf(files);
+  }
+
+  /** Drops the files whose ids have all left the window, and returns them. */
+  List<IdFile> dropForgotten(long nowMillis) {
+    List<IdFile> gone =
+        files.stream().filter(file -> !isRemembered(file.newestMillis(), nowMillis)).toList();
+    files.removeAll(gone);
+    waiting.removeIf(table -> !isRemembered(table.newestMillis(), nowMillis));
+    return gone;
+  }
+
+  /** Whether an id that came at {@code millis} is still remembered. */
+  boolean isRemembered(long millis, long nowMillis) {
+    return nowMillis - millis <= windowMillis;
+  }
+
+  /** Ids in memory and on disk, those of forgotten generations included. */
+  long size() {
+    long size = active.size();
+    for (IdTable table : waiting) {
+      size += table.size();
+    }
+    for (IdFile file : files) {
+      size += file.entries();
+    }
+    return size;
+  }
+
+  private boolean find(
+      IdTable table,
+      long hash,
+      long high,
+      long low,
+      int ordinal,
+      long nowMillis,
+      long[] entry) {
+    return table.size() > 0
+        && isRemembered(table.newestMillis(), nowMillis)
+        && table.find(hash, high, low, ordinal, entry);
+  }
+}

@@ -1,0 +1,254 @@
+package dev.quipu.engine;
+
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * SNAPSHOT: snapshot-FRAME.snap, frames of records, numbered from 1:
+ *
+ *   START    the log goes on with this frame, before which there were so many commands; the time
+ *   ID_FILE  name of a file of request ids that belongs to it, its newest time; one each
+ *   NAME, VALUE, ITEM   as in the log
+ *   END      the last frame of the log that the snapshot may know of
+ *
+ * It is taken in pieces while writes go on, so pieces tell of different moments. That does not
+ * matter: records tell what is, and all frames from START on are read over it. Those up to END must
+ * be there, and are, for they were synced before END was written.
+ */
+
+/** Writes and reads snapshots. */
+final class Snapshot implements AutoCloseable {
+  private static final int FRAME_BYTES = 1 << 20;
+  private static final String PREFIX = "snapshot-";
+  private static final String SUFFIX = ".snap";
+
+  private final Disk disk;
+  private final Path path;
+  private final Path draft;
+  private final FileChannel file;
+  private final Frame frame;
+  private ByteBuffer out = ByteBuffer.allocateDirect(FRAME_BYTES);
+  private long number;
+  private long offset;
+
+  private Snapshot(Disk disk, Path path, long identity) throws IOException {
+    this.disk = disk;
+    this.path = path;
+    this.draft = path.resolveSibling(path.getFileName() + ".tmp");
+    this.file =
+        FileChannel.open(
+            draft,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.TRUNCATE_EXISTING,
+            StandardOpenOption.WRITE);
+    this.frame = new Frame(identity);
+    out.position(Frame.HEAD_BYTES);
+  }
+
+  /** Where the log goes on behind a snapshot. */
+  record Start(long frame, long commands, long timeMillis) {}
+
+  /** A file of request ids that belongs to a snapshot. */
+  record IdFileName(String name, long newestMillis) {}
+
+  /** What reading a snapshot tells besides the state. */
+  record Contents(Start start, List<IdFileName> idFiles, long endFrame) {}
+
+  /** The newest snapshot of a directory. */
+  static Optional<Path> newest(Path directory) throws IOException {
+    List<Path> all = all(directory);
+    return all.isEmpty() ? Optional.empty() : Optional.of(all.getLast());
+  }
+
+  /** All snapshots of a directory, oldest first. */
+  static List<Path> all(Path directory) throws IOException {
+    try (var files = Files.list(directory)) {
+      return files
+          .filter(
+              file -> {
+                String name = file.getFileName().toString();
+                return name.startsWith(PREFIX) && name.endsWith(SUFFIX);
+              })
+          .sorted()
+          .toList();
+    }
+  }
+
+  /** Starts a snapshot. */
+  static Snapshot start(Disk disk, Path directory, long identity, Start start) throws IOException {
+    Path path = directory.resolve("%s%016d%s".formatted(PREFIX, start.frame, SUFFIX));
+    Snapshot snapshot = new Snapshot(disk, path, identity);
+    snapshot.out.put(Records.START);
+    Records.unsigned(snapshot.out, start.frame);
+    Records.unsigned(snapshot.out, start.commands);
+    Records.unsigned(snapshot.out, start.timeMillis);
+    return snapshot;
+  }
+
+  void idFile(IdFile idFile) throws IOException {
+    String name = idFile.path().getFileName().toString();
+    room(16 + name.length());
+    out.put(Records.ID_FILE);
+    Records.text(out, name);
+    Records.unsigned(out, idFile.newestMillis());
+  }
+
+  /** One counter; {@code value} only if it was ever written. */
+  void counter(int ordinal, String name, Optional<Long> value) throws IOException {
+    room(2 * Records.COUNTER_RECORD_BYTES_MAX + 3 * name.length());
+    Records.name(out, ordinal, name);
+    if (value.isPresent()) {
+      Records.value(out, ordinal, value.get());
+    }
+  }
+
+  void item(Item item) throws IOException {
+    room(Records.itemBytesMax(item));
+    Records.item(out, item);
+  }
+
+  /** Ends the snapshot. Returns when it has reached the disk under its name. */
+  void end(long endFrame) throws IOException {
+    room(16);
+    out.put(Records.END);
+    Records.unsigned(out, endFrame);
+    flush();
+    disk.sync(file);
+    file.close();
+    disk.rename(draft, path);
+  }
+
+  /** Gives up a snapshot that was not ended. */
+  @Override
+  public void close() throws IOException {
+    if (file.isOpen()) {
+      file.close();
+      disk.delete(draft);
+    }
+  }
+
+  private void room(int bytes) throws IOException {
+    if (out.remaining() < bytes + Frame.ALIGNMENT) {
+      flush();
+      if (out.remaining() < bytes + Frame.ALIGNMENT) {
+        out = ByteBuffer.allocateDirect(Frame.frameBytes(bytes) + Frame.ALIGNMENT);
+        out.position(Frame.HEAD_BYTES);
+      }
+    }
+  }
+
+  private void flush() throws IOException {
+    frame.seal(out, 0, ++number, 0, 0);
+    int length = out.remaining();
+    disk.write(file, out, offset);
+    offset += length;
+    out.clear().position(Frame.HEAD_BYTES);
+  }
+
+  /**
+   * Reads a snapshot into {@code state}.
+   *
+   * @throws DamageException if any of it is damaged
+   */
+  static Contents read(Path path, long identity, State state) throws IOException {
+    Reading reading = new Reading(state);
+    Frame frame = new Frame(identity);
+    long offset = 0;
+    long number = 0;
+    try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
+      long size = file.size();
+      while (offset < size && reading.end < 0) {
+        ByteBuffer in = frameAt(file, offset, size);
+        Frame.Head head = frame.read(in, 0);
+        if (head == null || head.number() != ++number) {
+          throw new DamageException(
+              Damage.SNAPSHOT, path, offset, "frame " + (number + 1) + " is damaged");
+        }
+        Records.read(in.slice(Frame.HEAD_BYTES, head.payloadBytes()), reading);
+        offset += head.frameBytes();
+      }
+    }
+    Start start = reading.start;
+    if (start == null || reading.end < 0) {
+      throw new DamageException(Damage.SNAPSHOT, path, offset, "the end is cut off");
+    }
+    return new Contents(start, List.copyOf(reading.idFiles), reading.end);
+  }
+
+  private static ByteBuffer frameAt(FileChannel file, long offset, long size) throws IOException {
+    ByteBuffer head = ByteBuffer.allocate(Frame.HEAD_BYTES);
+    readFully(file, head, offset);
+    long payload = Math.max(0, head.getInt(4));
+    long length = Math.min(Frame.HEAD_BYTES + payload, size - offset);
+    ByteBuffer in = ByteBuffer.allocate((int) Math.min(length, Integer.MAX_VALUE - 8));
+    readFully(file, in, offset);
+    return in.flip();
+  }
+
+  private static void readFully(FileChannel file, ByteBuffer in, long offset) throws IOException {
+    while (in.hasRemaining()) {
+      if (file.read(in, offset + in.position()) < 0) {
+        return;
+      }
+    }
+  }
+
+  /** Takes the records of a snapshot apart. */
+  private static final class Reading implements Records.Reader {
+    final List<IdFileName> idFiles = new ArrayList<>();
+    private final State state;
+    @Nullable Start start;
+    long end = -1;
+
+    Reading(State state) {
+      this.state = state;
+    }
+
+    @Override
+    public void name(int ordinal, String name) {
+      state.name(ordinal, name);
+    }
+
+    @Override
+    public void value(int ordinal, long value) {
+      state.value(ordinal, value);
+    }
+
+    @Override
+    public void once(int ordinal, long high, long low, long delta, long value, int boundsMark) {
+      throw new IllegalStateException("a request in a snapshot");
+    }
+
+    @Override
+    public void seal(int ordinal, long high, long low) {
+      throw new IllegalStateException("a request in a snapshot");
+    }
+
+    @Override
+    public void item(Key key, Optional<Item> item) {
+      state.item(key, item);
+    }
+
+    @Override
+    public void snapshot(byte kind, ByteBuffer in) {
+      switch (kind) {
+        case Records.START ->
+            start = new Start(Records.unsigned(in), Records.unsigned(in), Records.unsigned(in));
+        case Records.ID_FILE ->
+            idFiles.add(new IdFileName(Records.text(in), Records.unsigned(in)));
+        case Records.END -> end = Records.unsigned(in);
+        default -> throw new IllegalStateException("a record of kind " + kind);
+      }
+    }
+  }
+}
