@@ -10,12 +10,14 @@ public class StoreException extends RuntimeException {
 
   private final Outcome outcome;
   private final Reason reason;
+  private final String message;
 
   /** Makes one. */
   public StoreException(Outcome outcome, Reason reason, String message, @Nullable Throwable cause) {
     super(message, cause);
     this.outcome = outcome;
     this.reason = reason;
+    this.message = message;
   }
 
   /** What is known of the effect. */
@@ -26,6 +28,11 @@ public class StoreException extends RuntimeException {
   /** Why. */
   public Reason reason() {
     return reason;
+  }
+
+  @Override
+  public String getMessage() {
+    return message;
   }
 
   /** The exception for a call that certainly had no effect. */

@@ -74,20 +74,20 @@ public sealed interface Write {
    */
   default Effect applyTo(Optional<Item> before, Version next) {
     Map<String, Field> fields = before.map(Item::fields).orElse(Map.of());
-    Optional<Optional<Item>> after =
-        switch (this) {
-          case Put put ->
-              Optional.of(Optional.of(new Item(put.key, put.fields, next, put.expiresAt)));
-          case Delete delete -> Optional.of(Optional.empty());
-          case Update update ->
-              changed(update, fields)
-                  .map(changed ->
-                      Optional.of(
-                          new Item(update.key, changed, next, before.flatMap(Item::expiresAt))));
-        };
-    return after.isPresent() && holds(condition(), before, after.get())
-        ? new Effect.Now(after.get())
-        : new Effect.Unmet();
+    Optional<Item> after;
+    switch (this) {
+      case Put put -> after = Optional.of(new Item(put.key, put.fields, next, put.expiresAt));
+      case Delete delete -> after = Optional.empty();
+      case Update update -> {
+        Optional<Map<String, Field>> changed = changed(update, fields);
+        if (changed.isEmpty()) {
+          return new Effect.Unmet();
+        }
+        Optional<Instant> expiresAt = before.flatMap(Item::expiresAt);
+        after = Optional.of(new Item(update.key, changed.get(), next, expiresAt));
+      }
+    }
+    return holds(condition(), before, after) ? new Effect.Now(after) : new Effect.Unmet();
   }
 
   private static Optional<Map<String, Field>> changed(Update update, Map<String, Field> fields) {

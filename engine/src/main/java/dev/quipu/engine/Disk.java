@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.Objects;
 
 /** Every change that the engine makes to a disk. Tests put one in its place that fails. */
 class Disk {
@@ -35,7 +36,7 @@ class Disk {
   /** Renames, replacing what has the new name, and returns when that has reached the disk. */
   void rename(Path from, Path to) throws IOException {
     Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    syncDirectory(to.toAbsolutePath().getParent());
+    syncDirectory(Objects.requireNonNull(to.toAbsolutePath().getParent()));
   }
 
   /** Removes a file that may not be there. */

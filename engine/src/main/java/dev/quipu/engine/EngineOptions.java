@@ -55,7 +55,11 @@ public record EngineOptions(
   /** A window of 24 h, segments of 64 MiB, a snapshot every 256 MiB, 2 Mi ids, 10 s. */
   public static EngineOptions defaults() {
     return new EngineOptions(
-        Duration.ofHours(24), 64 << 20, 256L << 20, 2 << 20, Duration.ofSeconds(10),
+        Duration.ofHours(24),
+        64 << 20,
+        256L << 20,
+        2 << 20,
+        Duration.ofSeconds(10),
         Clock.system());
   }
 

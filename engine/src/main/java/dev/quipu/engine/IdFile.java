@@ -228,7 +228,7 @@ final class IdFile {
   }
 
   private static int block(long spread, int blocks) {
-    return (int) ((spread >>> 32) * blocks >>> 32);
+    return (int) (((spread >>> 32) * blocks) >>> 32);
   }
 
   private static void fill(long[] sorted, ByteBuffer filter, int blocks) {

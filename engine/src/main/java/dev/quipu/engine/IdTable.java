@@ -91,8 +91,7 @@ final class IdTable {
   }
 
   /** Adds an id that is not there. */
-  void add(
-      long high, long low, long meta, long delta, long value, long timeMillis, long frame) {
+  void add(long high, long low, long meta, long delta, long value, long timeMillis, long frame) {
     if (size == 0) {
       firstFrame = frame;
     }
@@ -100,7 +99,7 @@ final class IdTable {
     long hash = hash(high, low, ordinal(meta));
     int number = (int) (hash >>> 56);
     int slots = parts[number].length / STRIDE;
-    if (used[number] >= slots / 8 * 5 + (slots * number >>> 10)) {
+    if (used[number] >= slots / 8 * 5 + ((slots * number) >>> 10)) {
       parts[number] = grown(parts[number]);
     }
     put(parts[number], hash, high, low, meta, delta, value);

@@ -305,7 +305,11 @@ final class Log implements AutoCloseable {
       spareFailures++;
       lastFailure = failure;
       if (spareFailures == 1) {
-        LOGGER.atWarn().addKeyValue("directory", directory).setCause(failure).log("no room for log");
+        LOGGER
+            .atWarn()
+            .addKeyValue("directory", directory)
+            .setCause(failure)
+            .log("no room for log");
       }
     }
     spareChanged.signalAll();
@@ -347,8 +351,9 @@ final class Log implements AutoCloseable {
   static Segment readHead(Path path, long identity) throws IOException {
     ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES);
     try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
-      while (head.hasRemaining() && file.read(head) >= 0) {
-        continue;
+      int read = 0;
+      while (head.hasRemaining() && read >= 0) {
+        read = file.read(head);
       }
     }
     long number = head.getLong(16);

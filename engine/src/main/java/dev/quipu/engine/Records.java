@@ -136,11 +136,10 @@ final class Records {
             () -> out.put((byte) 0));
     unsigned(out, item.fields().size());
     item.fields()
-        .forEach(
-            (name, field) -> {
-              text(out, name);
-              field(out, field);
-            });
+        .forEach((name, field) -> {
+          text(out, name);
+          field(out, field);
+        });
   }
 
   static void noItem(ByteBuffer out, Key key) {
@@ -149,7 +148,7 @@ final class Records {
 
   /** At least as many bytes as {@link #item} writes. */
   static int itemBytesMax(Item item) {
-    long bytes = 64 + keyBytesMax(item.key());
+    long bytes = 64L + keyBytesMax(item.key());
     for (Map.Entry<String, Field> entry : item.fields().entrySet()) {
       bytes += 16 + 3L * entry.getKey().length();
       bytes +=

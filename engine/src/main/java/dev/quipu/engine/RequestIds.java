@@ -53,8 +53,7 @@ final class RequestIds {
   }
 
   /** Remembers an id that is not remembered. */
-  void add(
-      long high, long low, long meta, long delta, long value, long nowMillis, long frame) {
+  void add(long high, long low, long meta, long delta, long value, long nowMillis, long frame) {
     active.add(high, low, meta, delta, value, nowMillis, frame);
   }
 
@@ -132,13 +131,7 @@ final class RequestIds {
   }
 
   private boolean find(
-      IdTable table,
-      long hash,
-      long high,
-      long low,
-      int ordinal,
-      long nowMillis,
-      long[] entry) {
+      IdTable table, long hash, long high, long low, int ordinal, long nowMillis, long[] entry) {
     return table.size() > 0
         && isRemembered(table.newestMillis(), nowMillis)
         && table.find(hash, high, low, ordinal, entry);

@@ -74,14 +74,19 @@ final class Snapshot implements AutoCloseable {
   static List<Path> all(Path directory) throws IOException {
     try (var files = Files.list(directory)) {
       return files
-          .filter(
-              file -> {
-                String name = file.getFileName().toString();
-                return name.startsWith(PREFIX) && name.endsWith(SUFFIX);
-              })
+          .filter(file -> {
+            String name = file.getFileName().toString();
+            return name.startsWith(PREFIX) && name.endsWith(SUFFIX);
+          })
           .sorted()
           .toList();
     }
+  }
+
+  /** The frame with which the log goes on behind a snapshot, by its name. */
+  static long frameOf(Path snapshot) {
+    String name = snapshot.getFileName().toString();
+    return Long.parseLong(name.substring(PREFIX.length(), name.length() - SUFFIX.length()));
   }
 
   /** Starts a snapshot. */
@@ -244,8 +249,7 @@ final class Snapshot implements AutoCloseable {
       switch (kind) {
         case Records.START ->
             start = new Start(Records.unsigned(in), Records.unsigned(in), Records.unsigned(in));
-        case Records.ID_FILE ->
-            idFiles.add(new IdFileName(Records.text(in), Records.unsigned(in)));
+        case Records.ID_FILE -> idFiles.add(new IdFileName(Records.text(in), Records.unsigned(in)));
         case Records.END -> end = Records.unsigned(in);
         default -> throw new IllegalStateException("a record of kind " + kind);
       }

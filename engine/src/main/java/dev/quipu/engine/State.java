@@ -25,8 +25,8 @@ final class State implements Records.Reader {
   /** Commands applied so far, in all frames. */
   long commands;
 
-  /** While reading a log: the last frame whose ids are in files already. */
-  long idsSealedTo;
+  /** While reading a log: whether the ids of this frame are in a file already. */
+  boolean idsAreSealed;
 
   State(RequestIds ids) {
     this.ids = ids;
@@ -64,8 +64,7 @@ final class State implements Records.Reader {
   }
 
   private void remember(long high, long low, long meta, long delta, long value) {
-    if (frame > idsSealedTo
-        && !ids.find(high, low, IdTable.ordinal(meta), timeMillis, entry)) {
+    if (!idsAreSealed && !ids.find(high, low, IdTable.ordinal(meta), timeMillis, entry)) {
       ids.add(high, low, meta, delta, value, timeMillis, frame);
     }
   }

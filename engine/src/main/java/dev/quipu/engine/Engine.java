@@ -1,0 +1,383 @@
+package dev.quipu.engine;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.EmbeddedEngine;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.technique.Cost;
+import dev.quipu.technique.Guarantee;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.time.Randomness;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The embedded durable store. Counts exactly once by itself, and is a {@link StoreDriver} for every
+ * technique; the two keep to themselves: a counter of the one is not a counter of the other.
+ *
+ * <p>Counters, items and the newest request ids are in memory; everything is on disk. A call
+ * returns when what it did, or saw, has reached the disk. Thread-safe; many callers at once share a
+ * sync.
+ */
+public final class Engine implements EmbeddedEngine {
+  /** What it promises, and what it costs. */
+  public static final TechniqueSpec SPEC =
+      new TechniqueSpec(
+          "engine",
+          "The embedded engine: number and request id in one record of its log.",
+          Set.of(),
+          Atomicity.ITEM,
+          Set.of(
+              Guarantee.AT_MOST_ONCE,
+              Guarantee.IDEMPOTENT_WITHIN_WINDOW,
+              Guarantee.BOUNDED,
+              Guarantee.ADD_AND_GET,
+              Guarantee.LINEARIZABLE_READ),
+          new Cost(1, 1, 0),
+          new Cost(1, 0, 0),
+          "Quipu");
+
+  /** Log that a start may have to read; more of it is worth a snapshot at the end. */
+  private static final long LOG_BYTES_LEFT_MAX = 16 << 20;
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(Engine.class);
+
+  private final DirectoryLock lock;
+  private final Log log;
+  private final HighWater highWater;
+  private final Sealer sealer;
+  private final Committer committer;
+  private final Checkpointer checkpointer;
+  private final EngineDriver driver;
+  private boolean closed;
+
+  private Engine(
+      DirectoryLock lock, Disk disk, Path directory, EngineOptions options, Recovery.Found found)
+      throws IOException {
+    this.lock = lock;
+    State state = found.state();
+    removeStale(disk, directory, state);
+    long logBytes = logBytes(found);
+    this.log =
+        Log.open(
+            disk,
+            directory,
+            found.identity(),
+            options.segmentBytes(),
+            found.segments(),
+            found.end(),
+            state.frame + 1);
+    this.highWater =
+        HighWater.open(
+            disk, directory, found.identity(), new HighWater.Mark(state.frame, state.commands));
+    this.sealer = new Sealer(disk, directory);
+    this.committer = new Committer(state, log, highWater, found.identity(), options, sealer);
+    this.checkpointer =
+        new Checkpointer(
+            disk, directory, found.identity(), options, committer, log, highWater, logBytes);
+    this.driver = new EngineDriver(committer);
+  }
+
+  /**
+   * Opens an engine over a directory, which is created if need be.
+   *
+   * @throws DamageException if what is stored is damaged
+   * @throws StoreException if the directory is in use, or the disk cannot be written or is full
+   */
+  public static Engine open(Path directory, EngineOptions options) {
+    return open(directory, options, new Disk());
+  }
+
+  static Engine open(Path directory, EngineOptions options, Disk disk) {
+    DirectoryLock lock = null;
+    try {
+      Files.createDirectories(directory);
+      lock = DirectoryLock.lock(directory);
+      Files.createDirectories(Log.directory(directory));
+      Files.createDirectories(IdFiles.directory(directory));
+      if (Recovery.isNew(directory)) {
+        Recovery.create(disk, directory, Randomness.secure().nextLong());
+        disk.syncDirectory(directory);
+      }
+      Recovery.Found found = Recovery.read(directory, options, false);
+      for (String note : found.notes()) {
+        LOGGER.atWarn().addKeyValue("directory", directory).log(note);
+      }
+      return new Engine(lock, disk, directory, options, found);
+    } catch (IOException e) {
+      close(lock, e);
+      Reason reason = isFull(directory, e) ? Reason.FULL : Reason.UNAVAILABLE;
+      throw new StoreException(
+          Outcome.NOT_APPLIED, reason, "cannot open %s: %s".formatted(directory, e), e);
+    } catch (RuntimeException e) {
+      close(lock, e);
+      throw e;
+    }
+  }
+
+  private static void close(@Nullable DirectoryLock lock, Exception why) {
+    if (lock != null) {
+      try {
+        lock.close();
+      } catch (IOException e) {
+        why.addSuppressed(e);
+      }
+    }
+  }
+
+  private static boolean isFull(Path directory, IOException e) {
+    try {
+      return Files.getFileStore(directory).getUsableSpace() < 1 << 20
+          || String.valueOf(e.getMessage()).contains("No space left");
+    } catch (IOException unreadable) {
+      return false;
+    }
+  }
+
+  private static void removeStale(Disk disk, Path directory, State state) throws IOException {
+    List<Path> used = state.ids.files().stream().map(IdFile::path).toList();
+    try (var files = Files.list(IdFiles.directory(directory))) {
+      for (Path file : files.toList()) {
+        if (!used.contains(file)) {
+          disk.delete(file);
+        }
+      }
+    }
+    try (var files = Files.list(directory)) {
+      for (Path file : files.toList()) {
+        if (file.getFileName().toString().endsWith(".tmp")) {
+          disk.delete(file);
+        }
+      }
+    }
+  }
+
+  private static long logBytes(Recovery.Found found) throws IOException {
+    long bytes = found.segments().isEmpty() ? 0 : found.end();
+    for (int i = 0; i < found.segments().size() - 1; i++) {
+      bytes += Files.size(found.segments().get(i).path());
+    }
+    return bytes;
+  }
+
+  @Override
+  public TechniqueSpec spec() {
+    return SPEC;
+  }
+
+  @Override
+  public AddResult add(Add add) {
+    return addAll(List.of(add)).getFirst();
+  }
+
+  @Override
+  public List<AddResult> addAll(List<Add> adds) {
+    if (adds.size() > Limits.BULK_ADDS_MAX) {
+      throw new IllegalArgumentException(
+          "%d adds in one call, the limit is %d".formatted(adds.size(), Limits.BULK_ADDS_MAX));
+    }
+    AddTask task = new AddTask(adds);
+    committer.run(task);
+    return task.results();
+  }
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    ReadTask task = new ReadTask(counter);
+    committer.run(task);
+    return task.reading;
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    if (limit < 1 || limit > Limits.PAGE_COUNTERS_MAX) {
+      throw new IllegalArgumentException(
+          "limit is %d, the limits are 1 and %d".formatted(limit, Limits.PAGE_COUNTERS_MAX));
+    }
+    ListTask task = new ListTask(prefix, after, limit);
+    committer.run(task);
+    return task.page;
+  }
+
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id) {
+    return outcome(counter, id, false);
+  }
+
+  @Override
+  public RequestOutcome seal(String counter, RequestId id) {
+    return outcome(counter, id, true);
+  }
+
+  private RequestOutcome outcome(String counter, RequestId id, boolean seal) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    AddTask.OutcomeTask task = new AddTask.OutcomeTask(counter, id, seal);
+    committer.run(task);
+    return task.outcome();
+  }
+
+  @Override
+  public StoreDriver driver() {
+    return driver;
+  }
+
+  /**
+   * Takes a snapshot now, so that the next start has no log to read. Writes go on meanwhile.
+   *
+   * @throws StoreException if the disk is full or broken; the log still has everything
+   */
+  public void checkpoint() {
+    try {
+      checkpointer.checkpoint();
+    } catch (IOException e) {
+      throw new StoreException(
+          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "no snapshot: " + e.getMessage(), e);
+    }
+  }
+
+  /** What the engine holds and has done. */
+  public Statistics statistics() {
+    StatisticsTask task = new StatisticsTask();
+    committer.run(task);
+    return new Statistics(
+        task.counters,
+        task.items,
+        task.ids,
+        task.idFiles,
+        committer.frames(),
+        committer.bytes(),
+        log.segments());
+  }
+
+  /**
+   * What an engine holds and has done.
+   *
+   * @param counters counters that were ever added to
+   * @param items items of its driver
+   * @param requestIds request ids it remembers
+   * @param idFiles files that hold the older ones
+   * @param frames groups written since it was opened
+   * @param logBytes bytes written in them
+   * @param segments files of log in use
+   */
+  public record Statistics(
+      long counters,
+      long items,
+      long requestIds,
+      int idFiles,
+      long frames,
+      long logBytes,
+      int segments) {}
+
+  /** Ends all calls, and brings to the disk what makes the next start quick. */
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    try {
+      checkpointer.close();
+      if (committer.stopped() == null && checkpointer.logBytes() > LOG_BYTES_LEFT_MAX) {
+        checkpointer.checkpoint();
+      }
+    } catch (IOException | StoreException e) {
+      LOGGER.atWarn().setCause(e).log("no snapshot at the end; the next start reads the log");
+    }
+    committer.close();
+    sealer.close();
+    for (AutoCloseable file : List.of(highWater, log, lock)) {
+      try {
+        file.close();
+      } catch (Exception e) {
+        LOGGER.atWarn().setCause(e).log("while closing");
+      }
+    }
+  }
+
+  private static final class ReadTask extends Task {
+    private final String counter;
+    private Optional<Reading> reading = Optional.empty();
+
+    ReadTask(String counter) {
+      this.counter = counter;
+    }
+
+    @Override
+    boolean run(State state, Group group) {
+      int ordinal = state.counters.find(counter);
+      if (ordinal >= 0 && state.counters.isWritten(ordinal)) {
+        reading = Optional.of(Reading.exact(state.counters.value(ordinal)));
+      }
+      return true;
+    }
+  }
+
+  private static final class ListTask extends Task {
+    private final String prefix;
+    private final String after;
+    private final int limit;
+    private CounterPage page = new CounterPage(List.of(), Optional.empty());
+
+    ListTask(String prefix, String after, int limit) {
+      this.prefix = prefix;
+      this.after = after;
+      this.limit = limit;
+    }
+
+    @Override
+    boolean run(State state, Group group) {
+      boolean fromPrefix = after.compareTo(prefix) < 0;
+      Map<String, Integer> names = state.counters.from(fromPrefix ? prefix : after, fromPrefix);
+      List<CounterPage.Entry> found = new ArrayList<>();
+      for (Map.Entry<String, Integer> each : names.entrySet()) {
+        if (!each.getKey().startsWith(prefix)) {
+          break;
+        }
+        if (found.size() == limit) {
+          page = new CounterPage(found, Optional.of(found.getLast().name()));
+          return true;
+        }
+        long value = state.counters.value(each.getValue());
+        found.add(new CounterPage.Entry(each.getKey(), Reading.exact(value)));
+      }
+      page = new CounterPage(found, Optional.empty());
+      return true;
+    }
+  }
+
+  private static final class StatisticsTask extends Task {
+    private long counters;
+    private long items;
+    private long ids;
+    private int idFiles;
+
+    @Override
+    boolean run(State state, Group group) {
+      counters = state.counters.writtenSize();
+      items = state.items.size();
+      ids = state.ids.size();
+      idFiles = state.ids.files().size();
+      return true;
+    }
+  }
+}

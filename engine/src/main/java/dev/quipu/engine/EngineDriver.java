@@ -1,0 +1,194 @@
+package dev.quipu.engine;
+
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Page;
+import dev.quipu.store.Reason;
+import dev.quipu.store.RequestToken;
+import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The engine as a store, so that every technique runs on it.
+ *
+ * <p>Stored: items in a sorted map in memory; in the log, each item as a write left it. A batch
+ * lies in one frame, so it is there wholly or not at all. Conditions are judged by {@link
+ * Write#applyTo}. An item is at most 64 KiB, a batch 100 items; all items must fit in memory.
+ */
+final class EngineDriver implements StoreDriver {
+  private static final int ITEM_BYTES_MAX = 64 << 10;
+  private static final int ITEM_GROWN_BYTES_MAX = 4 * ITEM_BYTES_MAX; // as the log counts them
+  private static final int BATCH_ITEMS_MAX = 100;
+  private static final StoreProfile PROFILE =
+      new StoreProfile(
+          "engine",
+          EnumSet.of(
+              Capability.STRONG_READ,
+              Capability.NATIVE_ADD,
+              Capability.NATIVE_UPDATE,
+              Capability.ATOMIC_BATCH,
+              Capability.ORDERED_SCAN,
+              Capability.NATIVE_EXPIRY,
+              Capability.DURABLE),
+          Atomicity.STORE,
+          BATCH_ITEMS_MAX,
+          ITEM_BYTES_MAX);
+
+  private final Committer committer;
+
+  EngineDriver(Committer committer) {
+    this.committer = committer;
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return PROFILE;
+  }
+
+  @Override
+  public Optional<Item> get(Key key, Consistency consistency) {
+    GetTask task = new GetTask(key);
+    committer.run(task);
+    return task.found;
+  }
+
+  @Override
+  public WriteResult write(Write write) {
+    return writeAll(List.of(write), true);
+  }
+
+  @Override
+  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    if (token != null) {
+      throw PROFILE.lacks(Capability.TOKEN_BATCH);
+    }
+    return writeAll(writes, false);
+  }
+
+  private WriteResult writeAll(List<Write> writes, boolean returnAfter) {
+    WriteTask task = new WriteTask(writes, returnAfter);
+    committer.run(task);
+    return task.result;
+  }
+
+  @Override
+  public Page scan(Scan scan) {
+    ScanTask task = new ScanTask(scan);
+    committer.run(task);
+    return task.page;
+  }
+
+  /** Does nothing: the engine is closed as a whole. */
+  @Override
+  public void close() {}
+
+  private static final class GetTask extends Task {
+    private final Key key;
+    private Optional<Item> found = Optional.empty();
+
+    GetTask(Key key) {
+      this.key = key;
+    }
+
+    @Override
+    boolean run(State state, Group group) {
+      found = state.items.get(key);
+      return true;
+    }
+  }
+
+  private static final class ScanTask extends Task {
+    private final Scan scan;
+    private Page page = new Page(List.of(), Optional.empty());
+
+    ScanTask(Scan scan) {
+      this.scan = scan;
+    }
+
+    @Override
+    boolean run(State state, Group group) {
+      page = state.items.page(scan);
+      return true;
+    }
+  }
+
+  private static final class WriteTask extends Task {
+    private final List<Write> writes;
+    private final boolean returnAfter;
+    private WriteResult result = new WriteResult.Applied(Optional.empty());
+
+    WriteTask(List<Write> writes, boolean returnAfter) {
+      this.writes = writes;
+      this.returnAfter = returnAfter;
+    }
+
+    @Override
+    boolean run(State state, Group group) {
+      List<Optional<Item>> after = new ArrayList<>(writes.size());
+      long bytes = 0;
+      long version = state.commands + group.commands();
+      for (Write write : writes) {
+        Optional<Item> before = state.items.get(write.key());
+        switch (write.applyTo(before, Records.version(++version))) {
+          case Write.Effect.Unmet unmet -> {
+            result = new WriteResult.ConditionFailed(write.key(), before);
+            return true;
+          }
+          case Write.Effect.Now now -> {
+            after.add(now.item());
+            bytes += bytesOf(write.key(), now.item());
+          }
+        }
+      }
+      int needed = (int) Math.min(bytes, Integer.MAX_VALUE);
+      if (!group.canEverFit(needed)) {
+        throw StoreException.notApplied(
+            Reason.INVALID, "a batch of %d bytes does not fit into the log".formatted(bytes));
+      }
+      group.requireWritable();
+      if (!group.fits(needed)) {
+        return false;
+      }
+      for (int i = 0; i < after.size(); i++) {
+        apply(state, group, writes.get(i).key(), after.get(i));
+      }
+      result = new WriteResult.Applied(returnAfter ? after.getFirst() : Optional.empty());
+      return true;
+    }
+
+    private static int bytesOf(Key key, Optional<Item> item) {
+      if (item.isEmpty()) {
+        return Records.keyBytesMax(key);
+      }
+      int bytes = Records.itemBytesMax(item.get());
+      if (bytes > ITEM_GROWN_BYTES_MAX) {
+        throw StoreException.notApplied(
+            Reason.INVALID,
+            "an item would grow to %d bytes, the limit is %d"
+                .formatted(bytes, ITEM_GROWN_BYTES_MAX));
+      }
+      return bytes;
+    }
+
+    private static void apply(State state, Group group, Key key, Optional<Item> item) {
+      state.items.set(key, item);
+      if (item.isPresent()) {
+        group.item(item.get());
+      } else {
+        group.noItem(key);
+      }
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package dev.quipu.engine;
+
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.StoreException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** The frame that is being filled with what a group of calls did. Not thread-safe. */
+final class Group {
+  private final ByteBuffer out;
+  private final int capacity;
+  private int[] dirty = new int[64];
+  private int dirtyCount;
+  private int commands;
+  private @Nullable StoreException refusal;
+
+  Group(int frameBytesMax) {
+    this.capacity = frameBytesMax;
+    this.out = ByteBuffer.allocateDirect(frameBytesMax);
+  }
+
+  /**
+   * Starts an empty frame.
+   *
+   * @param why what to refuse changes with; null to take them
+   */
+  void begin(@Nullable StoreException why) {
+    out.clear().position(Frame.HEAD_BYTES);
+    dirtyCount = 0;
+    commands = 0;
+    refusal = why;
+  }
+
+  /**
+   * Makes sure that changes are taken at all.
+   *
+   * @throws StoreException if there is no room on the disk
+   */
+  void requireWritable() {
+    if (refusal != null) {
+      throw StoreException.notApplied(refusal.reason(), refusal.getMessage());
+    }
+  }
+
+  /** Whether records of so many bytes fit into this frame; if not, end the frame and try again. */
+  boolean fits(int bytes) {
+    int values = dirtyCount * Records.COUNTER_RECORD_BYTES_MAX;
+    return out.remaining() - Frame.ALIGNMENT - values >= bytes;
+  }
+
+  /** Whether records of so many bytes fit into an empty frame. */
+  boolean canEverFit(int bytes) {
+    return capacity - Frame.HEAD_BYTES - Frame.ALIGNMENT >= bytes;
+  }
+
+  /** Whether nothing changed. */
+  boolean isEmpty() {
+    return commands == 0;
+  }
+
+  int commands() {
+    return commands;
+  }
+
+  void name(int ordinal, String name) {
+    Records.name(out, ordinal, name);
+  }
+
+  /** A counter was added to without an id: its value goes into the frame once, at the end. */
+  void plain(int ordinal) {
+    commands++;
+    if (dirtyCount > 0 && dirty[dirtyCount - 1] == ordinal) {
+      return; // one hot counter: the usual case
+    }
+    if (dirtyCount == dirty.length) {
+      dirty = Arrays.copyOf(dirty, dirty.length * 2);
+    }
+    dirty[dirtyCount++] = ordinal;
+  }
+
+  void once(int ordinal, long high, long low, long delta, long value, int boundsMark) {
+    commands++;
+    Records.once(out, ordinal, high, low, delta, value, boundsMark);
+  }
+
+  void seal(int ordinal, long high, long low) {
+    commands++;
+    Records.seal(out, ordinal, high, low);
+  }
+
+  void item(Item item) {
+    commands++;
+    Records.item(out, item);
+  }
+
+  void noItem(Key key) {
+    commands++;
+    Records.noItem(out, key);
+  }
+
+  /** Completes the frame. */
+  ByteBuffer end(Frame frame, State state, long commandsBefore) {
+    Arrays.sort(dirty, 0, dirtyCount);
+    for (int i = 0; i < dirtyCount; i++) {
+      if (i == 0 || dirty[i] != dirty[i - 1]) {
+        Records.value(out, dirty[i], state.counters.value(dirty[i]));
+      }
+    }
+    frame.seal(out, commands, state.frame, commandsBefore, state.timeMillis);
+    return out;
+  }
+}

@@ -1,0 +1,33 @@
+package dev.quipu.engine;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Where files of request ids lie, and how they are called: ids/FIRSTFRAME.ids. */
+final class IdFiles {
+  private IdFiles() {}
+
+  /** The directory of the files, within a data directory. */
+  static Path directory(Path data) {
+    return data.resolve("ids");
+  }
+
+  /** All files, in order of their first frame. */
+  static List<Path> all(Path data) throws IOException {
+    try (var files = Files.list(directory(data))) {
+      return files
+          .filter(file -> file.getFileName().toString().matches("[0-9]{16}\\.ids"))
+          .sorted()
+          .toList();
+    }
+  }
+
+  /** Seals a table: writes it to a file and opens that. */
+  static IdFile write(Disk disk, Path data, IdTable table) throws IOException {
+    Path path = directory(data).resolve("%016d.ids".formatted(table.firstFrame()));
+    IdFile.write(disk, path, table);
+    return IdFile.open(path);
+  }
+}

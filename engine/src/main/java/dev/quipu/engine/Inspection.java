@@ -1,0 +1,221 @@
+package dev.quipu.engine;
+
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Looks into a data directory that no engine has open, and keeps what is whole of a damaged one.
+ */
+public final class Inspection {
+  private static final String DAMAGED = "damaged";
+
+  private Inspection() {}
+
+  /**
+   * What was found.
+   *
+   * @param sound whether the directory can be opened without loss
+   * @param lines for a human to read
+   */
+  public record Report(boolean sound, List<String> lines) {
+    /** Copies the lines. */
+    public Report {
+      lines = List.copyOf(lines);
+    }
+  }
+
+  /**
+   * Reads everything and changes nothing.
+   *
+   * @throws StoreException if the directory is in use or cannot be read
+   */
+  public static Report check(Path directory) {
+    return locked(directory, () -> report(directory, read(directory)));
+  }
+
+  /**
+   * Makes a damaged directory fit to be opened: writes all that could be read, up to the first
+   * damage of the log, to a new snapshot, and moves the old files to a directory {@code damaged}
+   * within. Does nothing to a sound directory.
+   *
+   * <p>What was acknowledged behind the damage is lost; and where request ids are lost, a repeat of
+   * an old request may count twice. The report says how much.
+   *
+   * @throws StoreException if the directory is in use or the disk fails
+   */
+  public static Report salvage(Path directory) {
+    return locked(
+        directory,
+        () -> {
+          Recovery.Found found = read(directory);
+          Report before = report(directory, found);
+          if (before.sound()) {
+            return before;
+          }
+          List<String> lines = new ArrayList<>(before.lines());
+          lines.add("salvaged: " + rewrite(directory, found));
+          return new Report(true, lines);
+        });
+  }
+
+  private interface Look {
+    Report look() throws IOException;
+  }
+
+  private static Report locked(Path directory, Look look) {
+    if (!Files.isDirectory(directory)) {
+      throw StoreException.notApplied(Reason.INVALID, directory + " is not a directory");
+    }
+    try {
+      DirectoryLock lock = DirectoryLock.lock(directory);
+      try {
+        return look.look();
+      } finally {
+        lock.close();
+      }
+    } catch (IOException e) {
+      throw new StoreException(
+          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "cannot read " + directory + ": " + e, e);
+    }
+  }
+
+  private static Recovery.Found read(Path directory) throws IOException {
+    return Recovery.read(directory, EngineOptions.defaults(), true);
+  }
+
+  private static Report report(Path directory, Recovery.Found found) {
+    List<String> lines = new ArrayList<>();
+    State state = found.state();
+    lines.add(
+        "%s: %d counters, %d items, %d request ids; log up to frame %d, %d commands; acknowledged up to frame %d"
+            .formatted(
+                directory,
+                state.counters.writtenSize(),
+                state.items.size(),
+                state.ids.size(),
+                state.frame,
+                state.commands,
+                found.highWater().frame()));
+    lines.addAll(found.notes());
+    List<DamageException> damages = new ArrayList<>(found.damages());
+    for (IdFile file : state.ids.files()) {
+      try {
+        file.verify();
+      } catch (DamageException e) {
+        damages.add(e);
+      }
+    }
+    damages.forEach(damage -> lines.add(damage.getMessage()));
+    if (found.highWater().frame() > state.frame) {
+      lines.add(
+          "%d commands were acknowledged and cannot be read; %d of them lie whole behind the damage"
+              .formatted(
+                  Math.max(0, found.highWater().commands() - state.commands),
+                  found.validBehindDamage()));
+    }
+    lines.add(damages.isEmpty() ? "sound" : "damaged");
+    return new Report(damages.isEmpty(), lines);
+  }
+
+  private static String rewrite(Path directory, Recovery.Found found) throws IOException {
+    Disk disk = new Disk();
+    Path aside = directory.resolve(DAMAGED);
+    for (int i = 1; Files.exists(aside); i++) {
+      aside = directory.resolve(DAMAGED + "-" + i);
+    }
+    State state = found.state();
+    // Ids that are only in memory must be in a file before the log that holds them goes.
+    state.ids.rotate();
+    List<Path> keep = new ArrayList<>();
+    for (IdTable table = state.ids.nextWaiting(); table != null; table = state.ids.nextWaiting()) {
+      state.ids.sealed(table, IdFiles.write(disk, directory, table));
+    }
+    List<IdFile> files = new ArrayList<>();
+    List<String> notes = new ArrayList<>(); // damaged files go aside with the others
+    for (IdFile file : state.ids.files()) {
+      try {
+        file.verify();
+        files.add(file);
+        keep.add(file.path());
+      } catch (DamageException e) {
+        notes.add(e.getMessage());
+      }
+    }
+    Files.createDirectories(aside);
+    List<Path> old = new ArrayList<>(Snapshot.all(directory));
+    old.addAll(IdFiles.all(directory).stream().filter(file -> !keep.contains(file)).toList());
+    old.add(directory.resolve(HighWater.FILE));
+    Snapshot.Start start = new Snapshot.Start(state.frame + 1, state.commands, state.timeMillis);
+    List<Path> moved = new ArrayList<>();
+    for (Path file : old) {
+      if (Files.exists(file)) {
+        moved.add(Files.move(file, aside.resolve(file.getFileName())));
+      }
+    }
+    Files.move(Log.directory(directory), aside.resolve("log"));
+    Files.createDirectories(Log.directory(directory));
+    writeSnapshot(disk, directory, found, start, files);
+    HighWater.Mark mark = new HighWater.Mark(state.frame, state.commands);
+    HighWater.open(disk, directory, found.identity(), mark).close();
+    Log.open(
+            disk,
+            directory,
+            found.identity(),
+            EngineOptions.defaults().segmentBytes(),
+            List.of(),
+            0,
+            state.frame + 1)
+        .close();
+    disk.syncDirectory(directory);
+    return "%d counters and %d items kept, %d files of request ids given up, %d old files moved to %s"
+        .formatted(
+            state.counters.writtenSize(),
+            state.items.size(),
+            notes.size(),
+            moved.size() + 1,
+            aside);
+  }
+
+  private static void writeSnapshot(
+      Disk disk, Path directory, Recovery.Found found, Snapshot.Start start, List<IdFile> files)
+      throws IOException {
+    State state = found.state();
+    try (Snapshot snapshot = Snapshot.start(disk, directory, found.identity(), start)) {
+      for (IdFile file : files) {
+        snapshot.idFile(file);
+      }
+      for (int i = 0; i < state.counters.size(); i++) {
+        String name = state.counters.name(i);
+        if (name != null) {
+          snapshot.counter(
+              i,
+              name,
+              state.counters.isWritten(i)
+                  ? Optional.of(state.counters.value(i))
+                  : Optional.empty());
+        }
+      }
+      Key after = null;
+      while (true) {
+        List<Item> items = state.items.next(after, 512);
+        for (Item item : items) {
+          snapshot.item(item);
+        }
+        if (items.size() < 512) {
+          break;
+        }
+        after = items.getLast().key();
+      }
+      snapshot.end(state.frame);
+    }
+  }
+}

@@ -1,0 +1,377 @@
+package dev.quipu.engine;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/*
+ * RECOVERY: from files to state.
+ *
+ *   1. Read the identity, the high-water mark, the newest snapshot and its files of request ids.
+ *   2. Read the segments of the log from the snapshot on, frame by frame, each number one more than
+ *      the last.
+ *   3. Where the frames end, decide why:
+ *      - All that was acknowledged is there, and nothing valid follows: the end, or a write that
+ *        was torn by a power cut and never acknowledged. It is overwritten.
+ *      - A valid frame with a higher number follows: the frame here was damaged afterwards, for a
+ *        frame is written only when the one before has reached the disk.
+ *      - The high-water mark lies behind: what was acknowledged is gone.
+ *      In the last two cases opening would lose counts in silence; so it is refused.
+ */
+
+/**
+ * Puts a state together from a data directory. Writes nothing but files of request ids, when there
+ * are many.
+ */
+final class Recovery {
+  static final String FORMAT_FILE = "format";
+  private static final String FORMAT = "quipu-engine 1";
+
+  private final Path directory;
+  private final EngineOptions options;
+  private final List<DamageException> damages = new ArrayList<>();
+  private final List<String> notes = new ArrayList<>();
+  private final State state;
+  private final boolean lenient;
+  private long identity;
+  private HighWater.Mark highWater = new HighWater.Mark(0, 0);
+  private List<Log.Segment> segments = List.of();
+  private int end = Log.HEAD_BYTES;
+  private long validBehindDamage;
+  private final TreeMap<Long, Long> sealed = new TreeMap<>(); // first and last frame of id files
+
+  private Recovery(Path directory, EngineOptions options, boolean lenient) {
+    this.directory = directory;
+    this.options = options;
+    this.lenient = lenient;
+    this.state = new State(new RequestIds(options.window().toMillis(), options.idsInMemoryMax()));
+  }
+
+  /**
+   * What was found.
+   *
+   * @param state all that could be read; its frame is the last one read
+   * @param segments of the log, from the oldest needed to the last
+   * @param end where in the last of them the next frame belongs
+   * @param damages what is wrong; empty unless asked to be lenient
+   * @param validBehindDamage commands in frames that are whole but lie behind a damaged one
+   * @param notes what an operator may want to know
+   */
+  record Found(
+      State state,
+      long identity,
+      HighWater.Mark highWater,
+      List<Log.Segment> segments,
+      int end,
+      List<DamageException> damages,
+      long validBehindDamage,
+      List<String> notes) {}
+
+  /** Whether there is no engine in the directory yet. */
+  static boolean isNew(Path directory) throws IOException {
+    if (Files.exists(directory.resolve(FORMAT_FILE))) {
+      // The identity is written first: without a mark and a log, making it was broken off.
+      return !Files.exists(directory.resolve(HighWater.FILE))
+          && Snapshot.all(directory).isEmpty()
+          && segmentFiles(directory).isEmpty();
+    }
+    if (Files.exists(directory.resolve(HighWater.FILE))
+        || !Snapshot.all(directory).isEmpty()
+        || !segmentFiles(directory).isEmpty()) {
+      throw new DamageException(
+          Damage.FORMAT, directory.resolve(FORMAT_FILE), 0, "the file is not there");
+    }
+    return true;
+  }
+
+  /** Writes what names the format of a new directory. */
+  static void create(Disk disk, Path directory, long identity) throws IOException {
+    Path draft = directory.resolve(FORMAT_FILE + ".tmp");
+    String text = "%s%nidentity %016x%n".formatted(FORMAT, identity);
+    try (FileChannel file =
+        FileChannel.open(
+            draft,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.TRUNCATE_EXISTING,
+            StandardOpenOption.WRITE)) {
+      disk.write(file, ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
+      disk.sync(file);
+    }
+    disk.rename(draft, directory.resolve(FORMAT_FILE));
+  }
+
+  /**
+   * Reads a directory.
+   *
+   * @throws DamageException at the first damage, unless {@code lenient}
+   */
+  static Found read(Path directory, EngineOptions options, boolean lenient) throws IOException {
+    Recovery recovery = new Recovery(directory, options, lenient);
+    recovery.readAll();
+    return new Found(
+        recovery.state,
+        recovery.identity,
+        recovery.highWater,
+        recovery.segments,
+        recovery.end,
+        recovery.damages,
+        recovery.validBehindDamage,
+        recovery.notes);
+  }
+
+  private void readAll() throws IOException {
+    identity = readIdentity();
+    try {
+      highWater = HighWater.read(directory, identity);
+    } catch (DamageException e) {
+      report(e);
+    }
+    long next = readSnapshot();
+    segments = findSegments(next);
+    state.frame = next - 1;
+    boolean sound = true;
+    for (int i = 0; i < segments.size() && sound; i++) {
+      boolean last = i == segments.size() - 1;
+      sound = readSegment(segments.get(i), last);
+    }
+    if (state.frame < highWater.frame() && damages.isEmpty()) {
+      Path path = segments.isEmpty() ? Log.directory(directory) : segments.getLast().path();
+      report(
+          new DamageException(
+              Damage.LOG_CUT,
+              path,
+              end,
+              "the log ends with frame %d, but frame %d was acknowledged: %d commands are missing"
+                  .formatted(
+                      state.frame, highWater.frame(), highWater.commands() - state.commands)));
+    }
+  }
+
+  private long readIdentity() throws IOException {
+    Path path = directory.resolve(FORMAT_FILE);
+    List<String> lines = Files.exists(path) ? Files.readAllLines(path) : List.of();
+    if (lines.size() != 2
+        || !lines.get(0).equals(FORMAT)
+        || !lines.get(1).matches("identity [0-9a-f]{16}")) {
+      // Not even a lenient reader can go on: without the identity nothing matches its checksum.
+      throw new DamageException(
+          Damage.FORMAT, path, 0, "expected two lines: '" + FORMAT + "' and the identity");
+    }
+    return Long.parseUnsignedLong(lines.get(1).substring("identity ".length()), 16);
+  }
+
+  /** Reads snapshot and id files, and returns the number of the frame that follows. */
+  private long readSnapshot() throws IOException {
+    Optional<Path> path = Snapshot.newest(directory);
+    long next = 1;
+    List<Path> listed = new ArrayList<>();
+    long endFrame = 0;
+    if (path.isPresent()) {
+      try {
+        Snapshot.Contents contents = Snapshot.read(path.get(), identity, state);
+        next = contents.start().frame();
+        endFrame = contents.endFrame();
+        state.commands = contents.start().commands();
+        state.timeMillis = contents.start().timeMillis();
+        for (Snapshot.IdFileName file : contents.idFiles()) {
+          if (state.ids.isRemembered(file.newestMillis(), nowMillis())) {
+            listed.add(IdFiles.directory(directory).resolve(file.name()));
+          }
+        }
+      } catch (DamageException e) {
+        report(e);
+        next = Snapshot.frameOf(path.get());
+      }
+    }
+    readIdFiles(listed, next);
+    if (endFrame > highWater.frame()) { // the mark may lag behind a snapshot, never the log
+      highWater = new HighWater.Mark(endFrame, highWater.commands());
+    }
+    return next;
+  }
+
+  private void readIdFiles(List<Path> listed, long next) throws IOException {
+    for (Path path : listed) {
+      try {
+        state.ids.add(IdFile.open(path));
+      } catch (DamageException e) {
+        report(e);
+      }
+    }
+    if (lenient) {
+      return; // what a snapshot does not vouch for is read from the log again
+    }
+    // Files sealed since the snapshot spare reading their ids from the log.
+    for (Path path : IdFiles.all(directory)) {
+      if (listed.contains(path)) {
+        continue;
+      }
+      try {
+        IdFile file = IdFile.open(path);
+        if (file.firstFrame() >= next) {
+          state.ids.add(file);
+          sealed.put(file.firstFrame(), file.lastFrame());
+        }
+      } catch (DamageException e) {
+        notes.add(e.getMessage() + "; its ids are in the log too");
+      }
+    }
+  }
+
+  private List<Log.Segment> findSegments(long next) throws IOException {
+    List<Log.Segment> found = new ArrayList<>();
+    List<Path> paths = segmentFiles(directory);
+    for (int i = paths.size() - 1; i >= 0; i--) {
+      Log.Segment segment;
+      try {
+        segment = Log.readHead(paths.get(i), identity);
+      } catch (DamageException e) {
+        report(e);
+        found.clear(); // what follows a segment that cannot be read cannot be used
+        continue;
+      }
+      if (!found.isEmpty() && found.getFirst().number() != segment.number() + 1) {
+        report(missing(segment.number() + 1));
+        found.clear();
+      }
+      found.addFirst(segment);
+      if (segment.firstFrame() <= next) {
+        break;
+      }
+    }
+    if (found.isEmpty() || found.getFirst().firstFrame() > next) {
+      if (next > 1 || highWater.frame() > 0 || !found.isEmpty()) {
+        report(missing(found.isEmpty() ? 1 : found.getFirst().number() - 1));
+      }
+      return List.of();
+    }
+    return found;
+  }
+
+  private DamageException missing(long number) {
+    Path path = Log.directory(directory).resolve("%016d.log".formatted(number));
+    return new DamageException(Damage.SEGMENT_MISSING, path, 0, "the segment is not there");
+  }
+
+  /** Reads the frames of a segment, and returns whether the next segment may be read. */
+  private boolean readSegment(Log.Segment segment, boolean last) throws IOException {
+    Frame frame = new Frame(identity);
+    ByteBuffer bytes;
+    try (FileChannel file = FileChannel.open(segment.path(), StandardOpenOption.READ)) {
+      bytes = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size());
+    }
+    long next = segment.firstFrame();
+    int at = Log.HEAD_BYTES;
+    for (Frame.Head head = frame.read(bytes, at);
+        head != null && head.number() == next;
+        head = frame.read(bytes, at)) {
+      if (next == state.frame + 1) {
+        read(head, bytes.slice(at + Frame.HEAD_BYTES, head.payloadBytes()));
+      }
+      at += head.frameBytes();
+      next++;
+    }
+    end = at;
+    if (!last) {
+      long following = segments.get(segments.indexOf(segment) + 1).firstFrame();
+      if (following != next) {
+        report(flipped(segment, at, next, frame, bytes));
+        return false;
+      }
+      return true;
+    }
+    boolean begun =
+        at + Frame.HEAD_BYTES <= bytes.limit()
+            && bytes.getInt(at) == Frame.MAGIC
+            && bytes.getLong(at + 16) == next;
+    if (highestFrameBehind(frame, bytes, at, next) > 0 || (begun && next <= highWater.frame())) {
+      report(flipped(segment, at, next, frame, bytes));
+    } else if (begun) {
+      notes.add(
+          "TORN_TAIL in %s at byte %d: frame %d was never acknowledged and is overwritten"
+              .formatted(segment.path(), at, next));
+    }
+    return true;
+  }
+
+  private DamageException flipped(
+      Log.Segment segment, int at, long number, Frame frame, ByteBuffer bytes) {
+    long highest = highestFrameBehind(frame, bytes, at, number);
+    return new DamageException(
+        Damage.FLIPPED_FRAME,
+        segment.path(),
+        at,
+        "frame %d does not match its checksum, and %s; all before it can be salvaged"
+            .formatted(
+                number,
+                highest > 0 ? "frames up to " + highest + " follow it" : "it was acknowledged"));
+  }
+
+  /** The highest number of a valid frame behind {@code at} that is not before {@code next}. */
+  private long highestFrameBehind(Frame frame, ByteBuffer bytes, int at, long next) {
+    long highest = 0;
+    validBehindDamage = 0;
+    for (int i = at; i + Frame.HEAD_BYTES <= bytes.limit(); i += Frame.ALIGNMENT) {
+      if (bytes.getInt(i) == Frame.MAGIC && bytes.getLong(i + 16) > next) {
+        Frame.Head head = frame.read(bytes, i);
+        if (head != null) {
+          highest = Math.max(highest, head.number());
+          validBehindDamage += head.commands();
+        }
+      }
+    }
+    return highest;
+  }
+
+  private void read(Frame.Head head, ByteBuffer payload) throws IOException {
+    state.frame = head.number();
+    state.timeMillis = head.timeMillis();
+    Map.Entry<Long, Long> file = sealed.floorEntry(head.number());
+    state.idsAreSealed = file != null && head.number() <= file.getValue();
+    Records.read(payload, state);
+    state.commands = head.commandsBefore() + head.commands();
+    if (state.ids.advance(head.timeMillis()) && !lenient) {
+      sealWaiting();
+    }
+  }
+
+  /** Ids of a long log must not pile up in memory. */
+  private void sealWaiting() throws IOException {
+    for (IdTable table = state.ids.nextWaiting(); table != null; table = state.ids.nextWaiting()) {
+      state.ids.sealed(table, IdFiles.write(new Disk(), directory, table));
+    }
+  }
+
+  private void report(DamageException damage) {
+    if (!lenient) {
+      throw damage;
+    }
+    damages.add(damage);
+  }
+
+  private long nowMillis() {
+    return Math.max(options.clock().epochMillis(), state.timeMillis);
+  }
+
+  private static List<Path> segmentFiles(Path directory) throws IOException {
+    Path log = Log.directory(directory);
+    if (!Files.isDirectory(log)) {
+      return List.of();
+    }
+    try (var files = Files.list(log)) {
+      return files
+          .filter(file -> file.getFileName().toString().matches("[0-9]{16}\\.log"))
+          .sorted()
+          .toList();
+    }
+  }
+}

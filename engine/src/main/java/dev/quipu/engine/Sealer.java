@@ -1,0 +1,155 @@
+package dev.quipu.engine;
+
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes tables of request ids to disk, one at a time, beside the committer: it is offered a table,
+ * and hands back a file. After an error it tries again every second.
+ */
+final class Sealer implements AutoCloseable {
+  private static final long RETRY_SECONDS = 1;
+  private static final Logger LOGGER = LoggerFactory.getLogger(Sealer.class);
+
+  private final Disk disk;
+  private final Path directory;
+  private final Thread thread;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private @Nullable IdTable offered; // guarded by lock
+  private @Nullable IdFile written; // guarded by lock
+  private @Nullable StoreException failure; // guarded by lock
+  private boolean closed; // guarded by lock
+
+  Sealer(Disk disk, Path directory) {
+    this.disk = disk;
+    this.directory = directory;
+    this.thread = new Thread(this::seal, "quipu-id-sealer");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Asks for a table to be written, if none is at work. */
+  void offer(@Nullable IdTable table) {
+    if (table == null) {
+      return;
+    }
+    lock.lock();
+    try {
+      if (offered == null) {
+        offered = table;
+        changed.signalAll();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Puts a file that was written in the place of its table. */
+  void takeSealed(RequestIds ids) {
+    lock.lock();
+    try {
+      if (written != null && offered != null) {
+        ids.sealed(offered, written);
+        offered = null;
+        written = null;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits for the table at work. Returns what went wrong with it; null if nothing did. */
+  @Nullable StoreException awaitSealed() {
+    lock.lock();
+    try {
+      while (offered != null && written == null && failure == null && !closed) {
+        changed.await();
+      }
+      return closed ? StoreException.notApplied(Reason.UNAVAILABLE, "closed") : failure;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return StoreException.notApplied(Reason.UNAVAILABLE, "interrupted");
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void seal() {
+    lock.lock();
+    try {
+      while (!closed) {
+        IdTable table = offered;
+        if (table == null || written != null) {
+          changed.await();
+          continue;
+        }
+        lock.unlock();
+        IdFile file = null;
+        IOException error = null;
+        try {
+          file = IdFiles.write(disk, directory, table);
+        } catch (IOException e) {
+          error = e;
+        } finally {
+          lock.lock();
+        }
+        sealed(file, error);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void sealed(@Nullable IdFile file, @Nullable IOException error)
+      throws InterruptedException {
+    if (error == null) {
+      written = file;
+      failure = null;
+      changed.signalAll();
+      return;
+    }
+    if (failure == null) {
+      LOGGER.atWarn().addKeyValue("directory", directory).setCause(error).log("cannot seal ids");
+    }
+    failure =
+        new StoreException(
+            Outcome.NOT_APPLIED,
+            Reason.FULL,
+            "the disk does not take request ids in %s: %s"
+                .formatted(IdFiles.directory(directory), error.getMessage()),
+            error);
+    changed.signalAll();
+    long left = TimeUnit.SECONDS.toNanos(RETRY_SECONDS);
+    while (!closed && left > 0) {
+      left = changed.awaitNanos(left);
+    }
+  }
+}

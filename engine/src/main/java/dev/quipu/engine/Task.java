@@ -1,0 +1,53 @@
+package dev.quipu.engine;
+
+import dev.quipu.store.StoreException;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** One call, on its way through the committer. */
+abstract class Task {
+  private final Thread caller = Thread.currentThread();
+  private volatile boolean done;
+  private @Nullable RuntimeException failure; // published by done
+
+  /**
+   * Does the work, or a part of it.
+   *
+   * @return whether all is done; false to be called again with an empty frame
+   */
+  abstract boolean run(State state, Group group);
+
+  final boolean isDone() {
+    return done;
+  }
+
+  final Thread caller() {
+    return caller;
+  }
+
+  /** Ends the call; its work has reached the disk. */
+  final void succeed() {
+    done = true;
+    LockSupport.unpark(caller);
+  }
+
+  /** Ends the call with an exception. */
+  final void fail(RuntimeException why) {
+    failure = why;
+    succeed();
+  }
+
+  /** Throws what the call ended with, if it was an exception. */
+  final void rethrow() {
+    RuntimeException why = failure;
+    if (why instanceof DamageException damage) {
+      throw damage;
+    }
+    if (why instanceof StoreException known) {
+      throw new StoreException(known.outcome(), known.reason(), known.getMessage(), known);
+    }
+    if (why != null) {
+      throw why;
+    }
+  }
+}
