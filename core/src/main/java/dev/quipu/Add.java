@@ -34,8 +34,12 @@ public record Add(String counter, long delta, Bounds bounds, @Nullable RequestId
    * the same id: 0 when there are no bounds.
    */
   public int boundsMark() {
-    return bounds.isNone()
-        ? 0
-        : 31 * Long.hashCode(bounds.floor()) + Long.hashCode(~bounds.ceiling()) | 1;
+    if (bounds.isNone()) {
+      return 0;
+    }
+    long mixed = bounds.floor() * 0x9E3779B97F4A7C15L + bounds.ceiling();
+    mixed = (mixed ^ (mixed >>> 32)) * 0xD6E8FEB86659FD93L;
+    int mark = (int) (mixed >>> 32);
+    return mark == 0 ? 1 : mark;
   }
 }

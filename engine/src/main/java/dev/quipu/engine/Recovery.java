@@ -93,7 +93,7 @@ final class Recovery {
     return true;
   }
 
-  /** Writes what names the format of a new directory. */
+  /** Writes what names the format of a new directory, and a mark that says nothing was counted. */
   static void create(Disk disk, Path directory, long identity) throws IOException {
     Path draft = directory.resolve(FORMAT_FILE + ".tmp");
     String text = "%s%nidentity %016x%n".formatted(FORMAT, identity);
@@ -107,6 +107,7 @@ final class Recovery {
       disk.sync(file);
     }
     disk.rename(draft, directory.resolve(FORMAT_FILE));
+    HighWater.open(disk, directory, identity, new HighWater.Mark(0, 0)).close();
   }
 
   /**

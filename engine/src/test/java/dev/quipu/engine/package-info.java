@@ -1,0 +1,5 @@
+/** Tests of the engine. */
+@NullMarked
+package dev.quipu.engine;
+
+import org.jspecify.annotations.NullMarked;
