@@ -1,0 +1,39 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.technique.ViewEvent;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** What commands count on: a running server, or a data directory. */
+interface Access extends AutoCloseable {
+  AddResult add(Add add);
+
+  /** Adds several, each by itself. */
+  List<AddResult> addAll(List<Add> adds);
+
+  Optional<Reading> read(String counter);
+
+  CounterPage list(String prefix, String after, int limit);
+
+  RequestOutcome outcome(String counter, RequestId id, boolean seal);
+
+  OptionalLong views(String url, Optional<Instant> from, Optional<Instant> until);
+
+  /**
+   * Counts views.
+   *
+   * @return how many of them counted now; the others had counted before
+   */
+  int addViews(List<ViewEvent> events);
+
+  @Override
+  void close();
+}

@@ -1,0 +1,243 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.CounterPage;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.StoreException;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Commands about counters. */
+final class CounterCommands {
+  private CounterCommands() {}
+
+  @Command(
+      name = "add",
+      description = "Add to a counter, once.",
+      footer = {
+        "",
+        "Examples:",
+        "  quipu add likes 1",
+        "  quipu add stock -2 --floor 0 --id order-981"
+      })
+  static final class AddCommand implements Callable<Integer> {
+    private static final int ATTEMPTS_MAX = 5;
+
+    @Mixin private Target target = new Target();
+    @Mixin private Output output = new Output();
+
+    @Parameters(paramLabel = "NAME", description = "The counter.")
+    private String name = "";
+
+    @Parameters(paramLabel = "DELTA", description = "What to add; may be negative.")
+    private long delta;
+
+    @Option(
+        names = "--id",
+        description =
+            "The id of this request: a repeat under it counts once. One is made up if it is left out.")
+    private @Nullable String id;
+
+    @Option(names = "--floor", description = "Refuse to go below this.")
+    private long floor = Long.MIN_VALUE;
+
+    @Option(names = "--ceiling", description = "Refuse to go above this.")
+    private long ceiling = Long.MAX_VALUE;
+
+    @Override
+    public Integer call() {
+      String given = id;
+      RequestId request = given == null ? RequestId.random() : RequestId.of(given);
+      Add add = new Add(name, delta, new Bounds(floor, ceiling), request);
+      try (Access access = target.open()) {
+        return print(add, addOnce(access, add));
+      }
+    }
+
+    /** Repeats an unknown outcome: under its id the add counts once. */
+    private AddResult addOnce(Access access, Add add) {
+      for (int attempt = 1; ; attempt++) {
+        try {
+          return access.add(add);
+        } catch (StoreException e) {
+          if (e.outcome() != Outcome.UNKNOWN || attempt == ATTEMPTS_MAX) {
+            output.note("request id: " + add.id());
+            throw e;
+          }
+        }
+      }
+    }
+
+    private int print(Add add, AddResult result) {
+      return switch (result) {
+        case AddResult.Applied applied -> done(add, applied.added(), applied.value(), false);
+        case AddResult.Replayed again -> done(add, again.added(), again.value(), true);
+        case AddResult.Refused refused -> {
+          String why = refused.why().name().toLowerCase(Locale.ROOT);
+          Map<String, Object> members = new LinkedHashMap<>();
+          members.put("name", add.counter());
+          members.put("refused", why);
+          members.put("value", Long.toString(refused.value()));
+          output.print(
+              "refused (%s): %s is %d".formatted(why, add.counter(), refused.value()), members);
+          yield ExitCode.REFUSED;
+        }
+        case AddResult.Conflict conflict -> {
+          output.print(
+              "refused (conflict): the id was used for another request",
+              Map.of("name", add.counter(), "refused", "conflict"));
+          yield ExitCode.REFUSED;
+        }
+      };
+    }
+
+    private int done(Add add, long added, OptionalLong value, boolean replayed) {
+      Map<String, Object> members = new LinkedHashMap<>();
+      members.put("name", add.counter());
+      value.ifPresent(known -> members.put("value", Long.toString(known)));
+      members.put("added", Long.toString(added));
+      members.put("replayed", replayed);
+      String text = value.isPresent() ? Long.toString(value.getAsLong()) : "added " + added;
+      output.print(replayed ? text + " (replayed)" : text, members);
+      return ExitCode.OK;
+    }
+  }
+
+  @Command(name = "get", description = "Print a counter.")
+  static final class GetCommand implements Callable<Integer> {
+    @Mixin private Target target = new Target();
+    @Mixin private Output output = new Output();
+
+    @Parameters(paramLabel = "NAME", description = "The counter.")
+    private String name = "";
+
+    @Override
+    public Integer call() {
+      try (Access access = target.open()) {
+        Optional<Reading> reading = access.read(name);
+        if (reading.isEmpty()) {
+          output.note("no such counter: " + name);
+          return ExitCode.FAILED;
+        }
+        output.print(Long.toString(reading.get().value()), members(name, reading.get()));
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  @Command(name = "list", description = "Print counters, in order of name.")
+  static final class ListCommand implements Callable<Integer> {
+    @Mixin private Target target = new Target();
+    @Mixin private Output output = new Output();
+
+    @Parameters(paramLabel = "PREFIX", arity = "0..1", description = "How their names start.")
+    private String prefix = "";
+
+    @Option(names = "--limit", description = "Print at most so many (default: all).")
+    private long limit = Long.MAX_VALUE;
+
+    @Override
+    public Integer call() {
+      long left = limit;
+      try (Access access = target.open()) {
+        String after = "";
+        while (left > 0) {
+          int size = (int) Math.min(left, Limits.PAGE_COUNTERS_MAX);
+          CounterPage page = access.list(prefix, after, size);
+          for (CounterPage.Entry each : page.counters()) {
+            output.print(
+                each.reading().value() + "\t" + each.name(), members(each.name(), each.reading()));
+          }
+          left -= page.counters().size();
+          if (page.resumeAfter().isEmpty()) {
+            break;
+          }
+          after = page.resumeAfter().get();
+        }
+      }
+      return ExitCode.OK;
+    }
+  }
+
+  @Command(name = "outcome", description = "Tell what became of a request.")
+  static final class OutcomeCommand implements Callable<Integer> {
+    @Mixin private Target target = new Target();
+    @Mixin private Output output = new Output();
+
+    @Parameters(paramLabel = "NAME", description = "The counter.")
+    private String name = "";
+
+    @Parameters(paramLabel = "ID", description = "The id of the request.")
+    private String id = "";
+
+    @Option(names = "--seal", description = "If it did not apply, make sure that it never will.")
+    private boolean seal;
+
+    @Override
+    public Integer call() {
+      try (Access access = target.open()) {
+        switch (access.outcome(name, RequestId.of(id), seal)) {
+          case RequestOutcome.Applied applied ->
+              output.print(
+                  "applied " + applied.added(),
+                  Map.of("outcome", "applied", "added", Long.toString(applied.added())));
+          case RequestOutcome.NotSeen notSeen ->
+              output.print("not-seen", Map.of("outcome", "not-seen"));
+          case RequestOutcome.Sealed sealed -> output.print("sealed", Map.of("outcome", "sealed"));
+        }
+        return ExitCode.OK;
+      }
+    }
+  }
+
+  @Command(
+      name = "export",
+      description = "Print all counters as NDJSON, which import reads.",
+      footer = {"", "Views are not exported: import their log again."})
+  static final class ExportCommand implements Callable<Integer> {
+    @Mixin private Target target = new Target();
+    @Mixin private Output output = new Output();
+
+    @Override
+    public Integer call() {
+      try (Access access = target.open()) {
+        String after = "";
+        while (true) {
+          CounterPage page = access.list("", after, Limits.PAGE_COUNTERS_MAX);
+          for (CounterPage.Entry each : page.counters()) {
+            output.printJson(
+                Map.of("name", each.name(), "value", Long.toString(each.reading().value())));
+          }
+          if (page.resumeAfter().isEmpty()) {
+            return ExitCode.OK;
+          }
+          after = page.resumeAfter().get();
+        }
+      }
+    }
+  }
+
+  private static Map<String, Object> members(String name, Reading reading) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("name", name);
+    members.put("value", Long.toString(reading.value()));
+    members.put("low", Long.toString(reading.low()));
+    members.put("high", Long.toString(reading.high()));
+    return members;
+  }
+}

@@ -1,0 +1,92 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Quipu;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import dev.quipu.technique.ViewEvent;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** A data directory, or any store, in this process. */
+final class LocalAccess implements Access {
+  private final Quipu quipu;
+  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+
+  LocalAccess(Quipu quipu) {
+    this.quipu = quipu;
+  }
+
+  @Override
+  public AddResult add(Add add) {
+    return quipu.counters().add(add);
+  }
+
+  @Override
+  public List<AddResult> addAll(List<Add> adds) {
+    return quipu.counters().addAll(adds);
+  }
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    return quipu.counters().read(counter);
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return quipu.counters().list(prefix, after, limit);
+  }
+
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id, boolean seal) {
+    return seal ? quipu.counters().seal(counter, id) : quipu.counters().outcome(counter, id);
+  }
+
+  @Override
+  public OptionalLong views(String url, Optional<Instant> from, Optional<Instant> until) {
+    return from.isEmpty() && until.isEmpty()
+        ? quipu.views().count(url)
+        : OptionalLong.of(quipu.views().count(url, from, until));
+  }
+
+  /** All at once: the store groups what comes together. */
+  @Override
+  public int addViews(List<ViewEvent> events) {
+    List<Future<Boolean>> running = new ArrayList<>();
+    for (ViewEvent event : events) {
+      running.add(executor.submit(() -> quipu.views().add(event)));
+    }
+    int counted = 0;
+    for (Future<Boolean> each : running) {
+      try {
+        counted += each.get() ? 1 : 0;
+      } catch (ExecutionException e) {
+        throw e.getCause() instanceof StoreException known
+            ? known
+            : new IllegalStateException(e.getCause());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw StoreException.unknown(Reason.UNAVAILABLE, "interrupted", e);
+      }
+    }
+    return counted;
+  }
+
+  @Override
+  public void close() {
+    executor.close();
+    quipu.close();
+  }
+}

@@ -1,0 +1,100 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.store.Outcome;
+import dev.quipu.store.StoreException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import picocli.AutoComplete;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+
+/** The command {@code quipu} and its subcommands. */
+@Command(
+    name = "quipu",
+    description = "Exact counting: durable before it answers, and each request once.",
+    mixinStandardHelpOptions = true,
+    versionProvider = QuipuCommand.Version.class,
+    subcommands = {
+      ServeCommand.class,
+      CounterCommands.AddCommand.class,
+      CounterCommands.GetCommand.class,
+      CounterCommands.ListCommand.class,
+      CounterCommands.OutcomeCommand.class,
+      DataCommands.ViewsCommand.class,
+      ImportCommand.class,
+      CounterCommands.ExportCommand.class,
+      DataCommands.CheckCommand.class,
+      DataCommands.SalvageCommand.class,
+      DataCommands.TechniquesCommand.class,
+      AutoComplete.GenerateCompletion.class,
+    },
+    footer = {
+      "",
+      "Exit codes:",
+      "  0  done",
+      "  1  not found, or another failure",
+      "  2  wrong use",
+      "  3  refused: a bound, a conflict, or a sealed request",
+      "  4  the data directory is damaged",
+      "  5  it is not known whether it was done: repeat it with the same id",
+      "  6  the server or the store cannot be reached, or has no room",
+      "  7  done, but some lines of the input were skipped",
+      "",
+      "Completion for bash and zsh: source <(quipu generate-completion)"
+    })
+public final class QuipuCommand {
+  private QuipuCommand() {}
+
+  /** A command line that is ready to run. */
+  public static CommandLine commandLine() {
+    CommandLine line = new CommandLine(new QuipuCommand());
+    line.getSubcommands()
+        .values()
+        .forEach(command -> command.getCommandSpec().mixinStandardHelpOptions(true));
+    line.setUsageHelpAutoWidth(true);
+    line.setExecutionExceptionHandler((failure, command, parsed) -> {
+      command.getErr().println("quipu: " + message(failure));
+      command.getErr().flush();
+      return exitCode(failure);
+    });
+    return line;
+  }
+
+  private static String message(Exception failure) {
+    String message = String.valueOf(failure.getMessage());
+    return switch (failure) {
+      case StoreException e when e.outcome() == Outcome.UNKNOWN ->
+          "not known whether it was done: " + message;
+      case StoreException e -> message;
+      case IllegalArgumentException e -> message;
+      case IOException e -> message;
+      default -> failure.toString();
+    };
+  }
+
+  private static int exitCode(Exception failure) {
+    return switch (failure) {
+      case StoreException e when e.outcome() == Outcome.UNKNOWN -> ExitCode.UNKNOWN;
+      case StoreException e ->
+          switch (e.reason()) {
+            case CORRUPT -> ExitCode.DAMAGED;
+            case INVALID -> ExitCode.USAGE;
+            case UNAVAILABLE, THROTTLED, TIMEOUT, FULL, DENIED -> ExitCode.UNREACHABLE;
+          };
+      case IllegalArgumentException e -> ExitCode.USAGE;
+      case IOException e -> ExitCode.UNREACHABLE;
+      case UncheckedIOException e -> ExitCode.UNREACHABLE;
+      default -> ExitCode.FAILED;
+    };
+  }
+
+  /** Tells the version that the jar was built with. */
+  static final class Version implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      String version = QuipuCommand.class.getPackage().getImplementationVersion();
+      return new String[] {"quipu " + (version == null ? "development" : version)};
+    }
+  }
+}

@@ -1,0 +1,303 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Reading;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import dev.quipu.technique.ViewEvent;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A running server, over HTTP. Repeats nothing by itself. */
+final class RemoteAccess implements Access {
+  private static final Duration DEADLINE = Duration.ofSeconds(30);
+  private static final JsonMapper MAPPER = JsonMapper.builder().build();
+  private static final String JSON = "application/json";
+  private static final String NDJSON = "application/x-ndjson";
+
+  private final URI server;
+  private final Optional<String> token;
+  private final HttpClient client =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(5))
+          .build();
+  private final Map<String, String> cursors = new LinkedHashMap<>();
+
+  RemoteAccess(URI server, Optional<String> token) {
+    this.server = server;
+    this.token = token;
+  }
+
+  /** A status and what came with it. */
+  private record Reply(int status, String body) {
+    JsonNode json() {
+      try {
+        return MAPPER.readTree(body);
+      } catch (JacksonException e) {
+        throw StoreException.unknown(Reason.UNAVAILABLE, "the answer is not JSON", e);
+      }
+    }
+  }
+
+  @Override
+  public AddResult add(Add add) {
+    HttpRequest.Builder request =
+        post("/v1/counters/" + encode(add.counter()) + "/add", JSON, json(members(add)));
+    RequestId id = add.id();
+    if (id != null) {
+      String quoted = id.text().replace("\\", "\\\\").replace("\"", "\\\"");
+      request.header("Idempotency-Key", "\"" + quoted + "\"");
+    }
+    Reply reply = send(request, true);
+    return result(reply.status, reply.json());
+  }
+
+  @Override
+  public List<AddResult> addAll(List<Add> adds) {
+    StringBuilder lines = new StringBuilder();
+    for (Add add : adds) {
+      Map<String, Object> members = members(add);
+      members.put("name", add.counter());
+      RequestId id = add.id();
+      if (id != null) {
+        members.put("id", id.text());
+      }
+      lines.append(json(members)).append('\n');
+    }
+    Reply reply = send(post("/v1/counters/bulk", NDJSON, lines.toString()), true);
+    List<AddResult> results = new ArrayList<>();
+    for (JsonNode line : lines(reply)) {
+      results.add(result(line.path("status").asInt(), line));
+    }
+    return results;
+  }
+
+  private static Map<String, Object> members(Add add) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("delta", add.delta());
+    if (add.bounds().floor() != Long.MIN_VALUE) {
+      members.put("floor", add.bounds().floor());
+    }
+    if (add.bounds().ceiling() != Long.MAX_VALUE) {
+      members.put("ceiling", add.bounds().ceiling());
+    }
+    return members;
+  }
+
+  private static AddResult result(int status, JsonNode node) {
+    if (status == 200) {
+      long added = number(node, "added").orElseThrow();
+      return node.path("replayed").asBoolean()
+          ? new AddResult.Replayed(added, number(node, "value"))
+          : new AddResult.Applied(added, number(node, "value"));
+    }
+    String type = node.path("type").asString("");
+    if (status == 422) {
+      return new AddResult.Conflict(0);
+    }
+    if (status == 409) {
+      Refusal why =
+          switch (type) {
+            case "/problems/overflow" -> Refusal.OVERFLOW;
+            case "/problems/request-sealed" -> Refusal.SEALED;
+            default ->
+                node.path("bound").asString("").equals("ceiling") ? Refusal.CEILING : Refusal.FLOOR;
+          };
+      return new AddResult.Refused(why, number(node, "value").orElse(0));
+    }
+    throw failure(status, node);
+  }
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    Reply reply = send(get("/v1/counters/" + encode(counter)), false);
+    if (reply.status == 404) {
+      return Optional.empty();
+    }
+    return Optional.of(reading(ok(reply)));
+  }
+
+  private static Reading reading(JsonNode node) {
+    return new Reading(
+        number(node, "value").orElseThrow(),
+        number(node, "low").orElseThrow(),
+        number(node, "high").orElseThrow());
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    String cursor = cursors.get(after);
+    String path = "/v1/counters?prefix=" + encode(prefix) + "&limit=" + limit;
+    JsonNode node = ok(send(get(cursor == null ? path : path + "&cursor=" + cursor), false));
+    List<CounterPage.Entry> counters = new ArrayList<>();
+    for (JsonNode each : node.path("counters")) {
+      counters.add(new CounterPage.Entry(each.path("name").asString(), reading(each)));
+    }
+    if (!node.has("cursor")) {
+      return new CounterPage(counters, Optional.empty());
+    }
+    String last = counters.getLast().name();
+    cursors.put(last, node.path("cursor").asString());
+    return new CounterPage(counters, Optional.of(last));
+  }
+
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id, boolean seal) {
+    String path = "/v1/requests/" + encode(id.text());
+    String query = "?counter=" + encode(counter);
+    JsonNode node =
+        ok(
+            seal
+                ? send(post(path + "/seal" + query, JSON, ""), true)
+                : send(get(path + query), false));
+    return switch (node.path("outcome").asString("")) {
+      case "applied" ->
+          new RequestOutcome.Applied(number(node, "added").orElseThrow(), number(node, "value"));
+      case "sealed" -> new RequestOutcome.Sealed();
+      default -> new RequestOutcome.NotSeen();
+    };
+  }
+
+  @Override
+  public OptionalLong views(String url, Optional<Instant> from, Optional<Instant> until) {
+    String path =
+        "/v1/views?url="
+            + encode(url)
+            + from.map(time -> "&from=" + encode(time.toString())).orElse("")
+            + until.map(time -> "&until=" + encode(time.toString())).orElse("");
+    Reply reply = send(get(path), false);
+    return reply.status == 404 ? OptionalLong.empty() : number(ok(reply), "value");
+  }
+
+  @Override
+  public int addViews(List<ViewEvent> events) {
+    StringBuilder lines = new StringBuilder();
+    for (ViewEvent event : events) {
+      Map<String, Object> members = new LinkedHashMap<>();
+      members.put("url", event.url());
+      members.put("time", event.time().toString());
+      members.put("clientId", event.clientId());
+      lines.append(json(members)).append('\n');
+    }
+    int counted = 0;
+    for (JsonNode line : lines(send(post("/v1/views/bulk", NDJSON, lines.toString()), true))) {
+      int status = line.path("status").asInt();
+      if (status != 202) {
+        throw failure(status, line);
+      }
+      counted += line.path("counted").asBoolean() ? 1 : 0;
+    }
+    return counted;
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+
+  private HttpRequest.Builder get(String path) {
+    return request(path).GET();
+  }
+
+  private HttpRequest.Builder post(String path, String type, String body) {
+    return request(path)
+        .header("Content-Type", type)
+        .POST(HttpRequest.BodyPublishers.ofString(body));
+  }
+
+  private HttpRequest.Builder request(String path) {
+    HttpRequest.Builder request = HttpRequest.newBuilder(server.resolve(path)).timeout(DEADLINE);
+    token.ifPresent(text -> request.header("Authorization", "Bearer " + text));
+    return request;
+  }
+
+  private Reply send(HttpRequest.Builder request, boolean writes) {
+    try {
+      HttpResponse<String> response =
+          client.send(request.build(), HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+      return new Reply(response.statusCode(), response.body());
+    } catch (ConnectException e) {
+      throw new StoreException(
+          Outcome.NOT_APPLIED,
+          Reason.UNAVAILABLE,
+          "no server at " + server + "; start one with: quipu serve",
+          e);
+    } catch (IOException e) {
+      throw new StoreException(
+          writes ? Outcome.UNKNOWN : Outcome.NOT_APPLIED, Reason.UNAVAILABLE, String.valueOf(e), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw StoreException.unknown(Reason.UNAVAILABLE, "interrupted", e);
+    }
+  }
+
+  private static JsonNode ok(Reply reply) {
+    if (reply.status != 200) {
+      throw failure(reply.status, reply.json());
+    }
+    return reply.json();
+  }
+
+  private static List<JsonNode> lines(Reply reply) {
+    if (reply.status != 200) {
+      throw failure(reply.status, reply.json());
+    }
+    return reply.body.lines().map(MAPPER::readTree).toList();
+  }
+
+  /** What a problem means: a bad request is the caller's mistake. */
+  private static RuntimeException failure(int status, JsonNode problem) {
+    String detail = problem.path("detail").asString("status " + status);
+    if (status == 400 || status == 413) {
+      return new IllegalArgumentException(detail);
+    }
+    Reason reason =
+        switch (status) {
+          case 401, 403 -> Reason.DENIED;
+          case 507 -> Reason.FULL;
+          case 429 -> Reason.THROTTLED;
+          case 500 -> Reason.CORRUPT;
+          default -> Reason.UNAVAILABLE;
+        };
+    boolean unknown = problem.path("outcome").asString("").equals("unknown");
+    return new StoreException(
+        unknown ? Outcome.UNKNOWN : Outcome.NOT_APPLIED, reason, detail, null);
+  }
+
+  private static OptionalLong number(JsonNode node, String field) {
+    JsonNode value = node.get(field);
+    return value == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(value.asString()));
+  }
+
+  private static String json(Map<String, Object> members) {
+    return MAPPER.writeValueAsString(members);
+  }
+
+  private static String encode(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+}

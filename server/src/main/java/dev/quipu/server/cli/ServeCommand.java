@@ -1,0 +1,171 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.Quipu;
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.http.HttpOptions;
+import dev.quipu.server.http.HttpServer;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.time.Clock;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** Starts a server. */
+@Command(
+    name = "serve",
+    description = "Count for others, over HTTP, until stopped.",
+    footer = {
+      "",
+      "SIGTERM and SIGINT stop it gracefully: requests under way are answered.",
+      "",
+      "Example:",
+      "  quipu serve --data /var/lib/quipu --window 48h"
+    })
+final class ServeCommand implements Callable<Integer> {
+  @Mixin private Output output = new Output();
+
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      description = "Keep the counts here (default: quipu-data). Same as --store engine:DIR.")
+  private @Nullable Path data;
+
+  @Option(
+      names = "--store",
+      paramLabel = "URI",
+      description = "Where to count: engine:DIR, or memory: for counts that may be lost.")
+  private @Nullable String store;
+
+  @Option(
+      names = "--http",
+      paramLabel = "PORT",
+      defaultValue = "" + HttpOptions.PORT,
+      description = "Listen on this port (default ${DEFAULT-VALUE}; 0 picks one).")
+  private int http;
+
+  @Option(
+      names = "--bind",
+      paramLabel = "ADDR",
+      defaultValue = "127.0.0.1",
+      description = "Listen on this address (default ${DEFAULT-VALUE}).")
+  private String bind = "127.0.0.1";
+
+  @Option(
+      names = "--window",
+      paramLabel = "TIME",
+      defaultValue = "24h",
+      converter = DurationConverter.class,
+      description = "Remember request ids so long, at least (default ${DEFAULT-VALUE}).")
+  private Duration window = Duration.ofHours(24);
+
+  @Option(
+      names = "--token-file",
+      paramLabel = "FILE",
+      description = "Let in only who shows the token in this file (or env QUIPU_TOKEN).")
+  private @Nullable Path tokenFile;
+
+  @Option(names = "--insecure", description = "Let other machines in without a token.")
+  private boolean insecure;
+
+  @Override
+  public Integer call() throws IOException {
+    if (http < 0 || http > 65_535) {
+      throw new IllegalArgumentException("--http is " + http + ", the limits are 0 and 65535");
+    }
+    HttpOptions options = HttpOptions.defaults().at(bind, http, Target.token(tokenFile), insecure);
+    String name = storeName();
+    Quipu quipu = open(name);
+    HttpServer server;
+    try {
+      server = HttpServer.start(options, quipu, name, Clock.system());
+    } catch (IOException e) {
+      quipu.close();
+      throw e;
+    }
+    CountDownLatch stopped = new CountDownLatch(1);
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(
+                () -> {
+                  server.close();
+                  quipu.close();
+                  stopped.countDown();
+                },
+                "quipu-stop"));
+    ready(server.address(), name);
+    await(stopped);
+    return ExitCode.OK;
+  }
+
+  private String storeName() {
+    if (data != null && store != null) {
+      throw new IllegalArgumentException("give either --data or --store, not both");
+    }
+    if (store != null) {
+      return store;
+    }
+    return "engine:" + (data == null ? "quipu-data" : data.toString());
+  }
+
+  private Quipu open(String name) {
+    if (name.equals("memory:")) {
+      return Quipu.on(new MemoryDriver());
+    }
+    if (name.startsWith("engine:") && name.length() > "engine:".length()) {
+      Path directory = Path.of(name.substring("engine:".length()));
+      return Quipu.on(Engine.open(directory, EngineOptions.defaults().withWindow(window)));
+    }
+    throw new IllegalArgumentException(
+        "--store is '%s'; it must be engine:DIR or memory:".formatted(name));
+  }
+
+  private void ready(InetSocketAddress address, String name) {
+    String host = address.getAddress().getHostAddress();
+    String url =
+        "http://%s:%d".formatted(host.contains(":") ? "[" + host + "]" : host, address.getPort());
+    long now = Clock.system().epochMillis();
+    long start =
+        ProcessHandle.current().info().startInstant().map(Instant::toEpochMilli).orElse(now);
+    output.note("quipu is ready: %s, store %s, in %d ms".formatted(url, name, now - start));
+    Logger logger = LoggerFactory.getLogger(ServeCommand.class);
+    logger.atInfo().addKeyValue("http", url).addKeyValue("store", name).log("ready");
+  }
+
+  private static void await(CountDownLatch stopped) {
+    try {
+      stopped.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Reads 30s, 90m, 24h, 7d, or the form of ISO 8601. */
+  static final class DurationConverter implements ITypeConverter<Duration> {
+    @Override
+    public Duration convert(String value) {
+      String text = value.toUpperCase(Locale.ROOT);
+      boolean days = text.matches("[0-9]{1,4}D");
+      String iso = text.startsWith("P") ? text : days ? "P" + text : "PT" + text;
+      try {
+        return Duration.parse(iso);
+      } catch (DateTimeParseException e) {
+        throw new TypeConversionException("'" + value + "' is not a time like 30s, 90m, 24h or 7d");
+      }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.engine.Engine;
+import dev.quipu.technique.Cost;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** The table of techniques that the documentation shows. */
+final class TechniqueTable {
+  private TechniqueTable() {}
+
+  /** One row a technique, and one for the engine's own way. */
+  static String markdown() {
+    List<TechniqueSpec> specs = new ArrayList<>(Techniques.ALL);
+    specs.add(Engine.SPEC);
+    StringBuilder table = new StringBuilder();
+    table.append("| technique | needs | promises | an add costs | a read costs | source |\n");
+    table.append("|---|---|---|---|---|---|\n");
+    for (TechniqueSpec spec : specs) {
+      table.append(
+          "| `%s` | %s | %s | %s | %s | %s |%n"
+              .formatted(
+                  spec.name(),
+                  names(spec.needs()),
+                  names(spec.guarantees()),
+                  cost(spec.perAdd()),
+                  cost(spec.perRead()),
+                  spec.source()));
+    }
+    return table.toString();
+  }
+
+  private static String names(Set<? extends Enum<?>> set) {
+    return set.isEmpty()
+        ? "nothing"
+        : set.stream()
+            .sorted(Comparator.comparingInt(Enum::ordinal))
+            .map(each -> each.name().toLowerCase(Locale.ROOT).replace('_', ' '))
+            .collect(Collectors.joining(", "));
+  }
+
+  private static String cost(Cost cost) {
+    return "round trips %d, writes %d, items kept %d"
+        .formatted(cost.roundTrips(), cost.writes(), cost.itemsKept());
+  }
+}

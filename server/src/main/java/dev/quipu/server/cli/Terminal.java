@@ -1,0 +1,37 @@
+package dev.quipu.server.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import me.tongfei.progressbar.ProgressBarConsumer;
+
+/** Whether somebody watches. */
+final class Terminal {
+  private Terminal() {}
+
+  /** Whether standard error is a terminal that can show progress. */
+  static boolean isStandardError() {
+    if ("dumb".equals(System.getenv("TERM"))) {
+      return false;
+    }
+    try {
+      String target = Path.of("/proc/self/fd/2").toRealPath().toString();
+      return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+    } catch (IOException e) { // not Linux, or a pipe
+      return false;
+    }
+  }
+
+  /** Shows progress to nobody. */
+  static final class Nowhere implements ProgressBarConsumer {
+    @Override
+    public int getMaxRenderedLength() {
+      return 80;
+    }
+
+    @Override
+    public void accept(String rendered) {}
+
+    @Override
+    public void close() {}
+  }
+}

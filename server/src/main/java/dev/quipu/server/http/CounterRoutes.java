@@ -1,0 +1,273 @@
+package dev.quipu.server.http;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.CounterPage;
+import dev.quipu.Counters;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.StoreException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Counters over HTTP. */
+final class CounterRoutes {
+  private static final int PAGE_COUNTERS = 100;
+  private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
+
+  private final Counters counters;
+  private final Metrics metrics;
+
+  CounterRoutes(Counters counters, Metrics metrics) {
+    this.counters = counters;
+    this.metrics = metrics;
+  }
+
+  /** POST /v1/counters/{name}/add */
+  Answer add(Exchange exchange) {
+    JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling"));
+    Add add = read(exchange.variable(), body, idempotencyKey(exchange));
+    AddResult result = counters.add(add);
+    metrics.added(result);
+    Map<String, Object> members = members(add, result);
+    Answer answer = Answer.json(200, members);
+    return result instanceof AddResult.Replayed
+        ? answer.with("Idempotent-Replayed", "true")
+        : answer;
+  }
+
+  /** POST /v1/counters/bulk */
+  Answer bulk(Exchange exchange) {
+    List<String> lines = exchange.lines(Limits.BULK_ADDS_MAX);
+    List<Map<String, Object>> answers = new ArrayList<>();
+    List<Add> adds = new ArrayList<>();
+    List<Integer> places = new ArrayList<>();
+    for (String line : lines) {
+      try {
+        JsonBody body = JsonBody.parse(line, Set.of("name", "delta", "floor", "ceiling", "id"));
+        adds.add(
+            read(
+                body.text("name"),
+                body,
+                body.optionalText("id").map(CounterRoutes::id).orElse(null)));
+        places.add(answers.size());
+        answers.add(Map.of());
+      } catch (Problem problem) {
+        answers.add(problem.members());
+      } catch (IllegalArgumentException e) {
+        answers.add(Problem.badRequest(String.valueOf(e.getMessage())).members());
+      }
+    }
+    List<Map<String, Object>> results = addAll(adds);
+    for (int i = 0; i < places.size(); i++) {
+      answers.set(places.get(i), results.get(i));
+    }
+    return ndjson(answers);
+  }
+
+  private List<Map<String, Object>> addAll(List<Add> adds) {
+    List<Map<String, Object>> answers = new ArrayList<>();
+    try {
+      List<AddResult> results = counters.addAll(adds);
+      for (int i = 0; i < adds.size(); i++) {
+        metrics.added(results.get(i));
+        try {
+          Map<String, Object> line = new LinkedHashMap<>();
+          line.put("status", 200);
+          line.putAll(members(adds.get(i), results.get(i)));
+          answers.add(line);
+        } catch (Problem problem) {
+          answers.add(problem.members());
+        }
+      }
+    } catch (StoreException e) {
+      for (int i = 0; i < adds.size(); i++) {
+        answers.add(Problem.of(e).members());
+      }
+    }
+    return answers;
+  }
+
+  static Answer ndjson(List<Map<String, Object>> lines) {
+    StringBuilder text = new StringBuilder();
+    for (Map<String, Object> line : lines) {
+      text.append(JsonBody.MAPPER.writeValueAsString(line)).append('\n');
+    }
+    return Answer.text(200, "application/x-ndjson", text.toString());
+  }
+
+  private static Add read(String name, JsonBody body, @Nullable RequestId id) {
+    Bounds bounds =
+        new Bounds(
+            body.optionalNumber("floor").orElse(Long.MIN_VALUE),
+            body.optionalNumber("ceiling").orElse(Long.MAX_VALUE));
+    return new Add(name, body.number("delta"), bounds, id);
+  }
+
+  private static Map<String, Object> members(Add add, AddResult result) {
+    return switch (result) {
+      case AddResult.Applied applied -> members(add, applied.added(), applied.value(), false);
+      case AddResult.Replayed again -> members(add, again.added(), again.value(), true);
+      case AddResult.Refused refused -> throw refused(add, refused);
+      case AddResult.Conflict conflict ->
+          throw new Problem(
+                  422,
+                  "request-id-reused",
+                  "The request id was used for another request",
+                  "the first request under this id added %d or had other bounds"
+                      .formatted(conflict.added()))
+              .with("name", add.counter());
+    };
+  }
+
+  private static Map<String, Object> members(
+      Add add, long added, OptionalLong value, boolean replayed) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("name", add.counter());
+    value.ifPresent(known -> members.put("value", Long.toString(known)));
+    members.put("added", Long.toString(added));
+    members.put("replayed", replayed);
+    return members;
+  }
+
+  private static Problem refused(Add add, AddResult.Refused refused) {
+    String detail = "%d cannot be added to %d".formatted(add.delta(), refused.value());
+    Problem problem =
+        switch (refused.why()) {
+          case FLOOR, CEILING -> {
+            boolean floor = refused.why() == Refusal.FLOOR;
+            long bound = floor ? add.bounds().floor() : add.bounds().ceiling();
+            yield new Problem(409, "bound-reached", "The counter would leave its bounds", detail)
+                .with("bound", floor ? "floor" : "ceiling")
+                .with("limit", Long.toString(bound));
+          }
+          case OVERFLOW -> new Problem(409, "overflow", "The counter would leave 64 bits", detail);
+          case SEALED ->
+              new Problem(
+                  409,
+                  "request-sealed",
+                  "The request was sealed",
+                  "it did not apply and never will");
+        };
+    return problem.with("name", add.counter()).with("value", Long.toString(refused.value()));
+  }
+
+  /** GET /v1/counters/{name} */
+  Answer read(Exchange exchange) {
+    String name = exchange.variable();
+    Reading reading =
+        counters.read(name).orElseThrow(() -> Problem.notFound("no such counter: " + name));
+    return Answer.json(200, members(name, reading));
+  }
+
+  private static Map<String, Object> members(String name, Reading reading) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("name", name);
+    members.put("value", Long.toString(reading.value()));
+    members.put("low", Long.toString(reading.low()));
+    members.put("high", Long.toString(reading.high()));
+    return members;
+  }
+
+  /** GET /v1/counters */
+  Answer list(Exchange exchange) {
+    exchange.allowParameters(Set.of("prefix", "limit", "cursor"));
+    String prefix = exchange.parameter("prefix").orElse("");
+    int limit = exchange.parameter("limit").map(CounterRoutes::limit).orElse(PAGE_COUNTERS);
+    String after = exchange.parameter("cursor").map(CounterRoutes::decode).orElse("");
+    CounterPage page = counters.list(prefix, after, limit);
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put(
+        "counters",
+        page.counters().stream().map(each -> members(each.name(), each.reading())).toList());
+    page.resumeAfter().ifPresent(name -> members.put("cursor", encode(name)));
+    return Answer.json(200, members);
+  }
+
+  private static int limit(String text) {
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      throw Problem.badRequest("query parameter limit is not a number");
+    }
+  }
+
+  private static String encode(String name) {
+    return Base64.getUrlEncoder()
+        .withoutPadding()
+        .encodeToString(name.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String decode(String cursor) {
+    try {
+      return new String(Base64.getUrlDecoder().decode(cursor), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      throw Problem.badRequest("query parameter cursor is not one that a listing gave");
+    }
+  }
+
+  /** GET /v1/requests/{id} */
+  Answer outcome(Exchange exchange) {
+    exchange.allowParameters(Set.of("counter"));
+    String counter = exchange.requiredParameter("counter");
+    return answer(exchange, counter, counters.outcome(counter, id(exchange.variable())));
+  }
+
+  /** POST /v1/requests/{id}/seal */
+  Answer seal(Exchange exchange) {
+    exchange.allowParameters(Set.of("counter"));
+    String counter = exchange.requiredParameter("counter");
+    return answer(exchange, counter, counters.seal(counter, id(exchange.variable())));
+  }
+
+  private static Answer answer(Exchange exchange, String counter, RequestOutcome outcome) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("id", exchange.variable());
+    members.put("counter", counter);
+    switch (outcome) {
+      case RequestOutcome.Applied applied -> {
+        members.put("outcome", "applied");
+        members.put("added", Long.toString(applied.added()));
+        applied.value().ifPresent(value -> members.put("value", Long.toString(value)));
+      }
+      case RequestOutcome.NotSeen notSeen -> members.put("outcome", "not-seen");
+      case RequestOutcome.Sealed sealed -> members.put("outcome", "sealed");
+    }
+    return Answer.json(200, members);
+  }
+
+  private static RequestId id(String text) {
+    return RequestId.of(text);
+  }
+
+  /** The key of a request: a quoted string as the standard has it, or the bare text. */
+  private static @Nullable RequestId idempotencyKey(Exchange exchange) {
+    List<String> found = exchange.headers().getAll(IDEMPOTENCY_KEY);
+    if (found.isEmpty()) {
+      return null;
+    }
+    if (found.size() > 1) {
+      throw Problem.badRequest("header " + IDEMPOTENCY_KEY + " is there twice");
+    }
+    String text = found.getFirst().strip();
+    if (text.length() >= 2 && text.startsWith("\"") && text.endsWith("\"")) {
+      text = text.substring(1, text.length() - 1).replaceAll("\\\\([\"\\\\])", "$1");
+    }
+    try {
+      return RequestId.of(text);
+    } catch (IllegalArgumentException e) {
+      throw Problem.badRequest("header " + IDEMPOTENCY_KEY + ": " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package dev.quipu.server.http;
+
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** One request, and what its route reads of it. */
+final class Exchange {
+  private final HttpMethod method;
+  private final HttpHeaders headers;
+  private final String variable;
+  private final Map<String, String> query;
+  private final byte[] body;
+
+  Exchange(
+      HttpMethod method,
+      HttpHeaders headers,
+      String variable,
+      Map<String, String> query,
+      byte[] body) {
+    this.method = method;
+    this.headers = headers;
+    this.variable = variable;
+    this.query = query;
+    this.body = body;
+  }
+
+  HttpMethod method() {
+    return method;
+  }
+
+  /** What stands in the place of the variable of the route's path; empty if it has none. */
+  String variable() {
+    return variable;
+  }
+
+  HttpHeaders headers() {
+    return headers;
+  }
+
+  /** A query parameter. */
+  Optional<String> parameter(String name) {
+    return Optional.ofNullable(query.get(name));
+  }
+
+  /** A query parameter that must be there. */
+  String requiredParameter(String name) {
+    return parameter(name)
+        .orElseThrow(() -> Problem.badRequest("query parameter " + name + " is missing"));
+  }
+
+  /** Refuses query parameters that the route does not know. */
+  void allowParameters(Set<String> known) {
+    for (String name : query.keySet()) {
+      if (!known.contains(name)) {
+        throw Problem.badRequest("query parameter " + name + " is not known");
+      }
+    }
+  }
+
+  /** The body as a JSON object with no other fields than these. */
+  JsonBody json(Set<String> fields) {
+    requireType("application/json");
+    return JsonBody.parse(text(body), fields);
+  }
+
+  /** The lines of the body; empty lines are left out. */
+  List<String> lines(int linesMax) {
+    requireType("application/x-ndjson");
+    List<String> lines = new ArrayList<>();
+    for (String line : text(body).split("\n", -1)) {
+      if (!line.isBlank()) {
+        lines.add(line);
+      }
+    }
+    if (lines.size() > linesMax) {
+      throw Problem.badRequest(
+          "the body has %d lines, the limit is %d".formatted(lines.size(), linesMax));
+    }
+    return lines;
+  }
+
+  private void requireType(String expected) {
+    String found = headers.get("Content-Type", "");
+    String type = found.split(";", 2)[0].strip();
+    boolean utf8 = !found.contains("charset") || found.toLowerCase(Locale.ROOT).contains("utf-8");
+    if (!type.equalsIgnoreCase(expected) || !utf8) {
+      throw new Problem(
+          415,
+          "media-type",
+          "The body has another type",
+          "Content-Type must be " + expected + " in UTF-8");
+    }
+  }
+
+  private static String text(byte[] bytes) {
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    } catch (CharacterCodingException e) {
+      throw Problem.badRequest("the body is not valid UTF-8");
+    }
+  }
+}

@@ -1,0 +1,94 @@
+package dev.quipu.server.http;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * How the HTTP front works.
+ *
+ * @param bind address to listen on
+ * @param port port to listen on; 0 picks one
+ * @param token what clients must show as a bearer token; empty to let everybody in
+ * @param insecure whether everybody may be let in from other machines
+ * @param connectionsMax connections at once; more are closed as they come
+ * @param headerTimeout longest time from the first byte of a request to the last of its head
+ * @param bodyTimeout longest time from there to the last byte of its body
+ * @param idleTimeout longest time between two requests
+ * @param requestDeadline longest time to an answer; a write that takes longer is answered "unknown"
+ * @param drain longest wait for requests under way when the server stops
+ */
+public record HttpOptions(
+    String bind,
+    int port,
+    Optional<String> token,
+    boolean insecure,
+    int connectionsMax,
+    Duration headerTimeout,
+    Duration bodyTimeout,
+    Duration idleTimeout,
+    Duration requestDeadline,
+    Duration drain) {
+  /** Where the server listens unless told otherwise. */
+  public static final int PORT = 7080;
+
+  /**
+   * Refuses to let other machines in without a token.
+   *
+   * @throws IllegalArgumentException if so
+   */
+  public HttpOptions {
+    if (!insecure && token.isEmpty() && !isLoopback(bind)) {
+      throw new IllegalArgumentException(
+          "%s can be reached from other machines: give a token, or allow it by name with --insecure"
+              .formatted(bind));
+    }
+  }
+
+  /** Loopback only, port {@link #PORT}, no token, 20,000 connections. */
+  public static HttpOptions defaults() {
+    return new HttpOptions(
+        "127.0.0.1",
+        PORT,
+        Optional.empty(),
+        false,
+        20_000,
+        Duration.ofSeconds(10),
+        Duration.ofSeconds(30),
+        Duration.ofSeconds(60),
+        Duration.ofSeconds(15),
+        Duration.ofSeconds(10));
+  }
+
+  /** The same at another address. */
+  public HttpOptions at(
+      String otherBind, int otherPort, Optional<String> otherToken, boolean open) {
+    return new HttpOptions(
+        otherBind,
+        otherPort,
+        otherToken,
+        open,
+        connectionsMax,
+        headerTimeout,
+        bodyTimeout,
+        idleTimeout,
+        requestDeadline,
+        drain);
+  }
+
+  /** The same with other limits. */
+  public HttpOptions within(
+      int connections, Duration header, Duration body, Duration idle, Duration request) {
+    return new HttpOptions(
+        bind, port, token, insecure, connections, header, body, idle, request, drain);
+  }
+
+  private static boolean isLoopback(String bind) {
+    try {
+      return InetAddress.getByName(bind).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException("no such address: " + bind, e);
+    }
+  }
+}

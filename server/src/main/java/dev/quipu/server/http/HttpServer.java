@@ -1,0 +1,155 @@
+package dev.quipu.server.http;
+
+import dev.quipu.Quipu;
+import dev.quipu.time.Clock;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.HttpResponseEncoder;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+/** Serves counters and views over HTTP. */
+public final class HttpServer implements AutoCloseable {
+  private static final int BACKLOG = 1_024;
+  private static final Duration LOOK = Duration.ofMillis(5);
+
+  private final HttpOptions options;
+  private final Clock clock;
+  private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
+  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+  private final Map<Channel, Connection> connections = new ConcurrentHashMap<>();
+  private final Metrics metrics = new Metrics();
+  private final Routes routes;
+  private final Dispatcher dispatcher;
+  private final Channel listener;
+
+  private HttpServer(HttpOptions options, Quipu quipu, String storeName, Clock clock)
+      throws IOException {
+    this.options = options;
+    this.clock = clock;
+    this.routes = new Routes(quipu, storeName, metrics, clock);
+    this.dispatcher = new Dispatcher(routes, options.token());
+    this.listener = listen();
+  }
+
+  /**
+   * Starts to serve.
+   *
+   * @param storeName what {@code /readyz} calls the store
+   * @throws IOException if the address cannot be bound
+   */
+  public static HttpServer start(HttpOptions options, Quipu quipu, String storeName, Clock clock)
+      throws IOException {
+    return new HttpServer(options, quipu, storeName, clock);
+  }
+
+  /** Where it listens. */
+  public InetSocketAddress address() {
+    return (InetSocketAddress) listener.localAddress();
+  }
+
+  Routes routes() {
+    return routes;
+  }
+
+  private Channel listen() throws IOException {
+    ServerBootstrap bootstrap =
+        new ServerBootstrap()
+            .group(loops)
+            .channel(NioServerSocketChannel.class)
+            .option(ChannelOption.SO_BACKLOG, BACKLOG)
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childHandler(
+                new ChannelInitializer<SocketChannel>() {
+                  @Override
+                  protected void initChannel(SocketChannel channel) {
+                    accept(channel);
+                  }
+                });
+    ChannelFuture bound =
+        bootstrap
+            .bind(new InetSocketAddress(options.bind(), options.port()))
+            .awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      loops.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+      executor.shutdown();
+      throw new IOException(
+          "cannot listen on %s port %d: %s"
+              .formatted(options.bind(), options.port(), bound.cause().getMessage()),
+          bound.cause());
+    }
+    return bound.channel();
+  }
+
+  private void accept(SocketChannel channel) {
+    if (metrics.connections().incrementAndGet() > options.connectionsMax()) {
+      metrics.connections().decrementAndGet();
+      channel.close();
+      return;
+    }
+    Connection connection = new Connection(options, dispatcher, executor, metrics, clock);
+    connections.put(channel, connection);
+    channel
+        .closeFuture()
+        .addListener(closed -> {
+          connections.remove(channel);
+          metrics.connections().decrementAndGet();
+        });
+    channel
+        .pipeline()
+        .addLast(new ByteWatch(connection))
+        .addLast(new StrictDecoder())
+        .addLast(new HttpResponseEncoder())
+        .addLast(connection);
+  }
+
+  /** Stops accepting, answers the requests under way, and closes. */
+  @Override
+  public void close() {
+    listener.close().awaitUninterruptibly();
+    connections.forEach(
+        (channel, connection) -> channel.eventLoop().execute(() -> connection.finish(channel)));
+    long deadline = clock.nanoTime() + options.drain().toNanos();
+    try {
+      while (!connections.isEmpty() && clock.nanoTime() < deadline) {
+        clock.sleep(LOOK);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+    executor.shutdown();
+  }
+
+  /** Tells a connection that bytes came, before they make a request. */
+  private static final class ByteWatch extends ChannelInboundHandlerAdapter {
+    private final Connection connection;
+
+    ByteWatch(Connection connection) {
+      this.connection = connection;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      connection.bytesCame();
+      context.fireChannelRead(message);
+    }
+  }
+}

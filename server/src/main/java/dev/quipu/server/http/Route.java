@@ -1,0 +1,53 @@
+package dev.quipu.server.http;
+
+import io.netty.handler.codec.http.HttpMethod;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One row of the table of routes.
+ *
+ * @param path as in the documentation; at most one variable in braces, which may stand for text
+ *     with slashes
+ * @param bodyBytesMax longest body, in bytes
+ * @param writes whether it may change something, so that a late answer is an unknown one
+ * @param open whether it is served without a token
+ */
+record Route(
+    HttpMethod method,
+    String path,
+    int bodyBytesMax,
+    boolean writes,
+    boolean open,
+    Handler handler) {
+  /** Answers a request. */
+  interface Handler {
+    Answer handle(Exchange exchange);
+  }
+
+  static Route get(String path, Handler handler) {
+    return new Route(HttpMethod.GET, path, 0, false, false, handler);
+  }
+
+  static Route open(String path, Handler handler) {
+    return new Route(HttpMethod.GET, path, 0, false, true, handler);
+  }
+
+  static Route post(String path, int bodyBytesMax, Handler handler) {
+    return new Route(HttpMethod.POST, path, bodyBytesMax, true, false, handler);
+  }
+
+  /** What stands in the place of the variable; null if the path is not this route's. */
+  @Nullable String match(String rawPath) {
+    int brace = path.indexOf('{');
+    if (brace < 0) {
+      return rawPath.equals(path) ? "" : null;
+    }
+    String before = path.substring(0, brace);
+    String after = path.substring(path.indexOf('}') + 1);
+    boolean fits =
+        rawPath.length() > before.length() + after.length()
+            && rawPath.startsWith(before)
+            && rawPath.endsWith(after);
+    return fits ? rawPath.substring(before.length(), rawPath.length() - after.length()) : null;
+  }
+}

@@ -1,0 +1,67 @@
+package dev.quipu.server.http;
+
+import dev.quipu.Quipu;
+import dev.quipu.time.Clock;
+import io.netty.handler.codec.http.HttpMethod;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The table of routes: it drives dispatch and metrics, and the OpenAPI document is held to it. */
+final class Routes {
+  private static final int SMALL_BODY_BYTES_MAX = 64 << 10;
+  private static final int BULK_BODY_BYTES_MAX = 8 << 20;
+
+  private final List<Route> all;
+
+  Routes(Quipu quipu, String storeName, Metrics metrics, Clock clock) {
+    CounterRoutes counters = new CounterRoutes(quipu.counters(), metrics);
+    ViewRoutes views = new ViewRoutes(quipu.views());
+    OperationRoutes operation = new OperationRoutes(quipu, storeName, metrics, clock);
+    all =
+        List.of(
+            Route.post("/v1/counters/{name}/add", SMALL_BODY_BYTES_MAX, counters::add),
+            Route.post("/v1/counters/bulk", BULK_BODY_BYTES_MAX, counters::bulk),
+            Route.get("/v1/counters", counters::list),
+            Route.get("/v1/counters/{name}", counters::read),
+            Route.post("/v1/requests/{id}/seal", SMALL_BODY_BYTES_MAX, counters::seal),
+            Route.get("/v1/requests/{id}", counters::outcome),
+            Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add),
+            Route.post("/v1/views/bulk", BULK_BODY_BYTES_MAX, views::bulk),
+            Route.get("/v1/views", views::count),
+            Route.open("/livez", operation::live),
+            Route.open("/readyz", operation::ready),
+            Route.get("/metrics", operation::metrics),
+            Route.open("/openapi.json", operation::openApi),
+            Route.open("/problems/{type}", operation::problem));
+  }
+
+  List<Route> all() {
+    return all;
+  }
+
+  /** The route of a request; HEAD is served by GET. */
+  Optional<Route> find(HttpMethod method, String rawPath) {
+    HttpMethod served = method.equals(HttpMethod.HEAD) ? HttpMethod.GET : method;
+    return all.stream()
+        .filter(route -> route.method().equals(served) && route.match(rawPath) != null)
+        .findFirst();
+  }
+
+  /** The methods that a path knows; empty if there is no such path. */
+  List<String> methods(String rawPath) {
+    List<String> methods = new ArrayList<>();
+    for (Route route : all) {
+      if (route.match(rawPath) != null) {
+        methods.add(route.method().name());
+        if (route.method().equals(HttpMethod.GET)) {
+          methods.add("HEAD");
+        }
+      }
+    }
+    if (!methods.isEmpty()) {
+      methods.add("OPTIONS");
+    }
+    return methods.stream().distinct().toList();
+  }
+}

@@ -1,0 +1,125 @@
+package dev.quipu.server.http;
+
+import dev.quipu.store.StoreException;
+import dev.quipu.technique.UniqueViews;
+import dev.quipu.technique.ViewEvent;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+
+/** Exact unique views over HTTP. */
+final class ViewRoutes {
+  private static final int LINES_MAX = 10_000;
+  private static final int AT_ONCE_MAX = 512;
+  private static final Set<String> FIELDS = Set.of("url", "time", "clientId");
+
+  private final UniqueViews views;
+  private final Semaphore places = new Semaphore(AT_ONCE_MAX);
+
+  ViewRoutes(UniqueViews views) {
+    this.views = views;
+  }
+
+  /** POST /v1/views */
+  Answer add(Exchange exchange) {
+    ViewEvent event = event(exchange.json(FIELDS));
+    views.add(event);
+    return Answer.json(202, members(event));
+  }
+
+  private static Map<String, Object> members(ViewEvent event) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("url", event.url());
+    members.put("time", event.time().toString());
+    members.put("clientId", event.clientId());
+    return members;
+  }
+
+  /** POST /v1/views/bulk: many at once, since the store groups what comes together. */
+  Answer bulk(Exchange exchange) {
+    List<String> lines = exchange.lines(LINES_MAX);
+    List<Map<String, Object>> answers = new ArrayList<>();
+    try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<Map<String, Object>>> running = new ArrayList<>();
+      for (String line : lines) {
+        places.acquireUninterruptibly();
+        running.add(
+            executor.submit(() -> {
+              try {
+                return addLine(line);
+              } finally {
+                places.release();
+              }
+            }));
+      }
+      for (Future<Map<String, Object>> each : running) {
+        answers.add(each.get());
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause()); // a mistake of ours: addLine answers all else
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Problem.unknown("the server stops");
+    }
+    return CounterRoutes.ndjson(answers);
+  }
+
+  private Map<String, Object> addLine(String line) {
+    try {
+      boolean counted = views.add(event(JsonBody.parse(line, FIELDS)));
+      Map<String, Object> members = new LinkedHashMap<>();
+      members.put("status", 202);
+      members.put("counted", counted);
+      return members;
+    } catch (Problem problem) {
+      return problem.members();
+    } catch (StoreException e) {
+      return Problem.of(e).members();
+    } catch (IllegalArgumentException e) {
+      return Problem.badRequest(String.valueOf(e.getMessage())).members();
+    }
+  }
+
+  /** GET /v1/views */
+  Answer count(Exchange exchange) {
+    exchange.allowParameters(Set.of("url", "from", "until"));
+    String url = exchange.requiredParameter("url");
+    Optional<Instant> from = exchange.parameter("from").map(text -> time("from", text));
+    Optional<Instant> until = exchange.parameter("until").map(text -> time("until", text));
+    long count;
+    if (from.isEmpty() && until.isEmpty()) {
+      OptionalLong all = views.count(url);
+      count = all.orElseThrow(() -> Problem.notFound("never viewed: " + url));
+    } else {
+      count = views.count(url, from, until);
+    }
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("url", url);
+    members.put("value", Long.toString(count));
+    return Answer.json(200, members);
+  }
+
+  private static ViewEvent event(JsonBody body) {
+    return new ViewEvent(body.text("url"), time("time", body.text("time")), body.text("clientId"));
+  }
+
+  private static Instant time(String field, String text) {
+    try {
+      return OffsetDateTime.parse(text).toInstant();
+    } catch (DateTimeParseException e) {
+      throw Problem.badRequest("%s is not a time like 2022-03-28T13:17:23+00:00".formatted(field));
+    }
+  }
+}

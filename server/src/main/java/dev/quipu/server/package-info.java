@@ -1,0 +1,5 @@
+/** The server and the command line. */
+@NullMarked
+package dev.quipu.server;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,27 @@
+# Sets JAVA_HOME to a JDK of at least version 21, or ends with an error. Sourced by quipu and dev.
+
+java_version() { # HOME -> major version, or nothing
+  [ -x "$1/bin/javac" ] && [ -r "$1/release" ] || return 0
+  sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release"
+}
+
+find_java() {
+  local home version best='' best_version=0 on_path
+  on_path=$(command -v javac || true)
+  for home in "${JAVA_HOME:-}" "${on_path:+$(dirname "$(dirname "$(readlink -f "$on_path")")")}" \
+    /usr/lib/jvm/* /opt/java/* /Library/Java/JavaVirtualMachines/*/Contents/Home; do
+    [ -n "$home" ] || continue
+    version=$(java_version "$home")
+    if [ "${version:-0}" -ge 21 ] && [ "$version" -gt "$best_version" ]; then
+      best=$home best_version=$version
+    fi
+  done
+  if [ -z "$best" ]; then
+    echo "quipu: a JDK of version 21 or newer is needed, and none was found." >&2
+    echo "quipu: install one, for example temurin-25-jdk, or set JAVA_HOME to it." >&2
+    exit 6
+  fi
+  export JAVA_HOME=$best
+}
+
+find_java
