@@ -118,7 +118,7 @@ final class Committer {
     snapshotStart = null;
     rotateWanted = true;
     while (true) {
-      run(new Nothing());
+      run(new Nothing()); // throws if the engine has stopped
       Snapshot.Start start = snapshotStart;
       if (start != null) {
         return start;
@@ -200,6 +200,10 @@ final class Committer {
   }
 
   private void begin() {
+    if (stopped != null) { // what is in memory may not be on the disk: let nothing go there
+      group.begin(stopped);
+      return;
+    }
     long elapsed = clock.nanoTime() - nanoStart;
     state.timeMillis = Math.max(state.timeMillis, wallStartMillis + elapsed / 1_000_000);
     sealer.takeSealed(state.ids);

@@ -65,15 +65,26 @@ final class HighWater implements AutoCloseable {
     return newest;
   }
 
-  /** Opens the file, and makes both slots say {@code mark}. */
+  /** Makes the file anew, wholly or not at all. */
+  static void create(Disk disk, Path directory, long identity, Mark mark) throws IOException {
+    Path draft = directory.resolve(FILE + ".tmp");
+    try (HighWater highWater = open(disk, draft, identity, StandardOpenOption.CREATE)) {
+      highWater.write(mark.frame, mark.commands);
+    }
+    disk.rename(draft, directory.resolve(FILE));
+  }
+
+  /** Opens the file and moves the mark to where the log was found to end. */
   static HighWater open(Disk disk, Path directory, long identity, Mark mark) throws IOException {
-    FileChannel file =
-        FileChannel.open(
-            directory.resolve(FILE), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    HighWater highWater = new HighWater(disk, file, identity);
+    HighWater highWater = open(disk, directory.resolve(FILE), identity, StandardOpenOption.WRITE);
     highWater.write(mark.frame, mark.commands);
     highWater.sync();
     return highWater;
+  }
+
+  private static HighWater open(Disk disk, Path file, long identity, StandardOpenOption option)
+      throws IOException {
+    return new HighWater(disk, FileChannel.open(file, option, StandardOpenOption.WRITE), identity);
   }
 
   /** Moves the mark: all up to this was acknowledged. */

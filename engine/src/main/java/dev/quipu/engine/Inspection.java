@@ -165,7 +165,7 @@ public final class Inspection {
     Files.createDirectories(Log.directory(directory));
     writeSnapshot(disk, directory, found, start, files);
     HighWater.Mark mark = new HighWater.Mark(state.frame, state.commands);
-    HighWater.open(disk, directory, found.identity(), mark).close();
+    HighWater.create(disk, directory, found.identity(), mark);
     Log.open(
             disk,
             directory,

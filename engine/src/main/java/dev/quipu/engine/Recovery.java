@@ -107,7 +107,7 @@ final class Recovery {
       disk.sync(file);
     }
     disk.rename(draft, directory.resolve(FORMAT_FILE));
-    HighWater.open(disk, directory, identity, new HighWater.Mark(0, 0)).close();
+    HighWater.create(disk, directory, identity, new HighWater.Mark(0, 0));
   }
 
   /**
@@ -144,7 +144,8 @@ final class Recovery {
       boolean last = i == segments.size() - 1;
       sound = readSegment(segments.get(i), last);
     }
-    if (state.frame < highWater.frame() && damages.isEmpty()) {
+    long reached = Math.max(highWater.frame(), lastSealedFrame());
+    if (state.frame < reached && damages.isEmpty()) {
       Path path = segments.isEmpty() ? Log.directory(directory) : segments.getLast().path();
       report(
           new DamageException(
@@ -152,9 +153,13 @@ final class Recovery {
               path,
               end,
               "the log ends with frame %d, but frame %d was acknowledged: %d commands are missing"
-                  .formatted(
-                      state.frame, highWater.frame(), highWater.commands() - state.commands)));
+                  .formatted(state.frame, reached, highWater.commands() - state.commands)));
     }
+  }
+
+  /** The last frame whose ids are in a file: a file is written only after its frames. */
+  private long lastSealedFrame() {
+    return sealed.values().stream().mapToLong(Long::longValue).max().orElse(0);
   }
 
   private long readIdentity() throws IOException {

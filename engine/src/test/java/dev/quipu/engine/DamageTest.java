@@ -1,0 +1,299 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.store.StoreException;
+import dev.quipu.time.Randomness;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Data directories that are torn, flipped, cut, or lack a file: noticed, each by name. */
+final class DamageTest {
+  private static final EngineOptions OPTIONS =
+      EngineOptions.defaults().withLog(1 << 20, 1 << 30).withIdsInMemoryMax(1_024);
+  private static final int ADDS = 40;
+
+  @TempDir Path temporary;
+  private Path data = Path.of("");
+
+  @BeforeEach
+  void countAndDie() throws IOException {
+    data = temporary.resolve("data");
+    Path running = temporary.resolve("running");
+    try (Engine engine = Engine.open(running, OPTIONS)) {
+      for (int i = 0; i < ADDS; i++) {
+        engine.add(new Add("a", 1, RequestId.of("id-" + i)));
+      }
+      copy(running, data); // as kill -9 leaves it
+    }
+  }
+
+  @Test
+  void undamagedItOpensWithEverything() {
+    assertEquals(ADDS, value());
+    assertTrue(Inspection.check(data).sound());
+  }
+
+  @Test
+  void everyCutOfTheLogIsNoticed() throws IOException {
+    Path log = log();
+    int end = end(log);
+    for (int cut = Log.HEAD_BYTES; cut < end; cut += 1 + cut % 7) {
+      Path copy = fresh();
+      zero(copy.resolve(data.relativize(log)), cut, end - cut);
+      try (Engine engine = Engine.open(copy, OPTIONS)) {
+        // Only zeros that fill up the last frame may be cut without harm.
+        assertEquals(ADDS, engine.read("a").orElseThrow().value(), "cut at " + cut);
+        assertTrue(cut > end - Frame.ALIGNMENT);
+      } catch (DamageException e) {
+        assertTrue(
+            Set.of(Damage.LOG_CUT, Damage.FLIPPED_FRAME).contains(e.damage()), e.getMessage());
+      }
+      delete(copy);
+    }
+  }
+
+  @Test
+  void aLogCutBetweenTwoFramesIsNoticedWithWhatIsMissing() throws IOException {
+    Path log = log();
+    int end = end(log);
+    int frame = (end - Log.HEAD_BYTES) / ADDS; // the frames differ in length by a few bytes only
+    int start = frameStartBefore(log, end - frame / 2);
+    zero(log, start, end - start);
+    DamageException e = assertThrows(DamageException.class, () -> Engine.open(data, OPTIONS));
+    assertEquals(Damage.LOG_CUT, e.damage());
+    assertEquals(start, e.offset());
+    assertTrue(e.getMessage().contains("1 commands are missing"), e.getMessage());
+  }
+
+  @Test
+  void aShorterFileIsNoticed() throws IOException {
+    Path log = log();
+    try (FileChannel file = FileChannel.open(log, StandardOpenOption.WRITE)) {
+      file.truncate(end(log) - Frame.ALIGNMENT);
+    }
+    assertThrows(DamageException.class, () -> Engine.open(data, OPTIONS));
+  }
+
+  @Test
+  void everyFlippedBitIsNoticedOrHarmless() throws IOException {
+    RandomGenerator random = Randomness.seeded(1);
+    Path log = log();
+    int end = end(log);
+    Set<Damage> seen = EnumSet.noneOf(Damage.class);
+    for (int i = 0; i < 200; i++) {
+      int at = Log.HEAD_BYTES + random.nextInt(end - Log.HEAD_BYTES);
+      Path copy = fresh();
+      flip(copy.resolve(data.relativize(log)), at, random.nextInt(8));
+      try (Engine engine = Engine.open(copy, OPTIONS)) {
+        // Only the filling behind a frame may differ without harm.
+        assertEquals(ADDS, engine.read("a").orElseThrow().value(), "flipped at " + at);
+      } catch (DamageException e) {
+        seen.add(e.damage());
+        assertTrue(e.offset() <= at, e.getMessage());
+      }
+      delete(copy);
+    }
+    assertTrue(seen.contains(Damage.FLIPPED_FRAME), seen.toString());
+  }
+
+  @Test
+  void aTornWriteThatWasNeverAcknowledgedIsOverwritten() throws IOException {
+    Path log = log();
+    int end = end(log);
+    try (FileChannel file = FileChannel.open(log, StandardOpenOption.WRITE)) {
+      ByteBuffer torn = ByteBuffer.allocate(200);
+      torn.putInt(Frame.MAGIC).putInt(150).putInt(12_345).putInt(1).putLong(ADDS + 1);
+      file.write(torn.clear(), end);
+    }
+    Inspection.Report report = Inspection.check(data);
+    assertTrue(report.sound());
+    assertTrue(report.lines().stream().anyMatch(line -> line.startsWith("TORN_TAIL")));
+    try (Engine engine = Engine.open(data, OPTIONS)) {
+      assertEquals(ADDS, engine.read("a").orElseThrow().value());
+      engine.add(new Add("a", 1, RequestId.of("more")));
+    }
+    assertEquals(ADDS + 1, value());
+  }
+
+  @Test
+  void eachMissingOrDamagedFileIsNoticedByName() throws IOException {
+    try (Engine engine = Engine.open(data, OPTIONS)) {
+      engine.checkpoint();
+      List<Add> adds = new ArrayList<>();
+      for (int i = 0; i < 10_000; i++) { // more than a segment of log
+        adds.add(new Add("%0100d".formatted(i), 1, i < 3_000 ? RequestId.of("more-" + i) : null));
+      }
+      engine.addAll(adds);
+      engine.checkpoint();
+      engine.add(new Add("a", 1, RequestId.of("last")));
+    }
+    assertEquals(ADDS + 1, value());
+    Path ids = IdFiles.all(data).getFirst();
+    expect(Damage.FORMAT, Path.of("format"));
+    expect(Damage.HIGH_WATER, Path.of(HighWater.FILE));
+    expect(Damage.ID_FILE, data.relativize(ids));
+    expect(Damage.SEGMENT_MISSING, data.relativize(log()));
+    Path snapshot = data.relativize(Snapshot.newest(data).orElseThrow());
+    expect(Damage.SEGMENT_MISSING, snapshot); // then the log does not reach back to the start
+    flip(data.resolve(snapshot), 60, 3);
+    DamageException e = assertThrows(DamageException.class, () -> Engine.open(data, OPTIONS));
+    assertEquals(Damage.SNAPSHOT, e.damage());
+  }
+
+  private void expect(Damage damage, Path gone) throws IOException {
+    Path copy = fresh();
+    Files.delete(copy.resolve(gone));
+    DamageException e = assertThrows(DamageException.class, () -> Engine.open(copy, OPTIONS));
+    assertEquals(damage, e.damage(), e.getMessage());
+    delete(copy);
+  }
+
+  @Test
+  void aDamagedPageOfIdsIsNoticedWhenItIsAsked() throws IOException {
+    try (Engine engine = Engine.open(data, OPTIONS)) {
+      engine.checkpoint();
+    }
+    flip(IdFiles.all(data).getFirst(), 4_096 + 500, 1);
+    assertTrue(!Inspection.check(data).sound());
+    try (Engine engine = Engine.open(data, OPTIONS)) {
+      DamageException e =
+          assertThrows(
+              DamageException.class, () -> engine.add(new Add("a", 1, RequestId.of("id-0"))));
+      assertEquals(Damage.ID_FILE, e.damage());
+      assertEquals(ADDS, engine.read("a").orElseThrow().value());
+    }
+  }
+
+  @Test
+  void salvageKeepsWhatLiesBeforeTheDamageAndSaysWhatIsLost() throws IOException {
+    Path log = log();
+    int middle = frameStartBefore(log, (Log.HEAD_BYTES + end(log)) / 2);
+    flip(log, middle + Frame.HEAD_BYTES + 2, 0);
+    long kept = framesBefore(log, middle);
+    assertThrows(DamageException.class, () -> Engine.open(data, OPTIONS));
+    Inspection.Report report = Inspection.salvage(data);
+    assertTrue(report.sound());
+    String said = String.join("\n", report.lines());
+    assertTrue(said.contains("FLIPPED_FRAME"), said);
+    assertTrue(said.contains((ADDS - kept) + " commands were acknowledged"), said);
+    assertTrue(said.contains((ADDS - kept - 1) + " of them lie whole behind"), said);
+    assertEquals(kept, value());
+    assertTrue(Inspection.check(data).sound());
+    try (Engine engine = Engine.open(data, OPTIONS)) {
+      engine.add(new Add("a", 1, RequestId.of("id-0"))); // still remembered
+      engine.add(new Add("a", 1, RequestId.of("id-" + (ADDS - 1)))); // lost, so it counts
+      assertEquals(kept + 1, engine.read("a").orElseThrow().value());
+    }
+    assertEquals(kept + 1, value());
+  }
+
+  private long value() {
+    try (Engine engine = Engine.open(data, OPTIONS)) {
+      return engine.read("a").map(Reading::value).orElse(0L);
+    }
+  }
+
+  private Path log() throws IOException {
+    try (var files = Files.list(Log.directory(data))) {
+      return files
+          .filter(file -> file.getFileName().toString().startsWith("0"))
+          .max(Comparator.naturalOrder())
+          .orElseThrow();
+    }
+  }
+
+  /** Where the frames end. */
+  private int end(Path log) throws IOException {
+    return walk(log, Integer.MAX_VALUE).getLast();
+  }
+
+  private int frameStartBefore(Path log, int offset) throws IOException {
+    return walk(log, offset).getLast();
+  }
+
+  private long framesBefore(Path log, int offset) throws IOException {
+    return walk(log, offset).size() - 1L;
+  }
+
+  /** Starts of frames up to an offset, as their lengths tell; the last may be the end. */
+  private static List<Integer> walk(Path log, int until) throws IOException {
+    ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(log));
+    List<Integer> starts = new ArrayList<>();
+    int at = Log.HEAD_BYTES;
+    while (at <= until) {
+      starts.add(at);
+      if (bytes.getInt(at) != Frame.MAGIC) {
+        break;
+      }
+      at += Frame.frameBytes(bytes.getInt(at + 4));
+    }
+    return starts;
+  }
+
+  private Path fresh() throws IOException {
+    Path copy = temporary.resolve("copy");
+    copy(data, copy);
+    return copy;
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    try (var files = Files.walk(from)) {
+      for (Path file : files.toList()) {
+        Path target = to.resolve(from.relativize(file));
+        if (Files.isDirectory(file)) {
+          Files.createDirectories(target);
+        } else if (!file.getFileName().toString().startsWith("spare")) {
+          Files.copy(file, target);
+        }
+      }
+    }
+  }
+
+  private static void delete(Path directory) throws IOException {
+    try (var files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  private static void zero(Path file, int from, int length) throws IOException {
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      channel.write(ByteBuffer.allocate(length), from);
+    }
+  }
+
+  private static void flip(Path file, int at, int bit) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      ByteBuffer one = ByteBuffer.allocate(1);
+      channel.read(one, at);
+      one.put(0, (byte) (one.get(0) ^ 1 << bit));
+      channel.write(one.clear(), at);
+    }
+  }
+
+  @Test
+  void aDirectoryThatIsNoneIsRefused() {
+    assertThrows(StoreException.class, () -> Inspection.check(temporary.resolve("nothing")));
+  }
+}

@@ -1,0 +1,120 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.StoreException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The n-th call to the disk fails, for every n, once or from then on. */
+final class FailingDiskTest {
+  private static final int ADDS = 30;
+
+  @TempDir Path temporary;
+
+  /** Fails the n-th write or sync; a write that fails leaves half of its bytes behind. */
+  private static final class FailingDisk extends Disk {
+    private final int failAt;
+    private final boolean forEver;
+    private final AtomicInteger calls = new AtomicInteger();
+
+    FailingDisk(int failAt, boolean forEver) {
+      this.failAt = failAt;
+      this.forEver = forEver;
+    }
+
+    private boolean fails() {
+      int call = calls.incrementAndGet();
+      return forEver ? call >= failAt : call == failAt;
+    }
+
+    @Override
+    void write(FileChannel file, ByteBuffer bytes, long offset) throws IOException {
+      if (fails()) {
+        super.write(file, bytes.slice(bytes.position(), bytes.remaining() / 2), offset);
+        throw new IOException("injected: write");
+      }
+      super.write(file, bytes, offset);
+    }
+
+    @Override
+    void sync(FileChannel file) throws IOException {
+      if (fails()) {
+        throw new IOException("injected: sync");
+      }
+      super.sync(file);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void nothingIsLostOrDoubledWhicheverCallFails(boolean forEver) {
+    int fired = 0;
+    for (int n = 1; n <= 160; n++) {
+      Path directory = temporary.resolve("data-" + n);
+      FailingDisk disk = new FailingDisk(n, forEver);
+      @Nullable Outcome[] outcomes = run(directory, disk);
+      fired += disk.calls.get() >= n ? 1 : 0;
+      check(directory, outcomes, "call " + n);
+    }
+    assertTrue(fired > 60, "the fault fired only " + fired + " times");
+  }
+
+  /** What the caller heard of each add; null for applied. */
+  private static @Nullable Outcome[] run(Path directory, Disk disk) {
+    @Nullable Outcome[] outcomes = new Outcome[ADDS];
+    Arrays.fill(outcomes, Outcome.NOT_APPLIED);
+    try (Engine engine =
+        Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 1 << 21), disk)) {
+      for (int i = 0; i < ADDS; i++) {
+        try {
+          engine.add(new Add("a", 1, RequestId.of("id-" + i)));
+          outcomes[i] = null;
+        } catch (StoreException e) {
+          outcomes[i] = e.outcome();
+        }
+        if (i == ADDS / 2) {
+          try {
+            engine.checkpoint();
+          } catch (StoreException e) {
+            assertEquals(Outcome.NOT_APPLIED, e.outcome()); // the log has everything
+          }
+        }
+      }
+    } catch (StoreException e) {
+      return outcomes; // it did not even open: nothing was applied
+    }
+    return outcomes;
+  }
+
+  private static void check(Path directory, @Nullable Outcome[] outcomes, String what) {
+    try (Engine engine =
+        Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 1 << 21))) {
+      long applied = 0;
+      for (int i = 0; i < ADDS; i++) {
+        boolean there =
+            engine.outcome("a", RequestId.of("id-" + i)) instanceof RequestOutcome.Applied;
+        applied += there ? 1 : 0;
+        if (outcomes[i] == null) {
+          assertTrue(there, what + ": acknowledged add " + i + " is lost");
+        } else if (outcomes[i] == Outcome.NOT_APPLIED) {
+          assertTrue(!there, what + ": refused add " + i + " counts");
+        }
+      }
+      assertEquals(applied, engine.read("a").map(reading -> reading.value()).orElse(0L), what);
+    }
+  }
+}

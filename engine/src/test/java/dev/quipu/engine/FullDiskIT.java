@@ -1,0 +1,90 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.RequestId;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A disk without room. */
+final class FullDiskIT {
+  @TempDir Path directory;
+
+  @Test
+  void addsAreRefusedReadsGoOnAndItCountsOnWhenThereIsRoomAgain() throws Exception {
+    try (LoopDisk disk = LoopDisk.make(directory, 64)) {
+      Path data = disk.path().resolve("data");
+      Path ballast = disk.path().resolve("ballast");
+      long acknowledged = 0;
+      try (Engine engine = Engine.open(data, CrashWorker.OPTIONS)) {
+        engine.add(new Add("a", 1, RequestId.of("first")));
+        fill(ballast);
+        StoreException refusal = null;
+        for (int i = 0; refusal == null; i++) {
+          try {
+            assertInstanceOf(
+                AddResult.Applied.class, engine.add(new Add("a", 1, RequestId.of("id-" + i))));
+            acknowledged++;
+          } catch (StoreException e) {
+            refusal = e;
+          }
+        }
+        assertEquals(Reason.FULL, refusal.reason());
+        assertEquals(Outcome.NOT_APPLIED, refusal.outcome());
+        assertTrue(refusal.getMessage().contains("no room"), refusal.getMessage());
+        assertEquals(acknowledged + 1, engine.read("a").orElseThrow().value());
+        assertInstanceOf(
+            AddResult.Replayed.class, engine.add(new Add("a", 1, RequestId.of("first"))));
+        assertThrows(StoreException.class, () -> engine.add(new Add("a", 1, null)));
+
+        Files.delete(ballast);
+        addWhenThereIsRoom(engine, "after");
+        assertEquals(acknowledged + 2, engine.read("a").orElseThrow().value());
+      }
+      try (Engine engine = Engine.open(data, CrashWorker.OPTIONS)) {
+        assertEquals(acknowledged + 2, engine.read("a").orElseThrow().value());
+        assertInstanceOf(
+            AddResult.Replayed.class, engine.add(new Add("a", 1, RequestId.of("after"))));
+      }
+    }
+  }
+
+  /** The engine finds the room by itself, a moment after it is there. */
+  private static void addWhenThereIsRoom(Engine engine, String id) {
+    long deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+    while (true) {
+      try {
+        engine.add(new Add("a", 1, RequestId.of(id)));
+        return;
+      } catch (StoreException e) {
+        assertEquals(Reason.FULL, e.reason());
+        assertTrue(System.nanoTime() < deadline, "still no room: " + e.getMessage());
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  private static void fill(Path ballast) throws IOException {
+    byte[] block = new byte[4_096];
+    try (OutputStream out = Files.newOutputStream(ballast)) {
+      while (true) {
+        out.write(block);
+      }
+    } catch (IOException full) {
+      assertTrue(String.valueOf(full.getMessage()).contains("No space"), full.getMessage());
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.time.Randomness;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Processes that die by kill -9 under load. */
+final class KillIT {
+  private static final int KILLS = 60;
+
+  @TempDir Path directory;
+
+  @Test
+  void whatWasAcknowledgedIsThereOnceAfterEveryKill() throws Exception {
+    long seed = Long.getLong("seed", 20_261_121L);
+    CrashLoop loop = new CrashLoop(directory.resolve("data"), Randomness.seeded(seed));
+    long requests = 0;
+    for (int i = 0; i < KILLS; i++) {
+      loop.run(Process::destroyForcibly);
+      requests = loop.check();
+    }
+    assertTrue(requests > 10L * KILLS, "too little was counted to prove anything: " + requests);
+    System.out.printf("KillIT: %d kills, %d requests, seed %d%n", KILLS, requests, seed);
+  }
+}

@@ -1,0 +1,86 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Assumptions;
+
+/** A small ext4 of its own in a file, whose power can be cut. Needs root and a loop device. */
+final class LoopDisk implements AutoCloseable {
+  private final Path image;
+  private final Path mountPoint;
+
+  private LoopDisk(Path image, Path mountPoint) {
+    this.image = image;
+    this.mountPoint = mountPoint;
+  }
+
+  /** Makes one, or skips the test by name where that is not possible; in CI, fails it. */
+  static LoopDisk make(Path under, int sizeMib) throws Exception {
+    LoopDisk disk = new LoopDisk(under.resolve("disk.img"), under.resolve("mnt"));
+    String trouble = disk.tryMake(sizeMib);
+    if (!trouble.isEmpty()) {
+      if ("true".equals(System.getenv("CI"))) {
+        fail("no loop device in CI: " + trouble);
+      }
+      Assumptions.abort("needs root, loop devices and xfs_io: " + trouble);
+    }
+    return disk;
+  }
+
+  private String tryMake(int sizeMib) throws Exception {
+    Files.createDirectories(mountPoint);
+    String made =
+        run("truncate", "-s", sizeMib + "M", image.toString())
+            + run("mkfs.ext4", "-q", "-F", image.toString())
+            + run("which", "xfs_io");
+    return made.isEmpty() ? mount() : made;
+  }
+
+  /** Where files go. */
+  Path path() {
+    return mountPoint;
+  }
+
+  private String mount() {
+    return run("mount", "-o", "loop", image.toString(), mountPoint.toString());
+  }
+
+  /**
+   * Drops all that was not synced, as a power cut does. The file system refuses all from now on.
+   */
+  void cutPower() {
+    String trouble = run("xfs_io", "-x", "-c", "shutdown", mountPoint.toString());
+    assertTrue(trouble.isEmpty(), trouble);
+  }
+
+  /** Brings the disk back after a power cut. */
+  void powerUp() {
+    String trouble = run("umount", mountPoint.toString()) + mount();
+    assertTrue(trouble.isEmpty(), trouble);
+  }
+
+  @Override
+  public void close() {
+    run("umount", mountPoint.toString());
+  }
+
+  /** Runs a command; returns what it said if it failed, else nothing. */
+  private static String run(String... command) {
+    try {
+      Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+      String said =
+          new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+      return process.waitFor() == 0 ? "" : command[0] + ": " + said + ". ";
+    } catch (IOException e) {
+      return e.getMessage() + ". ";
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return "interrupted";
+    }
+  }
+}
