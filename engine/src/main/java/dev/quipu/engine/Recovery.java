@@ -273,7 +273,12 @@ final class Recovery {
     Frame frame = new Frame(identity);
     ByteBuffer bytes;
     try (FileChannel file = FileChannel.open(segment.path(), StandardOpenOption.READ)) {
-      bytes = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size());
+      bytes = ByteBuffer.allocateDirect(Math.toIntExact(file.size()));
+      int read = 0;
+      while (bytes.hasRemaining() && read >= 0) {
+        read = file.read(bytes);
+      }
+      bytes.flip();
     }
     long next = segment.firstFrame();
     int at = Log.HEAD_BYTES;

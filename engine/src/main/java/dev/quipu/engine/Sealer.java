@@ -143,7 +143,7 @@ final class Sealer implements AutoCloseable {
         new StoreException(
             Outcome.NOT_APPLIED,
             Reason.FULL,
-            "the disk does not take request ids in %s: %s"
+            "the disk has no room for request ids in %s: %s"
                 .formatted(IdFiles.directory(directory), error.getMessage()),
             error);
     changed.signalAll();

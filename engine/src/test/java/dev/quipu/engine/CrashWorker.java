@@ -2,11 +2,14 @@ package dev.quipu.engine;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Reading;
 import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * A process to be killed: several clients add on an engine, each request under an id, and each
@@ -29,10 +32,17 @@ final class CrashWorker {
     return new Add(counter, 1 + number % 3, RequestId.of(run + "/" + client + "/" + number));
   }
 
-  /** Arguments: directory, number of the run. */
+  /**
+   * Arguments: directory, number of the run; and, to look instead of to count, how far to look at
+   * each client's requests.
+   */
   public static void main(String[] arguments) throws Exception {
     int run = Integer.parseInt(arguments[1]);
     PrintStream out = new PrintStream(System.out, true);
+    if (arguments.length > 2) {
+      look(Path.of(arguments[0]), run, arguments, out);
+      return;
+    }
     try (Engine engine = Engine.open(Path.of(arguments[0]), OPTIONS)) {
       List<Thread> clients = new ArrayList<>();
       for (int i = 0; i < CLIENTS; i++) {
@@ -43,6 +53,27 @@ final class CrashWorker {
       for (Thread each : clients) {
         each.join();
       }
+    }
+  }
+
+  /** Tells what became of requests, and the values of all counters. */
+  private static void look(Path directory, int run, String[] arguments, PrintStream out) {
+    try (Engine engine = Engine.open(directory, OPTIONS)) {
+      for (int client = 0; client < CLIENTS; client++) {
+        int until = Integer.parseInt(arguments[2 + client]);
+        for (int number = 0; number < until; number++) {
+          Add add = request(run, client, number);
+          RequestOutcome outcome = engine.outcome(add.counter(), Objects.requireNonNull(add.id()));
+          long added = outcome instanceof RequestOutcome.Applied applied ? applied.added() : 0;
+          out.println("request " + client + " " + number + " " + added);
+        }
+      }
+      for (int i = 0; i < COUNTERS; i++) {
+        String counter = "counter-" + i;
+        long value = engine.read(counter).map(Reading::value).orElse(0L);
+        out.println("value " + counter + " " + value);
+      }
+      out.println("end");
     }
   }
 

@@ -19,7 +19,7 @@ final class KillIT {
     CrashLoop loop = new CrashLoop(directory.resolve("data"), Randomness.seeded(seed));
     long requests = 0;
     for (int i = 0; i < KILLS; i++) {
-      loop.run(Process::destroyForcibly);
+      loop.run(worker -> worker.toHandle().destroyForcibly());
       requests = loop.check();
     }
     assertTrue(requests > 10L * KILLS, "too little was counted to prove anything: " + requests);

@@ -22,7 +22,7 @@ final class PowerCutIT {
       for (int i = 0; i < CUTS; i++) {
         loop.run(worker -> {
           disk.cutPower();
-          worker.destroyForcibly();
+          worker.toHandle().destroyForcibly();
         });
         disk.powerUp();
         requests = loop.check();
