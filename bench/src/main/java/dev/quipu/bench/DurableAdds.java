@@ -1,0 +1,108 @@
+package dev.quipu.bench;
+
+import dev.quipu.Add;
+import dev.quipu.Bounds;
+import dev.quipu.RequestId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/** Groups of durable adds: one call is one group, synced before it returns. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.Throughput)
+@OutputTimeUnit(TimeUnit.SECONDS)
+public class DurableAdds {
+  /** Adds that wait for one sync together. */
+  @Param({"1", "16", "64", "1024", "8192"})
+  public int inFlight = 1;
+
+  /** What is asked of an add. */
+  @Param({"plain", "once", "bounded"})
+  public String kind = "plain";
+
+  /** Counters that are added to. */
+  @Param({"1", "10000"})
+  public int keys = 1;
+
+  /** What counts. */
+  @Param({"engine", "rocksdb"})
+  public String target = "engine";
+
+  private Path directory = Path.of("");
+  private Target counting = new Nothing();
+  private String[] names = {};
+  private long sequence;
+
+  /** For JMH. */
+  public DurableAdds() {}
+
+  /** Opens an empty directory. */
+  @Setup(Level.Trial)
+  public void open() throws Exception {
+    directory = Files.createTempDirectory(Path.of(System.getProperty("bench.dir", ".")), "bench");
+    counting = target.equals("engine") ? new EngineTarget(directory) : new RocksTarget(directory);
+    names = new String[keys];
+    for (int i = 0; i < keys; i++) {
+      names[i] = "counter/" + i;
+    }
+  }
+
+  /** Removes it. */
+  @TearDown(Level.Trial)
+  public void close() throws Exception {
+    counting.close();
+    try (var files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  /** One group. */
+  @Benchmark
+  public int add() throws Exception {
+    List<Add> adds = new ArrayList<>(inFlight);
+    for (int i = 0; i < inFlight; i++) {
+      long number = sequence++;
+      // The same in every run; spread like the ids of real clients.
+      long high = number * 0x9E3779B97F4A7C15L;
+      String name = names[(int) Long.remainderUnsigned(high, keys)];
+      adds.add(
+          switch (kind) {
+            case "plain" -> new Add(name, 1, null);
+            case "once" -> new Add(name, 1, RequestId.of(high, number));
+            default -> new Add(name, 1, Bounds.between(0, 1L << 60), RequestId.of(high, number));
+          });
+    }
+    int applied = counting.addAll(adds);
+    if (applied != inFlight) {
+      throw new IOException("only " + applied + " of " + inFlight + " were applied");
+    }
+    return applied;
+  }
+
+  /** Until a target is opened. */
+  private static final class Nothing implements Target {
+    @Override
+    public int addAll(List<Add> adds) {
+      return 0;
+    }
+
+    @Override
+    public void close() {}
+  }
+}

@@ -1,0 +1,100 @@
+package dev.quipu.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+
+/** Runs the benchmarks and writes their table. */
+public final class Main {
+  private Main() {}
+
+  /** Arguments: the file to write; then values of inFlight, if not all are wanted. */
+  public static void main(String[] arguments) throws RunnerException, IOException {
+    ChainedOptionsBuilder options =
+        new OptionsBuilder()
+            .include(DurableAdds.class.getSimpleName())
+            .forks(1)
+            .jvmArgsAppend("-Xmx4g", "--enable-native-access=ALL-UNNAMED")
+            .warmupIterations(2)
+            .warmupTime(TimeValue.seconds(1))
+            .measurementIterations(3)
+            .measurementTime(TimeValue.seconds(1))
+            .shouldFailOnError(true);
+    if (arguments.length > 1) {
+      options.param("inFlight", Arrays.copyOfRange(arguments, 1, arguments.length));
+    }
+    String table = table(new Runner(options.build()).run());
+    System.out.println(table);
+    Files.writeString(Path.of(arguments[0]), table);
+  }
+
+  private static String table(Collection<RunResult> results) throws IOException {
+    Map<String, Map<String, Double>> rows = new LinkedHashMap<>();
+    for (RunResult result : results) {
+      String inFlight = result.getParams().getParam("inFlight");
+      String row =
+          "| %s | %s | %s |"
+              .formatted(
+                  result.getParams().getParam("kind"),
+                  result.getParams().getParam("keys"),
+                  inFlight);
+      double adds = result.getPrimaryResult().getScore() * Integer.parseInt(inFlight);
+      rows.computeIfAbsent(row, key -> new LinkedHashMap<>())
+          .put(result.getParams().getParam("target"), adds);
+    }
+    StringBuilder table = new StringBuilder(head());
+    rows.forEach((row, targets) -> {
+      double engine = targets.getOrDefault("engine", Double.NaN);
+      double rocks = targets.getOrDefault("rocksdb", Double.NaN);
+      table.append(
+          String.format(
+              Locale.ROOT, "%s %,.0f | %,.0f | %.1f |%n", row, engine, rocks, engine / rocks));
+    });
+    return table.toString();
+  }
+
+  private static String head() throws IOException {
+    Path cpuInfo = Path.of("/proc/cpuinfo");
+    String cpu = "unknown processor";
+    if (Files.exists(cpuInfo)) {
+      cpu =
+          Files.readAllLines(cpuInfo).stream()
+              .filter(line -> line.startsWith("model name"))
+              .findFirst()
+              .map(line -> line.substring(line.indexOf(':') + 1).strip())
+              .orElse(cpu);
+    }
+    return """
+    # Benchmarks
+
+    Durable adds per second in process: a group of adds is on the disk before the call returns.
+    `once`: each under a request id of its own; `bounded`: the same with a floor and a ceiling.
+    RocksDB does the same work, marker and counter, in one synced batch a group. Only the ratios
+    say anything about another machine.
+
+    Made by `./dev bench` on %s: %s, %d cores, %s, Java %s.
+
+    | adds | counters | in flight | engine | RocksDB | ratio |
+    |---|---|---|---|---|---|
+    """
+        .formatted(
+            LocalDate.now(ZoneOffset.UTC),
+            cpu,
+            Runtime.getRuntime().availableProcessors(),
+            System.getProperty("os.name") + " " + System.getProperty("os.version"),
+            System.getProperty("java.version"));
+  }
+}
