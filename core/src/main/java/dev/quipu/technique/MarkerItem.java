@@ -23,6 +23,7 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -30,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.random.RandomGenerator;
 
 /*
  * TRANSACTION WITH A MARKER ITEM
@@ -85,6 +87,7 @@ public final class MarkerItem implements Counters {
 
   private final Store store;
   private final CounterItems items;
+  private final RandomGenerator random;
   private final Optional<Duration> keep;
 
   /**
@@ -93,7 +96,12 @@ public final class MarkerItem implements Counters {
    * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
    */
   public MarkerItem(Store store) {
-    this(store, Optional.empty());
+    this(store, Randomness.secure());
+  }
+
+  /** As {@link #MarkerItem(Store)}, with the caller's chance. */
+  public MarkerItem(Store store, RandomGenerator random) {
+    this(store, random, Optional.empty());
   }
 
   /**
@@ -102,13 +110,14 @@ public final class MarkerItem implements Counters {
    * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
    */
   public MarkerItem(Store store, Duration keep) {
-    this(store, Optional.of(keep));
+    this(store, Randomness.secure(), Optional.of(keep));
   }
 
-  private MarkerItem(Store store, Optional<Duration> keep) {
+  private MarkerItem(Store store, RandomGenerator random, Optional<Duration> keep) {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
     this.items = new CounterItems(store);
+    this.random = random;
     this.keep = keep;
   }
 
@@ -132,9 +141,9 @@ public final class MarkerItem implements Counters {
   @Override
   public AddResult add(Add add) {
     RequestId given = add.id();
-    RequestId id = given == null ? RequestId.random() : given;
+    RequestId id = given == null ? randomId() : given;
     items.enlist(add.counter());
-    String call = RequestId.random().text();
+    String call = randomId().text();
     List<Write> batch = batch(add, id, call);
     StoreException lost = null;
     for (int attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
@@ -159,6 +168,10 @@ public final class MarkerItem implements Counters {
     }
     throw StoreException.unknown(
         Reason.UNAVAILABLE, "no definite answer for request %s".formatted(id), lost);
+  }
+
+  private RequestId randomId() {
+    return RequestId.of(random.nextLong(), random.nextLong());
   }
 
   private List<Write> batch(Add add, RequestId id, String call) {

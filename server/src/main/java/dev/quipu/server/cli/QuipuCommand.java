@@ -27,6 +27,7 @@ import picocli.CommandLine.IVersionProvider;
       DataCommands.CheckCommand.class,
       DataCommands.SalvageCommand.class,
       DataCommands.TechniquesCommand.class,
+      DataCommands.VerifyCommand.class,
       AutoComplete.GenerateCompletion.class,
     },
     footer = {

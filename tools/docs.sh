@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Generates docs/reference/techniques.md, docs/reference/cli.md, a page per technique, and the table
+# in the README, all from the built server and the sources. Run by ./dev docs; CI checks it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+table=$(./quipu techniques --markdown)
+printf '# Techniques\n\nMade by `./dev docs`.\n\n%s\n' "$table" > docs/reference/techniques.md
+
+# The README's table stands between its mark and the next heading.
+awk -v table="$table" '
+  /<!-- techniques -->/ { print; print ""; print table; print ""; skipping = 1; next }
+  skipping && /^## / { skipping = 0 }
+  !skipping { print }' README.md > README.md.new
+mv README.md.new README.md
+
+# Each technique's page is the essay at the head of its file.
+for name in AtomicAdd:atomic-add Optimistic:optimistic MarkerItem:marker-item; do
+  page=docs/concepts/${name#*:}.md
+  {
+    printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "${name#*:}" "${name%:*}"
+    sed -n '/^\/\*$/,/^ \*\/$/p' "core/src/main/java/dev/quipu/technique/${name%:*}.java" |
+      sed '1d;$d;s/^ \* \{0,1\}//'
+    printf '```\n'
+  } > "$page"
+done
+
+{
+  printf '# Command line\n\nMade by `./dev docs`.\n\n```text\n'
+  COLUMNS=100 ./quipu --help
+  printf '```\n'
+  for command in serve add get list outcome views import export check salvage techniques verify; do
+    printf '\n## %s\n\n```text\n' "$command"
+    COLUMNS=100 ./quipu "$command" --help
+    printf '```\n'
+  done
+} > docs/reference/cli.md

@@ -1,0 +1,5 @@
+/** What clients asked, and what they heard. */
+@NullMarked
+package dev.quipu.verify.history;
+
+import org.jspecify.annotations.NullMarked;

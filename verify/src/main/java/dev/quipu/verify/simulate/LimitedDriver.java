@@ -1,0 +1,86 @@
+package dev.quipu.verify.simulate;
+
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Page;
+import dev.quipu.store.RequestToken;
+import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A driver that is able to do less: what it no longer claims, it refuses. */
+public final class LimitedDriver implements StoreDriver {
+  private final StoreDriver driver;
+  private final StoreProfile profile;
+
+  /** Leaves a driver only these capabilities. */
+  public LimitedDriver(StoreDriver driver, Set<Capability> left) {
+    this.driver = driver;
+    StoreProfile full = driver.profile();
+    this.profile =
+        new StoreProfile(
+            full.name() + "-limited",
+            left,
+            left.contains(Capability.ATOMIC_BATCH) ? full.atomicity() : Atomicity.ITEM,
+            full.batchItemsMax(),
+            full.itemBytesMax());
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public Optional<Item> get(Key key, Consistency consistency) {
+    return driver.get(key, consistency);
+  }
+
+  @Override
+  public WriteResult write(Write write) {
+    if (write instanceof Write.Update update && !profile.has(Capability.NATIVE_UPDATE)) {
+      boolean lone =
+          update.changes().size() == 1
+              && update.changes().getFirst() instanceof Change.Add
+              && update.condition() instanceof Condition.Always;
+      if (!lone || !profile.has(Capability.NATIVE_ADD)) {
+        throw profile.lacks(Capability.NATIVE_UPDATE);
+      }
+    }
+    return driver.write(write);
+  }
+
+  @Override
+  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    require(token == null ? Capability.ATOMIC_BATCH : Capability.TOKEN_BATCH);
+    return driver.writeAll(writes, token);
+  }
+
+  @Override
+  public Page scan(Scan scan) {
+    require(Capability.ORDERED_SCAN);
+    return driver.scan(scan);
+  }
+
+  private void require(Capability capability) {
+    if (!profile.has(capability)) {
+      throw profile.lacks(capability);
+    }
+  }
+
+  @Override
+  public void close() {
+    driver.close();
+  }
+}

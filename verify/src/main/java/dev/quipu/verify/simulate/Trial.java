@@ -1,0 +1,93 @@
+package dev.quipu.verify.simulate;
+
+import dev.quipu.technique.AtomicAdd;
+import dev.quipu.technique.Guarantee;
+import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.Optimistic;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import dev.quipu.verify.checker.Verdict;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Many seeds of one technique, against the promises of its specification. */
+public final class Trial {
+  private static final Simulation.Size FREE = new Simulation.Size(3, 6, 0.2, false);
+  private static final Simulation.Size BOUNDED = new Simulation.Size(3, 6, 0.2, true);
+
+  private Trial() {}
+
+  /**
+   * What came of it.
+   *
+   * @param runs runs in which replies were lost; the others count as not run
+   * @param broken the first promise that was broken: which, on which seed, how
+   */
+  public record Report(long runs, Optional<String> broken) {}
+
+  /** Tries the technique of this name on so many seeds. */
+  public static Report of(String name, long firstSeed, long seeds) {
+    TechniqueSpec spec =
+        Techniques.ALL.stream()
+            .filter(each -> each.name().equals(name))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new IllegalArgumentException(
+                        "no technique '%s'; there are %s"
+                            .formatted(
+                                name,
+                                Techniques.ALL.stream().map(TechniqueSpec::name).toList())));
+    long runs = 0;
+    for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {
+      for (Simulation.Size size : List.of(FREE, BOUNDED)) {
+        for (Simulation.Repeat repeat : repeats(spec)) {
+          Simulation.Result result = Simulation.run(technique(spec), repeat, size, seed);
+          runs += result.hasLostReplies() ? 1 : 0;
+          for (Guarantee guarantee : spec.guarantees()) {
+            if (concerns(guarantee, repeat, size)
+                && result.check(guarantee) instanceof Verdict.Broken broken) {
+              return new Report(
+                  runs,
+                  Optional.of(
+                      "%s broken: %s%nReplay: ./quipu verify --technique %s --seed %d%n%s"
+                          .formatted(guarantee, broken.why(), name, seed, result.history())));
+            }
+          }
+        }
+      }
+    }
+    return new Report(runs, Optional.empty());
+  }
+
+  private static List<Simulation.Repeat> repeats(TechniqueSpec spec) {
+    List<Simulation.Repeat> repeats = new ArrayList<>(List.of(Simulation.Repeat.NEVER));
+    if (spec.remembersIds()) {
+      repeats.add(Simulation.Repeat.UNDER_ID);
+    }
+    return repeats;
+  }
+
+  /** Whether a run of this kind can say anything about a promise. */
+  private static boolean concerns(
+      Guarantee guarantee, Simulation.Repeat repeat, Simulation.Size size) {
+    return switch (guarantee) {
+      case AT_MOST_ONCE -> repeat == Simulation.Repeat.NEVER;
+      case IDEMPOTENT, IDEMPOTENT_WITHIN_WINDOW -> repeat == Simulation.Repeat.UNDER_ID;
+      case BOUNDED -> size.bounded();
+      case ADD_AND_GET -> !size.bounded();
+      case LINEARIZABLE_READ -> true;
+    };
+  }
+
+  /** How to open a technique on trial. */
+  public static Simulation.Technique technique(TechniqueSpec spec) {
+    return switch (spec.name()) {
+      case "atomic-add" -> (store, random) -> new AtomicAdd(store);
+      case "optimistic" -> Optimistic::new;
+      case "marker-item" -> MarkerItem::new;
+      default -> throw new IllegalArgumentException("no way to open " + spec.name());
+    };
+  }
+}

@@ -1,0 +1,5 @@
+/** Techniques under seeded faults, one client at a time. */
+@NullMarked
+package dev.quipu.verify.simulate;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,312 @@
+package dev.quipu.verify;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.technique.Guarantee;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import dev.quipu.time.Randomness;
+import dev.quipu.verify.checker.BoundsChecker;
+import dev.quipu.verify.checker.Checker;
+import dev.quipu.verify.checker.Checkers;
+import dev.quipu.verify.checker.ExactlyOnceChecker;
+import dev.quipu.verify.checker.IntervalChecker;
+import dev.quipu.verify.checker.SumChecker;
+import dev.quipu.verify.checker.TilingChecker;
+import dev.quipu.verify.checker.Verdict;
+import dev.quipu.verify.history.Operation;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Checkers see every lie that they claim to see, and none in an honest history. */
+final class CheckersTest {
+  private static final int HISTORIES = 3_000;
+
+  /** A history and what the counter held at its end. */
+  private record Told(List<Operation> operations, long finalValue) {}
+
+  @ParameterizedTest
+  @EnumSource(Guarantee.class)
+  void noCheckerCriesWolf(Guarantee guarantee) {
+    Checker checker = Checkers.of(guarantee);
+    for (long seed = 1; seed <= HISTORIES; seed++) {
+      Told told = honest(Randomness.seeded(seed));
+      Verdict verdict = checker.check(told.operations, told.finalValue);
+      assertInstanceOf(Verdict.Kept.class, verdict, "seed " + seed + ": " + verdict);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Guarantee.class)
+  void everyPromiseHasATechniqueOrTheEngineBehindIt(Guarantee guarantee) {
+    boolean promised = Techniques.ALL.stream().anyMatch(spec -> spec.promises(guarantee));
+    assertTrue(promised || guarantee == Guarantee.IDEMPOTENT_WITHIN_WINDOW);
+    for (TechniqueSpec spec : Techniques.ALL) {
+      assertTrue(!spec.guarantees().isEmpty(), spec.name());
+    }
+  }
+
+  @Test
+  void anAcknowledgedAddThatIsLostIsSeen() {
+    assertEquals(HISTORIES, caught(new SumChecker(), CheckersTest::dropLast));
+    assertEquals(HISTORIES, caught(new ExactlyOnceChecker(), CheckersTest::dropLast));
+  }
+
+  @Test
+  void anAddThatCountedTwiceIsSeen() {
+    assertEquals(HISTORIES, caught(new SumChecker(), CheckersTest::doubleFirst));
+    assertEquals(HISTORIES, caught(new ExactlyOnceChecker(), CheckersTest::doubleFirst));
+  }
+
+  @Test
+  void aRequestThatAppliedTwiceIsSeen() {
+    assertEquals(
+        HISTORIES,
+        caught(
+            new ExactlyOnceChecker(),
+            told -> {
+              List<Operation> operations = new ArrayList<>(told.operations);
+              Operation add = firstAdd(operations);
+              operations.add(add);
+              return new Told(operations, told.finalValue + add.delta());
+            }));
+  }
+
+  @Test
+  void repeatsThatHearSomethingElseAreSeen() {
+    assertEquals(
+        HISTORIES,
+        caught(
+            new ExactlyOnceChecker(),
+            told -> {
+              List<Operation> operations = new ArrayList<>(told.operations);
+              Operation add = firstAdd(operations);
+              long other = add.value().orElseThrow() + 1;
+              operations.add(
+                  with(add, Operation.End.REPLAYED, add.invoked() + 90, OptionalLong.of(other)));
+              return new Told(operations, told.finalValue);
+            }));
+  }
+
+  @Test
+  void aRepeatOfNothingIsSeen() {
+    assertEquals(
+        HISTORIES,
+        caught(
+            new ExactlyOnceChecker(),
+            told -> {
+              List<Operation> operations = new ArrayList<>(told.operations);
+              Operation add = firstAdd(operations);
+              operations.remove(add);
+              operations.add(with(add, Operation.End.REPLAYED, add.invoked(), add.value()));
+              return new Told(operations, told.finalValue);
+            }));
+  }
+
+  @Test
+  void staleAndInventedReadsAreSeen() {
+    for (long off : new long[] {-1, 1}) {
+      assertEquals(
+          HISTORIES,
+          caught(
+              new IntervalChecker(),
+              told -> {
+                List<Operation> operations = new ArrayList<>(told.operations);
+                // A read after all else, when nothing is under way and every unknown add may be in.
+                long unknown =
+                    operations.stream()
+                        .filter(Operation::isUnknownAdd)
+                        .mapToLong(Operation::delta)
+                        .sum();
+                long sure =
+                    operations.stream()
+                        .filter(Operation::isOkAdd)
+                        .mapToLong(Operation::delta)
+                        .sum();
+                long value = off < 0 ? sure - 1 : sure + unknown + 1;
+                operations.add(
+                    new Operation(
+                        "read",
+                        Operation.Kind.READ,
+                        0,
+                        Long.MIN_VALUE,
+                        Long.MAX_VALUE,
+                        100_000,
+                        100_001,
+                        Operation.End.OK,
+                        OptionalLong.of(value)));
+                return new Told(operations, told.finalValue);
+              }));
+    }
+  }
+
+  @Test
+  void twoAddsThatReturnTheSameValueAreSeen() {
+    assertEquals(
+        HISTORIES,
+        caught(
+            new TilingChecker(),
+            told -> {
+              List<Operation> operations = new ArrayList<>(told.operations);
+              Operation add = firstAdd(operations);
+              operations.add(with(add, Operation.End.OK, add.invoked(), add.value()));
+              return new Told(operations, told.finalValue);
+            }));
+  }
+
+  @Test
+  void anAddThatLiesBelowAnEarlierOneIsSeen() {
+    Operation first = add("a", 1, 1, 2, 5);
+    Operation second = add("b", 1, 3, 4, 1);
+    assertTrue(!new TilingChecker().check(List.of(first, second), 5).isKept());
+    assertTrue(!new TilingChecker().check(List.of(first), 4).isKept());
+    assertTrue(new TilingChecker().check(List.of(first), 5).isKept());
+  }
+
+  @Test
+  void oversellingAndFalseRefusalsAreSeen() {
+    BoundsChecker checker = new BoundsChecker();
+    Operation in = bounded("in", 3, 1, 2, Operation.End.OK, 3);
+    assertTrue(checker.check(List.of(in), 3).isKept());
+    assertTrue(!checker.check(List.of(in), -1).isKept());
+    assertTrue(!checker.check(List.of(bounded("up", 9, 1, 2, Operation.End.OK, 9)), 9).isKept());
+    Operation unfair = bounded("out", -2, 3, 4, Operation.End.REFUSED, 3);
+    assertTrue(!checker.check(List.of(in, unfair), 3).isKept());
+    Operation fair = bounded("out", -4, 3, 4, Operation.End.REFUSED, 3);
+    assertTrue(checker.check(List.of(in, fair), 3).isKept());
+    Operation meanwhile = bounded("meanwhile", -2, 2, 9, Operation.End.OK, 1);
+    assertTrue(checker.check(List.of(in, unfair, meanwhile), 1).isKept());
+  }
+
+  /** A lie about a history. */
+  private interface Lie {
+    Told tell(Told told);
+  }
+
+  private static int caught(Checker checker, Lie lie) {
+    int caught = 0;
+    for (long seed = 1; seed <= HISTORIES; seed++) {
+      Told told = lie.tell(honest(Randomness.seeded(seed)));
+      caught += checker.check(told.operations, told.finalValue).isKept() ? 0 : 1;
+    }
+    return caught;
+  }
+
+  private static Told dropLast(Told told) {
+    return new Told(told.operations, sure(told) - 1);
+  }
+
+  private static Told doubleFirst(Told told) {
+    return new Told(
+        told.operations, sure(told) + unknown(told) + firstAdd(told.operations).delta());
+  }
+
+  private static long sure(Told told) {
+    return told.operations.stream()
+        .filter(Operation::isOkAdd)
+        .mapToLong(Operation::delta)
+        .sum();
+  }
+
+  private static long unknown(Told told) {
+    return told.operations.stream()
+        .filter(Operation::isUnknownAdd)
+        .mapToLong(Operation::delta)
+        .sum();
+  }
+
+  private static Operation firstAdd(List<Operation> operations) {
+    return operations.stream().filter(Operation::isOkAdd).findFirst().orElseThrow();
+  }
+
+  private static Operation with(
+      Operation add, Operation.End end, long invoked, OptionalLong value) {
+    return new Operation(
+        add.request(),
+        add.kind(),
+        add.delta(),
+        add.floor(),
+        add.ceiling(),
+        invoked,
+        invoked + 1,
+        end,
+        value);
+  }
+
+  private static Operation add(
+      String request, long delta, long invoked, long returned, long value) {
+    return new Operation(
+        request,
+        Operation.Kind.ADD,
+        delta,
+        Long.MIN_VALUE,
+        Long.MAX_VALUE,
+        invoked,
+        returned,
+        Operation.End.OK,
+        OptionalLong.of(value));
+  }
+
+  private static Operation bounded(
+      String request, long delta, long invoked, long returned, Operation.End end, long value) {
+    return new Operation(
+        request,
+        Operation.Kind.ADD,
+        delta,
+        0,
+        5,
+        invoked,
+        returned,
+        end,
+        OptionalLong.of(value));
+  }
+
+  /** Concurrent adds and reads on a counter that does what it should. */
+  private static Told honest(RandomGenerator random) {
+    List<Operation> operations = new ArrayList<>();
+    List<long[]> underWay = new ArrayList<>(); // number, delta, invoked, applied (0/1), value
+    long value = 0;
+    long step = 0;
+    int started = 0;
+    while (started < 12 || !underWay.isEmpty()) {
+      step++;
+      int choice = random.nextInt(3);
+      if (choice == 0 && started < 12) {
+        long delta = random.nextInt(3) == 0 ? 0 : 1 + random.nextInt(4);
+        underWay.add(new long[] {started, started == 0 ? 1 : delta, step, 0, 0});
+        started++;
+      } else if (!underWay.isEmpty()) {
+        long[] one = underWay.get(random.nextInt(underWay.size()));
+        boolean isRead = one[1] == 0;
+        boolean first = one[0] == 0;
+        if (one[3] == 0 && (first || isRead || random.nextInt(8) > 0)) {
+          value += one[1];
+          one[3] = 1;
+          one[4] = value;
+        } else {
+          boolean lost = !isRead && !first && (one[3] == 0 || random.nextInt(8) == 0);
+          underWay.remove(one);
+          operations.add(
+              new Operation(
+                  "request-" + one[0],
+                  isRead ? Operation.Kind.READ : Operation.Kind.ADD,
+                  one[1],
+                  Long.MIN_VALUE,
+                  Long.MAX_VALUE,
+                  one[2],
+                  lost ? Operation.NEVER : step,
+                  lost ? Operation.End.UNKNOWN : Operation.End.OK,
+                  lost ? OptionalLong.empty() : OptionalLong.of(one[4])));
+        }
+      }
+    }
+    return new Told(operations, value);
+  }
+}

@@ -1,0 +1,16 @@
+package dev.quipu.verify;
+
+import dev.quipu.store.Capability;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.verify.contract.StoreContract;
+import dev.quipu.verify.simulate.LimitedDriver;
+import java.util.Set;
+
+/** What {@code Store} simulates is as good as what a driver does by itself. */
+final class LimitedDriverTest extends StoreContract {
+  @Override
+  protected StoreDriver open() {
+    return new LimitedDriver(new MemoryDriver(), Set.of(Capability.STRONG_READ));
+  }
+}
