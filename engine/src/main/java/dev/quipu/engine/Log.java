@@ -14,6 +14,8 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +32,7 @@ import org.slf4j.LoggerFactory;
  *
  * What an earlier use left behind a frame is told apart by the frame numbers, which never return.
  *
- * One spare segment is kept ready. Nothing is counted unless the frame that will carry it is sure
+ * A spare segment is kept ready. Nothing is counted unless the frame that will carry it is sure
  * to find room: in the current segment, or in the spare. So a full disk refuses, and never breaks
  * off in the middle.
  */
@@ -40,6 +42,12 @@ final class Log implements AutoCloseable {
   static final int HEAD_BYTES = 4_096;
   private static final long MAGIC = 0x51554950554C4731L; // "QUIPULG1"
   private static final int HEAD_CRC = 32;
+
+  /** Segments kept for another use: making one anew writes as much as filling it. */
+  private static final int SPARES_MAX = 4;
+
+  private static final Pattern SPARE = Pattern.compile("spare-([0-9]{1,18})\\.log");
+
   private static final Logger LOGGER = LoggerFactory.getLogger(Log.class);
 
   private final Disk disk;
@@ -115,10 +123,11 @@ final class Log implements AutoCloseable {
     List<Path> used = inUse.stream().map(Segment::path).toList();
     try (var files = Files.list(directory)) {
       for (Path path : files.sorted().toList()) {
-        String name = path.getFileName().toString();
-        boolean spare = name.startsWith("spare-") && name.endsWith(".log");
-        if (spare && Files.size(path) == segmentBytes && spares.isEmpty()) {
+        Matcher spare = SPARE.matcher(path.getFileName().toString());
+        if (spare.matches() && Files.size(path) == segmentBytes && spares.size() < SPARES_MAX) {
           spares.add(path);
+          // No new spare may take the name of this one.
+          spareNumber = Math.max(spareNumber, Long.parseLong(spare.group(1)));
         } else if (!used.contains(path)) {
           disk.delete(path);
         }
@@ -201,7 +210,7 @@ final class Log implements AutoCloseable {
     try {
       while (segments.size() > 1 && segments.get(1).firstFrame <= frame) {
         Segment gone = segments.removeFirst();
-        if (spares.isEmpty() && Files.size(gone.path) == segmentBytes) {
+        if (spares.size() < SPARES_MAX && Files.size(gone.path) == segmentBytes) {
           Path spare = sparePath(".log");
           disk.rename(gone.path, spare);
           spares.add(spare);

@@ -209,10 +209,7 @@ final class CheckersTest {
   }
 
   private static long sure(Told told) {
-    return told.operations.stream()
-        .filter(Operation::isOkAdd)
-        .mapToLong(Operation::delta)
-        .sum();
+    return told.operations.stream().filter(Operation::isOkAdd).mapToLong(Operation::delta).sum();
   }
 
   private static long unknown(Told told) {
@@ -257,15 +254,7 @@ final class CheckersTest {
   private static Operation bounded(
       String request, long delta, long invoked, long returned, Operation.End end, long value) {
     return new Operation(
-        request,
-        Operation.Kind.ADD,
-        delta,
-        0,
-        5,
-        invoked,
-        returned,
-        end,
-        OptionalLong.of(value));
+        request, Operation.Kind.ADD, delta, 0, 5, invoked, returned, end, OptionalLong.of(value));
   }
 
   /** Concurrent adds and reads on a counter that does what it should. */

@@ -74,8 +74,7 @@ final class CoreValuesTest {
     assertEquals("é", Limits.checkText("name", "é", 2));
     for (String text : new String[] {"", "é", "\uD83D", "\u0000", "\u007f", "\u0085", "a\r\nb"}) {
       IllegalArgumentException e =
-          assertThrows(
-              IllegalArgumentException.class, () -> Limits.checkText("the name", text, 1));
+          assertThrows(IllegalArgumentException.class, () -> Limits.checkText("the name", text, 1));
       assertTrue(String.valueOf(e.getMessage()).startsWith("the name "), e.getMessage());
     }
     assertEquals("\uD83D\uDE00", Limits.checkText("name", "\uD83D\uDE00", 4));
@@ -111,8 +110,7 @@ final class CoreValuesTest {
       assertEquals(2, quipu.views().count("/a", half, Optional.empty()));
       assertEquals(1, quipu.views().count("/a", Optional.empty(), half));
       assertEquals(3, quipu.views().count("/a", Optional.empty(), Optional.empty()));
-      assertThrows(
-          IllegalArgumentException.class, () -> new ViewEvent("/a", Instant.MAX, "me"));
+      assertThrows(IllegalArgumentException.class, () -> new ViewEvent("/a", Instant.MAX, "me"));
     }
   }
 }

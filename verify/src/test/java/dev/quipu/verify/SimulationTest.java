@@ -137,9 +137,7 @@ final class SimulationTest {
     void plainAdd(Add add) {
       store.write(
           new Write.Update(
-              key(add.counter()),
-              List.of(new Change.Add(VALUE, add.delta())),
-              Condition.always()));
+              key(add.counter()), List.of(new Change.Add(VALUE, add.delta())), Condition.always()));
     }
 
     @Override

@@ -5,8 +5,8 @@ import java.util.List;
 
 /**
  * A read sees every add that was acknowledged before it began, and none that began after it ended:
- * its value lies between the sum of the former plus all negative, and plus all positive, of the adds
- * that may have happened meanwhile.
+ * its value lies between the sum of the former plus all negative, and plus all positive, of the
+ * adds that may have happened meanwhile.
  *
  * <p>For adds that are not repeated under a request id; a repeat that answered "replayed" is left
  * out, since it changes nothing.

@@ -14,8 +14,7 @@ public final class SumChecker implements Checker {
 
   @Override
   public Verdict check(List<Operation> operations, long finalValue) {
-    long sure =
-        operations.stream().filter(Operation::isOkAdd).mapToLong(Operation::delta).sum();
+    long sure = operations.stream().filter(Operation::isOkAdd).mapToLong(Operation::delta).sum();
     List<Long> unknown =
         operations.stream().filter(Operation::isUnknownAdd).map(Operation::delta).toList();
     if (SubsetSums.contains(unknown, finalValue - sure)) {

@@ -40,7 +40,8 @@ public final class TilingChecker implements Checker {
       }
       // Whatever lies below must not have begun after this one ended.
       if (add.returned() < latestInvoked) {
-        return new Verdict.Broken("an add that ended first lies above one that began later: " + add);
+        return new Verdict.Broken(
+            "an add that ended first lies above one that began later: " + add);
       }
       covered = value(add);
       latestInvoked = Math.max(latestInvoked, add.invoked());

@@ -22,8 +22,7 @@ public final class History {
     private final long ceiling;
     private final long invoked;
 
-    private Pending(
-        String request, Operation.Kind kind, long delta, long floor, long ceiling) {
+    private Pending(String request, Operation.Kind kind, long delta, long floor, long ceiling) {
       this.request = request;
       this.kind = kind;
       this.delta = delta;

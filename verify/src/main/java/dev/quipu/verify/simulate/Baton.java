@@ -34,20 +34,19 @@ final class Baton {
       int number = i;
       threads.add(
           Thread.ofVirtual()
-              .start(
-                  () -> {
-                    self.set(number);
-                    try {
-                      await(number);
-                      clients.get(number).run();
-                    } catch (RuntimeException | AssertionError e) {
-                      synchronized (failures) {
-                        failures.add(e);
-                      }
-                    } finally {
-                      leave(number);
-                    }
-                  }));
+              .start(() -> {
+                self.set(number);
+                try {
+                  await(number);
+                  clients.get(number).run();
+                } catch (RuntimeException | AssertionError e) {
+                  synchronized (failures) {
+                    failures.add(e);
+                  }
+                } finally {
+                  leave(number);
+                }
+              }));
     }
     for (Thread thread : threads) {
       thread.join();

@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * store.
  */
 public final class FaultingDriver implements StoreDriver {
+  private static final List<Fault> FAULTS = List.of(Fault.values());
+
   private final StoreDriver driver;
   private final RandomGenerator random;
   private final Runnable beforeEach;
@@ -105,11 +107,10 @@ public final class FaultingDriver implements StoreDriver {
     if (random.nextDouble() >= rate) {
       return applied(call.get());
     }
-    Fault fault = Fault.values()[random.nextInt(Fault.values().length)];
+    Fault fault = FAULTS.get(random.nextInt(FAULTS.size()));
     fired.merge(fault, 1, Integer::sum);
     switch (fault) {
-      case THROTTLED ->
-          throw StoreException.notApplied(Reason.THROTTLED, "simulated: throttled");
+      case THROTTLED -> throw StoreException.notApplied(Reason.THROTTLED, "simulated: throttled");
       case LOST_REQUEST ->
           throw StoreException.unknown(Reason.UNAVAILABLE, "simulated: a request is lost", null);
       case LOST_REPLY -> {

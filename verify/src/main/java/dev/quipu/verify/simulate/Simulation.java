@@ -25,8 +25,8 @@ import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
 
 /**
- * A technique, some clients, one counter, and a store whose calls go wrong: all of it decided by one
- * seed. The same seed gives the same run.
+ * A technique, some clients, one counter, and a store whose calls go wrong: all of it decided by
+ * one seed. The same seed gives the same run.
  */
 public final class Simulation {
   private static final String COUNTER = "simulated";
@@ -121,7 +121,7 @@ public final class Simulation {
 
   private void client(int number) {
     for (int i = 0; i < size.adds(); i++) {
-      long delta = 1 + random.nextInt(DELTA_MAX);
+      long delta = 1 + random.nextLong(DELTA_MAX);
       if (size.bounded() && random.nextBoolean()) {
         delta = -delta;
       }
@@ -164,8 +164,7 @@ public final class Simulation {
       return true;
     } catch (StoreException e) {
       boolean unknown = e.outcome() == Outcome.UNKNOWN;
-      call.end(
-          unknown ? Operation.End.UNKNOWN : Operation.End.FAILED, OptionalLong.empty());
+      call.end(unknown ? Operation.End.UNKNOWN : Operation.End.FAILED, OptionalLong.empty());
       return false;
     }
   }

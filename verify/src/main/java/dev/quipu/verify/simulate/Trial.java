@@ -32,13 +32,11 @@ public final class Trial {
         Techniques.ALL.stream()
             .filter(each -> each.name().equals(name))
             .findFirst()
-            .orElseThrow(
-                () ->
-                    new IllegalArgumentException(
-                        "no technique '%s'; there are %s"
-                            .formatted(
-                                name,
-                                Techniques.ALL.stream().map(TechniqueSpec::name).toList())));
+            .orElseThrow(() ->
+                new IllegalArgumentException(
+                    "no technique '%s'; there are %s"
+                        .formatted(
+                            name, Techniques.ALL.stream().map(TechniqueSpec::name).toList())));
     long runs = 0;
     for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {
       for (Simulation.Size size : List.of(FREE, BOUNDED)) {
