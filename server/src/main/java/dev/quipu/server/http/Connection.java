@@ -7,6 +7,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
@@ -115,7 +116,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   public void channelRead(ChannelHandlerContext context, Object message) {
     try {
       if (closing && reading == null) {
-        return;
+        return; // after a refusal, what follows cannot be trusted
       }
       if (message instanceof HttpRequest request) {
         begin(context, request);
@@ -331,6 +332,19 @@ final class Connection extends ChannelInboundHandlerAdapter {
                 503, "store-unavailable", "No answer", "within " + options.requestDeadline());
     waiting.clear();
     write(context, call, Answer.of(problem));
+  }
+
+  /** The client sends no more; what it has asked is still answered. */
+  @Override
+  public void userEventTriggered(ChannelHandlerContext context, Object event) {
+    if (event instanceof ChannelInputShutdownEvent) {
+      closing = true;
+      reading = null;
+      if (working == null && waiting.isEmpty()) {
+        context.close();
+      }
+    }
+    context.fireUserEventTriggered(event);
   }
 
   @Override

@@ -1,0 +1,297 @@
+package dev.quipu.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Quipu;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.time.Clock;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whatever comes in: a clear problem or a closed connection, and the server goes on. */
+@SuppressWarnings("NullAway.Init") // JUnit calls start before all tests
+final class BadInputTest {
+  private static final String HEAD =
+      "POST /v1/counters/a/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+  private static final int IDLE_CONNECTIONS = 10_000;
+
+  private static Quipu quipu;
+  private static HttpServer server;
+  private static Client client;
+
+  @BeforeAll
+  static void start() throws Exception {
+    quipu = Quipu.on(new MemoryDriver());
+    HttpOptions options =
+        HttpOptions.defaults()
+            .at("127.0.0.1", 0, Optional.empty(), false)
+            .within(
+                IDLE_CONNECTIONS + 100,
+                Duration.ofMillis(500),
+                Duration.ofMillis(700),
+                Duration.ofSeconds(60),
+                Duration.ofSeconds(15));
+    server = HttpServer.start(options, quipu, "memory:", Clock.system());
+    client = new Client(server.address());
+    client.add("state", "{\"delta\":7}");
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+    quipu.close();
+  }
+
+  @AfterEach
+  void itGoesOnAndNothingHasChanged() {
+    assertEquals("7", client.get("/v1/counters/state").text("value"));
+    assertEquals(404, client.get("/v1/counters/a").status());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{`delta`:1,`x`:2}|field x is not known",
+        "{`delta`:1,`delta`:2}|uplicate",
+        "{`floor`:1}|field delta is missing",
+        "{`delta`:0}|delta is 0",
+        "{`delta`:1.0}|field delta is not an integer",
+        "{`delta`:1e3}|field delta is not an integer",
+        "{`delta`:null}|field delta is not an integer",
+        "{`delta`:true}|field delta is not an integer",
+        "{`delta`:[1]}|field delta is not an integer",
+        "{`delta`:`1.0`}|field delta is not an integer",
+        "{`delta`:`+1`}|field delta is not an integer",
+        "{`delta`:` 1`}|field delta is not an integer",
+        "{`delta`:`007`}|field delta is not an integer",
+        "{`delta`:`0x10`}|field delta is not an integer",
+        "{`delta`:``}|field delta is not an integer",
+        "{`delta`:`١`}|field delta is not an integer",
+        "{`delta`:9223372036854775808}|beyond 64 bits",
+        "{`delta`:-9223372036854775809}|beyond 64 bits",
+        "{`delta`:`18446744073709551616`}|beyond 64 bits",
+        "{`delta`:1,`floor`:2,`ceiling`:1}|floor 2 is above ceiling 1",
+        "{`delta`:NaN}|not valid JSON",
+        "{`delta`:Infinity}|not valid JSON",
+        "{`delta`:01}|not valid JSON",
+        "{`delta`:1}x|not valid JSON",
+        "{`delta`:1}{}|not valid JSON",
+        "[]|not a JSON object",
+        "1|not a JSON object",
+        "null|not a JSON object",
+        "{|not valid JSON",
+      })
+  void wrongBodiesAreNamed(String body, String detail) {
+    Client.Reply reply = client.add("a", body.replace('`', '"'));
+    assertEquals(400, reply.status(), reply.body());
+    assertEquals("/problems/bad-request", reply.text("type"));
+    assertTrue(reply.text("detail").contains(detail), reply.body());
+  }
+
+  @Test
+  void emptyHugeAndDeepBodies() {
+    assertEquals(400, client.add("a", "").status());
+    assertEquals(400, client.add("a", "\uFEFF{\"delta\":1}").status());
+    assertEquals(400, client.add("a", "[".repeat(30_000)).status());
+    assertEquals(400, client.add("a", "{\"delta\":" + "1".repeat(50_000) + "}").status());
+    Client.Reply huge = client.add("a", "{\"delta\":1" + " ".repeat(70_000) + "}");
+    assertEquals(413, huge.status());
+    assertTrue(huge.text("detail").contains("65536"), huge.body());
+    assertEquals(415, client.postAs("/v1/counters/a/add", "text/plain", "{\"delta\":1}").status());
+    assertEquals(
+        415,
+        client
+            .postAs("/v1/counters/a/add", "application/json; charset=utf-16", "{\"delta\":1}")
+            .status());
+  }
+
+  @Test
+  void bodiesThatAreNotUtf8() throws IOException {
+    byte[] head =
+        (HEAD + "Content-Length: 3\r\nConnection: close\r\n\r\n")
+            .getBytes(StandardCharsets.US_ASCII);
+    byte[] request = new byte[head.length + 3];
+    System.arraycopy(head, 0, request, 0, head.length);
+    request[head.length] = (byte) 0xff;
+    request[head.length + 1] = (byte) 0xc0;
+    request[head.length + 2] = (byte) 0xaf;
+    String answer = client.raw(request);
+    assertTrue(answer.contains(" 400 ") && answer.contains("not valid UTF-8"), answer);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "%00",
+        "%0a",
+        "a%0D%0Ab",
+        "%7f",
+        "%c2%85",
+        "%ff",
+        "%c0%af",
+        "%ed%a0%80",
+        "%",
+        "%4",
+        "%zz",
+      })
+  void wrongNamesAreRefused(String name) throws IOException {
+    String answer =
+        client.raw(
+            "POST /v1/counters/%s/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{\"delta\":1}"
+                .formatted(name));
+    assertTrue(answer.startsWith("HTTP/1.1 400 "), answer);
+    assertTrue(answer.contains("problem+json"), answer);
+  }
+
+  @Test
+  void emptyAndLongNames() {
+    assertEquals(405, client.add("", "{\"delta\":1}").status());
+    Client.Reply reply = client.add("x".repeat(513), "{\"delta\":1}");
+    assertEquals(400, reply.status());
+    assertEquals("name is 513 bytes long, the limit is 512", reply.text("detail"));
+    assertEquals(400, client.add("x".repeat(5_000), "{\"delta\":1}").status());
+    assertEquals(200, client.add("y".repeat(512), "{\"delta\":1}").status());
+    for (String name :
+        List.of("..%2f..%2fetc%2fpasswd", "%3Cscript%3E", "%24%7Bjndi:x%7D", "__proto__")) {
+      assertEquals(200, client.add(name, "{\"delta\":1}").status());
+    }
+  }
+
+  @Test
+  void wrongIdempotencyKeys() throws IOException {
+    String body = "Content-Length: 11\r\nConnection: close\r\n\r\n{\"delta\":1}";
+    for (String header :
+        List.of(
+            "Idempotency-Key: \r\n",
+            "Idempotency-Key: \"\"\r\n",
+            "Idempotency-Key: " + "k".repeat(256) + "\r\n",
+            "Idempotency-Key: one\r\nIdempotency-Key: two\r\n")) {
+      String answer = client.raw(HEAD + header + body);
+      assertTrue(answer.startsWith("HTTP/1.1 400 "), header + answer);
+      assertTrue(answer.contains("Idempotency-Key"), answer);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "NONSENSE\r\n\r\n",
+        "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        "GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /livez HTTP/1.1\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        "POST /v1/counters/a/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: chunked\r\n\r\n{\"delta\":1}",
+        "POST /v1/counters/a/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\nContent-Length: 12\r\n\r\n{\"delta\":1}",
+        "POST /v1/counters/a/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: -1\r\n\r\n{\"delta\":1}",
+        "POST /v1/counters/a/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
+        "GET /livez HTTP/1.1\r\nHost: localhost\r\nBad Header\r\n\r\n",
+        "GET /livez HTTP/1.1\r\nHost: localhost\r\nX: a\u0000b\r\n\r\n",
+        "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003",
+        "*1\r\n$4\r\nPING\r\n",
+      })
+  void whatIsNotAProperRequestIsRefusedAndTheConnectionClosed(String request) throws IOException {
+    String answer = client.raw(request);
+    assertTrue(
+        answer.isEmpty() || answer.startsWith("HTTP/1.1 400 ") || answer.equals("[reset]"), answer);
+  }
+
+  @Test
+  void longLinesAndHeads() throws IOException {
+    String line = client.raw("GET /" + "x".repeat(9_000) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assertTrue(line.startsWith("HTTP/1.1 414 "), line);
+    String head =
+        client.raw(
+            "GET /livez HTTP/1.1\r\nHost: localhost\r\nX: " + "x".repeat(70_000) + "\r\n\r\n");
+    assertTrue(head.startsWith("HTTP/1.1 431 ") || head.equals("[reset]"), head);
+    String many =
+        client.raw(
+            "GET /livez HTTP/1.1\r\nHost: localhost\r\n" + "X: y\r\n".repeat(10_000) + "\r\n");
+    assertTrue(many.startsWith("HTTP/1.1 431 ") || many.equals("[reset]"), many);
+  }
+
+  @Test
+  void aBodyThatGrowsBeyondItsLimitInChunksIsRefused() throws IOException {
+    StringBuilder request = new StringBuilder(HEAD + "Transfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < 20; i++) {
+      request.append("1000\r\n").append(" ".repeat(4_096)).append("\r\n");
+    }
+    String answer = client.raw(request + "0\r\n\r\n");
+    assertTrue(answer.startsWith("HTTP/1.1 413 ") || answer.equals("[reset]"), answer);
+  }
+
+  @Test
+  void slowClientsAreDropped() throws IOException {
+    for (String begun : List.of("POST /v1/cou", HEAD + "Content-Length: 11\r\n\r\n{\"del")) {
+      try (Socket socket = client.connect()) {
+        OutputStream out = socket.getOutputStream();
+        out.write(begun.getBytes(StandardCharsets.US_ASCII));
+        out.flush();
+        assertEquals("", Client.read(socket)); // closed without an answer
+      }
+    }
+  }
+
+  @Test
+  void aRequestThatWaitsToBeToldToContinueIsTold() throws IOException {
+    try (Socket socket = client.connect()) {
+      OutputStream out = socket.getOutputStream();
+      out.write(
+          ("POST /v1/counters/expected/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                  + "Content-Length: 11\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n")
+              .getBytes(StandardCharsets.US_ASCII));
+      out.flush();
+      byte[] told = socket.getInputStream().readNBytes(25);
+      assertTrue(new String(told, StandardCharsets.US_ASCII).startsWith("HTTP/1.1 100 "));
+      out.write("{\"delta\":1}".getBytes(StandardCharsets.US_ASCII));
+      out.flush();
+      assertTrue(Client.read(socket).contains(" 200 "));
+    }
+  }
+
+  @Test
+  void tenThousandIdleConnectionsDisturbNobody() throws IOException {
+    List<Socket> idle = new ArrayList<>();
+    try {
+      for (int i = 0; i < IDLE_CONNECTIONS; i++) {
+        try {
+          idle.add(client.connect());
+        } catch (IOException e) {
+          Assumptions.abort("only " + idle.size() + " connections can be opened here: " + e);
+        }
+      }
+      long start = System.nanoTime();
+      for (int i = 1; i <= 100; i++) {
+        assertEquals(200, client.add("busy", "{\"delta\":1}").status());
+      }
+      assertEquals("100", client.get("/v1/counters/busy").text("value"));
+      assertTrue(
+          System.nanoTime() - start < Duration.ofSeconds(10).toNanos(), "100 adds took too long");
+      // Those above the limit are closed as they come.
+      for (int i = 0; i < 300; i++) {
+        idle.add(client.connect());
+      }
+      assertEquals("", Client.read(idle.getLast()));
+    } finally {
+      for (Socket socket : idle) {
+        socket.close();
+      }
+    }
+  }
+}

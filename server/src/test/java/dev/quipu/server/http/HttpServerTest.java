@@ -1,0 +1,330 @@
+package dev.quipu.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Quipu;
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.time.Clock;
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What the server answers, over the engine. */
+@SuppressWarnings("NullAway.Init") // JUnit calls start before each test
+final class HttpServerTest {
+  @TempDir Path directory;
+  private Quipu quipu;
+  private HttpServer server;
+  private Client client;
+
+  @BeforeEach
+  void start() throws Exception {
+    quipu = Quipu.on(Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 4 << 20)));
+    server = serve(HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false), quipu);
+    client = new Client(server.address());
+  }
+
+  private static HttpServer serve(HttpOptions options, Quipu quipu) throws Exception {
+    return HttpServer.start(options, quipu, "test", Clock.system());
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+    quipu.close();
+  }
+
+  @Test
+  void aRepeatedRequestCountsOnce() {
+    String[] key = {"Idempotency-Key", "\"order-981\""};
+    Client.Reply first = client.add("article/42", "{\"delta\":1}", key);
+    Client.Reply second = client.add("article%2F42", "{\"delta\":1}", key);
+    assertEquals(200, first.status());
+    assertEquals(
+        "{\"name\":\"article/42\",\"value\":\"1\",\"added\":\"1\",\"replayed\":false}",
+        first.body());
+    assertEquals(
+        "{\"name\":\"article/42\",\"value\":\"1\",\"added\":\"1\",\"replayed\":true}",
+        second.body());
+    assertEquals(Optional.of("true"), second.headers().firstValue("Idempotent-Replayed"));
+    assertEquals("1", client.get("/v1/counters/article/42").text("value"));
+    // A bare key is the same key.
+    assertEquals(
+        "true",
+        client.add("article/42", "{\"delta\":1}", "Idempotency-Key", "order-981").text("replayed"));
+  }
+
+  @Test
+  void theSameKeyWithAnotherBodyIsRefused() {
+    String[] key = {"Idempotency-Key", "\"k\""};
+    client.add("a", "{\"delta\":1}", key);
+    for (String body : List.of("{\"delta\":2}", "{\"delta\":1,\"floor\":0}")) {
+      Client.Reply reply = client.add("a", body, key);
+      assertEquals(422, reply.status());
+      assertEquals("/problems/request-id-reused", reply.text("type"));
+    }
+    assertEquals("1", client.get("/v1/counters/a").text("value"));
+  }
+
+  @Test
+  void concurrentTwinsCountOnce() throws Exception {
+    for (int round = 0; round < 5; round++) {
+      String key = "twin-" + round;
+      List<Callable<Client.Reply>> calls = new ArrayList<>();
+      for (int i = 0; i < 16; i++) {
+        calls.add(() -> client.add("twins", "{\"delta\":1}", "Idempotency-Key", key));
+      }
+      try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+        int applied = 0;
+        for (Future<Client.Reply> each : executor.invokeAll(calls)) {
+          assertEquals(200, each.get().status());
+          applied += each.get().text("replayed").equals("false") ? 1 : 0;
+        }
+        assertEquals(1, applied);
+      }
+    }
+    assertEquals("5", client.get("/v1/counters/twins").text("value"));
+  }
+
+  @Test
+  void boundsAreAnsweredWithWhatWasReached() {
+    client.add("stock", "{\"delta\":\"2\"}");
+    Client.Reply reply = client.add("stock", "{\"delta\":-3,\"floor\":0}");
+    assertEquals(409, reply.status());
+    assertEquals("application/problem+json", reply.headers().firstValue("Content-Type").get());
+    assertEquals("/problems/bound-reached", reply.text("type"));
+    assertEquals("2", reply.text("value"));
+    assertEquals("floor", reply.text("bound"));
+    assertEquals("ceiling", client.add("stock", "{\"delta\":9,\"ceiling\":3}").text("bound"));
+    client.add("max", "{\"delta\":\"9223372036854775807\"}");
+    assertEquals("/problems/overflow", client.add("max", "{\"delta\":1}").text("type"));
+    client.add("min", "{\"delta\":-9223372036854775808}");
+    assertEquals("/problems/overflow", client.add("min", "{\"delta\":-1}").text("type"));
+    assertEquals("-9223372036854775808", client.get("/v1/counters/min").text("value"));
+  }
+
+  @Test
+  void countersAreListedPageByPage() {
+    for (int i = 0; i < 5; i++) {
+      client.add("page/" + i, "{\"delta\":" + (i + 1) + "}");
+    }
+    client.add("other", "{\"delta\":1}");
+    List<String> names = new ArrayList<>();
+    String cursor = "";
+    do {
+      JsonNode page = client.get("/v1/counters?prefix=page%2F&limit=2" + cursor).json();
+      page.path("counters").forEach(each -> names.add(each.path("name").asString()));
+      cursor = page.has("cursor") ? "&cursor=" + page.path("cursor").asString() : "";
+    } while (!cursor.isEmpty());
+    assertEquals(List.of("page/0", "page/1", "page/2", "page/3", "page/4"), names);
+    assertEquals(404, client.get("/v1/counters/page").status());
+    assertEquals(400, client.get("/v1/counters?limit=0").status());
+    assertEquals(400, client.get("/v1/counters?limit=x").status());
+    assertEquals(400, client.get("/v1/counters?cursor=*").status());
+    assertEquals(400, client.get("/v1/counters?unknown=1").status());
+  }
+
+  @Test
+  void bulkAnswersEachLineByItself() {
+    String body =
+        """
+        {"name":"a","delta":1,"id":"one"}
+        {"name":"a","delta":0}
+        not json
+        {"name":"a","delta":1,"id":"one"}
+        {"name":"b","delta":-1,"floor":0}
+
+        {"name":"a","delta":2,"id":"one"}
+        """;
+    Client.Reply reply = client.postAs("/v1/counters/bulk", "application/x-ndjson", body);
+    assertEquals(200, reply.status());
+    List<JsonNode> lines =
+        reply.body().lines().map(line -> JsonMapper.builder().build().readTree(line)).toList();
+    assertEquals(
+        List.of(200, 400, 400, 200, 409, 422),
+        lines.stream().map(line -> line.path("status").asInt()).toList());
+    assertEquals(true, lines.get(3).path("replayed").asBoolean());
+    assertEquals("1", client.get("/v1/counters/a").text("value"));
+    String tooMany = "{\"name\":\"a\",\"delta\":1}\n".repeat(10_001);
+    assertEquals(400, client.postAs("/v1/counters/bulk", "application/x-ndjson", tooMany).status());
+    assertEquals(415, client.post("/v1/counters/bulk", body).status());
+    assertEquals("1", client.get("/v1/counters/a").text("value"));
+  }
+
+  @Test
+  void theOutcomeOfARequestCanBeAskedAndSealed() {
+    client.add("a", "{\"delta\":3}", "Idempotency-Key", "one/1");
+    assertEquals("applied", client.get("/v1/requests/one%2F1?counter=a").text("outcome"));
+    assertEquals("not-seen", client.get("/v1/requests/two?counter=a").text("outcome"));
+    assertEquals("sealed", client.post("/v1/requests/two/seal?counter=a", "").text("outcome"));
+    Client.Reply late = client.add("a", "{\"delta\":3}", "Idempotency-Key", "two");
+    assertEquals(409, late.status());
+    assertEquals("/problems/request-sealed", late.text("type"));
+    assertEquals("applied", client.post("/v1/requests/one/1/seal?counter=a", "").text("outcome"));
+    assertEquals(400, client.get("/v1/requests/two").status());
+  }
+
+  @Test
+  void viewsCountOnceAndCanBeAskedByTime() {
+    String view = "{\"url\":\"/a?b=c\",\"time\":\"2022-03-28T13:17:%s+00:00\",\"clientId\":\"me\"}";
+    assertEquals(202, client.post("/v1/views", view.formatted("23")).status());
+    assertEquals(202, client.post("/v1/views", view.formatted("23")).status());
+    String bulk = view.formatted("23") + "\n" + view.formatted("24") + "\nx\n";
+    Client.Reply reply = client.postAs("/v1/views/bulk", "application/x-ndjson", bulk);
+    List<String> lines = reply.body().lines().toList();
+    assertEquals("{\"status\":202,\"counted\":false}", lines.get(0));
+    assertEquals("{\"status\":202,\"counted\":true}", lines.get(1));
+    assertTrue(lines.get(2).contains("\"status\":400"), lines.get(2));
+    assertEquals(
+        "{\"url\":\"/a?b=c\",\"value\":\"2\"}", client.get("/v1/views?url=%2Fa%3Fb%3Dc").body());
+    assertEquals(
+        "1",
+        client
+            .get("/v1/views?url=/a%3Fb=c&from=2022-03-28T13:17:24Z&until=2022-03-29T00:00:00Z")
+            .text("value"));
+    assertEquals(404, client.get("/v1/views?url=/b").status());
+    assertEquals(
+        400,
+        client.post("/v1/views", "{\"url\":\"/a\",\"time\":\"now\",\"clientId\":\"c\"}").status());
+  }
+
+  @Test
+  void operatorsAreAnswered() {
+    client.add("a", "{\"delta\":1}");
+    assertEquals("ok\n", client.get("/livez").body());
+    assertEquals("ok\n", client.get("/readyz").body());
+    assertTrue(client.get("/readyz?verbose").body().startsWith("store test: ok ("));
+    String metrics = client.get("/metrics").body();
+    assertTrue(metrics.contains("quipu_adds_total{result=\"applied\"} 1.0"), metrics);
+    assertTrue(metrics.contains("route=\"/v1/counters/{name}/add\",status=\"200\""), metrics);
+    assertEquals(200, client.get("/problems/bound-reached").status());
+    assertEquals(404, client.get("/problems/nothing").status());
+  }
+
+  @Test
+  void theOpenApiDocumentHasExactlyTheRoutesOfTheTable() {
+    JsonNode paths = client.get("/openapi.json").json().path("paths");
+    TreeSet<String> documented = new TreeSet<>();
+    for (String path : paths.propertyNames()) {
+      for (String method : paths.path(path).propertyNames()) {
+        if (!method.equals("parameters")) {
+          documented.add(method.toUpperCase(Locale.ROOT) + " " + path);
+        }
+      }
+    }
+    assertEquals(
+        server.routes().all().stream()
+            .map(route -> route.method() + " " + route.path())
+            .collect(Collectors.toCollection(TreeSet::new)),
+        documented);
+  }
+
+  @Test
+  void methodsAreToldApart() {
+    assertEquals(404, client.get("/v2/counters").status());
+    Client.Reply wrong = client.send(client.request("/v1/counters/a/add").DELETE());
+    assertEquals(405, wrong.status());
+    Client.Reply options =
+        client.send(
+            client.request("/v1/views").method("OPTIONS", HttpRequest.BodyPublishers.noBody()));
+    assertEquals(204, options.status());
+    assertEquals(Optional.of("POST, GET, HEAD, OPTIONS"), options.headers().firstValue("Allow"));
+    Client.Reply head =
+        client.send(client.request("/livez").method("HEAD", HttpRequest.BodyPublishers.noBody()));
+    assertEquals(200, head.status());
+    assertEquals(Optional.of("3"), head.headers().firstValue("Content-Length"));
+    assertEquals("", head.body());
+  }
+
+  @Test
+  void aTokenIsAskedForWhereThereIsOne() throws Exception {
+    HttpOptions options =
+        HttpOptions.defaults().at("127.0.0.1", 0, Optional.of("0123456789abcdef"), false);
+    try (HttpServer guarded = serve(options, quipu)) {
+      Client stranger = new Client(guarded.address());
+      assertEquals(401, stranger.get("/v1/counters/a").status());
+      assertEquals(401, stranger.add("a", "{\"delta\":1}").status());
+      assertEquals(
+          401,
+          stranger.add("a", "{\"delta\":1}", "Authorization", "Bearer 0123456789abcdeF").status());
+      assertEquals(
+          200,
+          stranger.add("a", "{\"delta\":1}", "Authorization", "Bearer 0123456789abcdef").status());
+      assertEquals(200, stranger.get("/livez").status());
+    }
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> HttpOptions.defaults().at("0.0.0.0", 0, Optional.empty(), false));
+  }
+
+  @Test
+  void aPageOfAnotherSiteCannotReachIn() throws Exception {
+    String request =
+        "POST /v1/counters/a/add HTTP/1.1\r\nHost: %s\r\n%sContent-Type: application/json\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{\"delta\":1}";
+    assertTrue(client.raw(request.formatted("evil.example", "")).contains(" 403 "));
+    assertTrue(
+        client
+            .raw(request.formatted("localhost:7080", "Origin: http://evil.example\r\n"))
+            .contains(" 403 "));
+    assertTrue(client.raw(request.formatted("localhost", "Origin: null\r\n")).contains(" 403 "));
+    assertTrue(
+        client
+            .raw(request.formatted("localhost", "Origin: http://localhost\r\n"))
+            .contains(" 200 "));
+    assertEquals("1", client.get("/v1/counters/a").text("value"));
+  }
+
+  @Test
+  void pipelinedRequestsAreAnsweredInOrder() throws Exception {
+    StringBuilder requests = new StringBuilder();
+    for (int i = 0; i < 200; i++) {
+      requests.append(
+          "POST /v1/counters/pipe/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\n%s\r\n{\"delta\":1}"
+              .formatted(i == 199 ? "Connection: close\r\n" : ""));
+    }
+    String answers = client.raw(requests.toString());
+    int at = 0;
+    for (int i = 1; i <= 200; i++) {
+      int next = answers.indexOf("\"value\":\"" + i + "\"", at);
+      assertTrue(next >= at, "the answer to request " + i + " is not in its place");
+      at = next;
+    }
+  }
+
+  @Test
+  void itStopsWhenItsWorkIsDone() throws Exception {
+    client.add("a", "{\"delta\":1}");
+    server.close();
+    assertThrows(IOException.class, () -> client.connect().close());
+    try (HttpServer memory =
+        serve(
+            HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false),
+            Quipu.on(new MemoryDriver()))) {
+      Client other = new Client(memory.address());
+      // A technique that cannot tell the value leaves it out.
+      assertEquals(
+          "{\"name\":\"a\",\"added\":\"1\",\"replayed\":false}",
+          other.add("a", "{\"delta\":1}").body());
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** Tests. */
+@NullMarked
+package dev.quipu.server.http;
+
+import org.jspecify.annotations.NullMarked;
