@@ -20,7 +20,8 @@ import java.util.Set;
  *
  *   NAME          ordinal, text          the counter with this ordinal is called so
  *   VALUE         ordinal, value         it now has this value
- *   ONCE          ordinal, delta, value, high, low    request high-low added delta, which made value
+ *   ONCE          ordinal, delta, value, high, low    the request high-low added delta, and
+ *                                                    that made value
  *   ONCE_BOUNDED  the same, bounds mark  the same, for a request with bounds
  *   SEAL          ordinal, high, low     request high-low will never apply
  *   ITEM          key, version, expiry, fields        the item is now this

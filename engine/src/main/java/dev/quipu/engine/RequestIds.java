@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * Ids live in generations: an active table, which takes new ids; tables that are full or old, on
  * their way to disk; and files. An id is remembered while the newest id of its generation is within
  * the window. A generation ends after an eighth of the window, or when its table is full, or at a
- * checkpoint, and always between two frames of the log; so an id is remembered for the window at least, and an eighth longer at most.
+ * checkpoint, and always between two frames of the log; so an id is remembered for the window at
+ * least, and an eighth longer at most.
  */
 
 /** Which requests were seen. Not thread-safe: only the committer calls it. */

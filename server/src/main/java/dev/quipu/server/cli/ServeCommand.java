@@ -8,6 +8,7 @@ import dev.quipu.server.http.HttpServer;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.time.Clock;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,8 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** Starts a server. */
@@ -37,7 +39,9 @@ import picocli.CommandLine.TypeConversionException;
       "  quipu serve --data /var/lib/quipu --window 48h"
     })
 final class ServeCommand implements Callable<Integer> {
-  @Mixin private Output output = new Output();
+  @Spec
+  @SuppressWarnings("NullAway.Init") // picocli sets it
+  private CommandSpec command;
 
   @Option(
       names = "--data",
@@ -141,7 +145,9 @@ final class ServeCommand implements Callable<Integer> {
     long now = Clock.system().epochMillis();
     long start =
         ProcessHandle.current().info().startInstant().map(Instant::toEpochMilli).orElse(now);
-    output.note("quipu is ready: %s, store %s, in %d ms".formatted(url, name, now - start));
+    PrintWriter err = command.commandLine().getErr();
+    err.printf("quipu is ready: %s, store %s, in %d ms%n", url, name, now - start);
+    err.flush();
     Logger logger = LoggerFactory.getLogger(ServeCommand.class);
     logger.atInfo().addKeyValue("http", url).addKeyValue("store", name).log("ready");
   }

@@ -1,0 +1,246 @@
+package dev.quipu.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.time.Randomness;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The jar as users run it: killed under load, and in the middle of an import. */
+final class ServerIT {
+  private static final int KILLS = 5;
+  private static final int CLIENTS = 8;
+  private static final Path JAR = Path.of("target/quipu.jar").toAbsolutePath();
+  private static final Pattern READY = Pattern.compile("quipu is ready: (http://[^,]+),.*");
+  private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+  @TempDir Path temporary;
+
+  /** A running server. */
+  private record Running(Process process, URI uri) {}
+
+  private static Process quipu(Path log, String... arguments) throws IOException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-jar",
+                JAR.toString()));
+    command.addAll(List.of(arguments));
+    return new ProcessBuilder(command)
+        .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+        .start();
+  }
+
+  private Running serve() throws IOException {
+    Process process =
+        quipu(
+            temporary.resolve("out"),
+            "serve",
+            "--http",
+            "0",
+            "--data",
+            temporary.resolve("data").toString());
+    BufferedReader lines =
+        new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8));
+    String line = lines.readLine();
+    Matcher ready = READY.matcher(String.valueOf(line));
+    assertTrue(ready.matches(), line);
+    Thread.ofVirtual().start(() -> lines.lines().forEach(each -> {}));
+    return new Running(process, URI.create(ready.group(1)));
+  }
+
+  @Test
+  void everyAcknowledgedRequestCountsOnceOverKillsAndRepeats() throws Exception {
+    RandomGenerator random = Randomness.seeded(Long.getLong("seed", 20_261_121L));
+    long requests = 0;
+    for (int kill = 0; kill <= KILLS; kill++) {
+      Running server = serve();
+      // Whatever was under way when the server before died is asked again, under the same ids.
+      long next = requests;
+      long lives = kill == KILLS ? Long.MAX_VALUE : 50 + random.nextInt(200);
+      requests = load(server, next, lives);
+      if (kill == KILLS) {
+        assertEquals(Long.toString(requests), value(server.uri));
+        server.process.toHandle().destroy(); // SIGTERM: a graceful stop
+        assertEquals(143, server.process.waitFor());
+      }
+    }
+    assertTrue(requests > 100, "only " + requests + " requests");
+    System.out.printf("ServerIT: %d kills, %d requests%n", KILLS, requests);
+  }
+
+  /**
+   * Adds 1 under the ids from {@code next} on, from several clients, and kills the server after so
+   * many acknowledgements, or stops by itself once a few hundred are through. Returns the first id
+   * of which not every one before was acknowledged.
+   */
+  private static long load(Running server, long next, long lives) throws Exception {
+    int span = 400;
+    boolean[] acknowledged = new boolean[span];
+    try (HttpClient client = HttpClient.newHttpClient();
+        ExecutorService executor = Executors.newFixedThreadPool(CLIENTS)) {
+      List<Future<?>> running = new ArrayList<>();
+      AtomicLong count = new AtomicLong();
+      for (int i = 0; i < span; i++) {
+        int offset = i;
+        running.add(
+            executor.submit(() -> {
+              acknowledged[offset] = add(client, server.uri, next + offset);
+              if (acknowledged[offset] && count.incrementAndGet() == lives) {
+                server.process.toHandle().destroyForcibly();
+              }
+            }));
+      }
+      for (Future<?> each : running) {
+        each.get();
+      }
+    }
+    if (lives < span) {
+      server.process.waitFor();
+    } else if (lives != Long.MAX_VALUE) {
+      server.process.toHandle().destroyForcibly();
+      server.process.waitFor();
+    }
+    int done = 0;
+    while (done < span && acknowledged[done]) {
+      done++;
+    }
+    return next + done;
+  }
+
+  private static boolean add(HttpClient client, URI server, long number) {
+    HttpRequest request =
+        HttpRequest.newBuilder(server.resolve("/v1/counters/loaded/add"))
+            .timeout(Duration.ofSeconds(20))
+            .header("Content-Type", "application/json")
+            .header("Idempotency-Key", "\"request-" + number + "\"")
+            .POST(HttpRequest.BodyPublishers.ofString("{\"delta\":1}"))
+            .build();
+    try {
+      HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
+      assertEquals(200, response.statusCode(), response.body());
+      return true;
+    } catch (IOException e) {
+      return false; // the server is dead: asked again of the next one
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private static String value(URI server) throws Exception {
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      HttpRequest request = HttpRequest.newBuilder(server.resolve("/v1/counters/loaded")).build();
+      HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
+      return MAPPER.readTree(response.body()).path("value").asString();
+    }
+  }
+
+  @Test
+  void viewsEqualWhatSortSaysThoughTheImportIsKilledAndRunTwice() throws Exception {
+    Path log = temporary.resolve("access.log");
+    writeLog(log, 60_000);
+    String data = temporary.resolve("data").toString();
+    Path out = temporary.resolve("import.out");
+    String[] arguments = {
+      "import", "--json", "--data", data, "--format", "combined-log", log.toString()
+    };
+    Process killed = quipu(out, arguments);
+    // Not before it counts, and long before it ends.
+    Path segments = temporary.resolve("data/log");
+    while (killed.isAlive() && !hasFrames(segments)) {
+      Thread.onSpinWait();
+    }
+    killed.toHandle().destroyForcibly();
+    killed.waitFor();
+    assertEquals("", Files.readString(out), "it ended before it was killed");
+    for (int i = 0; i < 2; i++) {
+      assertEquals(0, quipu(out, arguments).waitFor());
+    }
+    List<JsonNode> said = Files.readAllLines(out).stream().map(MAPPER::readTree).toList();
+    assertTrue(said.get(0).path("before").asLong() > 0, "the killed import counted nothing");
+    assertEquals(0, said.get(1).path("counted").asLong());
+
+    Running server = serve();
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      for (String line : truth(log)) {
+        String[] parts = line.strip().split(" ", 2);
+        HttpRequest request =
+            HttpRequest.newBuilder(server.uri.resolve("/v1/views?url=" + parts[1])).build();
+        String body = client.send(request, HttpResponse.BodyHandlers.ofString()).body();
+        assertEquals(parts[0], MAPPER.readTree(body).path("value").asString(), parts[1]);
+      }
+    } finally {
+      server.process.toHandle().destroy();
+      server.process.waitFor();
+    }
+  }
+
+  private static boolean hasFrames(Path segments) throws IOException {
+    Path first = segments.resolve("0000000000000001.log");
+    if (!Files.exists(first)) {
+      return false;
+    }
+    byte[] start = new byte[4_096 + 200_000];
+    try (var in = Files.newInputStream(first)) {
+      int read = in.readNBytes(start, 0, start.length);
+      return read == start.length && start[start.length - 1_000] != 0;
+    }
+  }
+
+  /** A log with pages, times and clients of which many come together more than once. */
+  private static void writeLog(Path log, int lines) throws IOException {
+    RandomGenerator random = Randomness.seeded(7);
+    try (var out = Files.newBufferedWriter(log)) {
+      for (int i = 0; i < lines; i++) {
+        out.write(
+            "10.0.0.%d - - [17/May/2015:10:%02d:%02d +0000] \"GET /page/%d HTTP/1.1\" 200 1 \"-\" \"-\"%n"
+                .formatted(
+                    random.nextInt(20), random.nextInt(60), random.nextInt(60), random.nextInt(7)));
+      }
+    }
+  }
+
+  /** Views per page by other means: lines of count and page. */
+  private static List<String> truth(Path log) throws IOException, InterruptedException {
+    Process process =
+        new ProcessBuilder(
+                "sh",
+                "-c",
+                "awk '{print $7, $4, $1}' \"$1\" | sort -u | awk '{print $1}' | sort | uniq -c",
+                "sh",
+                log.toString())
+            .start();
+    List<String> lines =
+        new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+            .lines()
+            .toList();
+    assertEquals(0, process.waitFor());
+    assertEquals(7, lines.size());
+    return lines;
+  }
+}

@@ -1,0 +1,144 @@
+package dev.quipu.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The rules of style that a test can read from the tree. */
+final class TidyTest {
+  private static final int FILE_LINES_MAX = 500;
+  private static final int TEST_FILE_LINES_MAX = 600;
+  private static final int COLUMNS_MAX = 100;
+  private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+  private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");
+  private static final Pattern CLOCK =
+      Pattern.compile(
+          "System\\.(currentTimeMillis|nanoTime)|Instant\\.now\\(|Math\\.random|Thread\\.sleep"
+              + "|new (Secure)?Random\\(|SplittableRandom|ThreadLocalRandom");
+  private static final Pattern NAME =
+      Pattern.compile(
+          "(class|interface|record|enum) (Abstract\\w+|\\w+(Impl|Utils?|Manager|Helper))\\b");
+
+  private static List<Path> files(String glob) throws IOException {
+    try (Stream<Path> files = Files.walk(ROOT)) {
+      return files
+          .filter(Files::isRegularFile)
+          .filter(file -> !ROOT.relativize(file).toString().matches("(.*/)?(target|\\.git)/.*"))
+          .filter(file -> file.getFileName().toString().matches(glob))
+          .toList();
+    }
+  }
+
+  /** Looks at each line of each file, and collects what is wrong with it. */
+  private interface Look {
+    boolean isWrong(Path file, String line);
+  }
+
+  private static void noLine(String glob, Look look) throws IOException {
+    List<String> wrong = new ArrayList<>();
+    for (Path file : files(glob)) {
+      List<String> lines = Files.readAllLines(file);
+      for (int i = 0; i < lines.size(); i++) {
+        if (look.isWrong(file, lines.get(i))) {
+          wrong.add(ROOT.relativize(file) + ":" + (i + 1) + ": " + lines.get(i).strip());
+        }
+      }
+    }
+    assertEquals(List.of(), wrong);
+  }
+
+  private static boolean isTest(Path file) {
+    return file.toString().contains("/src/test/") || file.toString().contains("/contract/");
+  }
+
+  @Test
+  void filesAreShort() throws IOException {
+    List<String> wrong = new ArrayList<>();
+    for (Path file : files(".*\\.java")) {
+      int lines = Files.readAllLines(file).size();
+      if (lines > (isTest(file) ? TEST_FILE_LINES_MAX : FILE_LINES_MAX)) {
+        wrong.add(ROOT.relativize(file) + " has " + lines + " lines");
+      }
+    }
+    assertEquals(List.of(), wrong);
+  }
+
+  @Test
+  void linesAreShort() throws IOException {
+    // The formatter leaves long texts alone; so does this.
+    noLine(".*\\.java", (file, line) -> line.length() > COLUMNS_MAX && !line.contains("\""));
+  }
+
+  @Test
+  void onlyTheTimePackageReadsClocksAndChance() throws IOException {
+    noLine(
+        ".*\\.java",
+        (file, line) ->
+            !isTest(file)
+                && !file.toString().contains("/dev/quipu/time/")
+                && CLOCK.matcher(line).find());
+  }
+
+  @Test
+  void namesSayWhatThingsAre() throws IOException {
+    noLine(".*\\.java", (file, line) -> NAME.matcher(line).find());
+  }
+
+  @Test
+  void nothingIsLeftToBeFixed() throws IOException {
+    Pattern left = Pattern.compile("\\b(FIX" + "ME|TO" + "DO)\\b");
+    noLine(".*\\.(java|md|sh|xml)", (file, line) -> left.matcher(line).find());
+  }
+
+  @Test
+  void everyPackageIsNullMarked() throws IOException {
+    List<String> wrong = new ArrayList<>();
+    for (Path file : files(".*\\.java")) {
+      Path info = file.resolveSibling("package-info.java");
+      boolean inPackage = !file.getFileName().toString().equals("module-info.java");
+      if (inPackage && !(Files.exists(info) && Files.readString(info).contains("@NullMarked"))) {
+        wrong.add(ROOT.relativize(file).toString());
+      }
+    }
+    assertEquals(List.of(), wrong);
+  }
+
+  @Test
+  void linksBetweenDocumentsLeadSomewhere() throws IOException {
+    List<String> wrong = new ArrayList<>();
+    for (Path file : files(".*\\.md")) {
+      Matcher matcher = LINK.matcher(Files.readString(file));
+      while (matcher.find()) {
+        if (!Files.exists(file.resolveSibling(matcher.group(1)))) {
+          wrong.add(ROOT.relativize(file) + " links to " + matcher.group(1));
+        }
+      }
+    }
+    assertEquals(List.of(), wrong);
+  }
+
+  @Test
+  void documentsHaveOneTitle() throws IOException {
+    List<String> wrong = new ArrayList<>();
+    for (Path file : files(".*\\.md")) {
+      boolean code = false;
+      int titles = 0;
+      for (String line : Files.readAllLines(file)) {
+        code ^= line.startsWith("```");
+        titles += !code && line.startsWith("# ") ? 1 : 0;
+      }
+      if (titles != 1) {
+        wrong.add(ROOT.relativize(file) + " has " + titles + " titles");
+      }
+    }
+    assertEquals(List.of(), wrong);
+  }
+}

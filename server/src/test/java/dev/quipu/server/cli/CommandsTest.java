@@ -1,0 +1,207 @@
+package dev.quipu.server.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Quipu;
+import dev.quipu.server.http.HttpOptions;
+import dev.quipu.server.http.HttpServer;
+import dev.quipu.technique.ViewEvent;
+import dev.quipu.time.Clock;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Commands, on a data directory and against a server: the same answers. */
+final class CommandsTest {
+  @TempDir Path temporary;
+
+  /** What a command said and how it ended. */
+  private record Said(int code, String out, String err) {}
+
+  private static Said run(List<String> target, String... arguments) {
+    List<String> all = new ArrayList<>(List.of(arguments));
+    all.addAll(target);
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    CommandLine line = QuipuCommand.commandLine();
+    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+    int code = line.execute(all.toArray(String[]::new));
+    return new Said(code, out.toString(), err.toString());
+  }
+
+  /** A script to run on a target. */
+  private interface Script {
+    void run(List<String> target) throws Exception;
+  }
+
+  private void on(String kind, Script script) throws Exception {
+    Path data = temporary.resolve("data");
+    if (kind.equals("directory")) {
+      script.run(List.of("--data", data.toString()));
+      return;
+    }
+    HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
+    try (Quipu quipu = Quipu.open(data);
+        HttpServer server = HttpServer.start(options, quipu, "test", Clock.system())) {
+      script.run(List.of("--server", "http://127.0.0.1:" + server.address().getPort()));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"directory", "server"})
+  void countersAreAddedReadAndListed(String kind) throws Exception {
+    on(
+        kind,
+        target -> {
+          assertEquals(new Said(0, line("5"), ""), run(target, "add", "a/b", "5", "--id", "x y"));
+          assertEquals(
+              new Said(0, line("5 (replayed)"), ""), run(target, "add", "a/b", "5", "--id", "x y"));
+          Said conflict = run(target, "add", "a/b", "6", "--id", "x y");
+          assertEquals(3, conflict.code);
+          assertTrue(conflict.out.contains("conflict"));
+          assertEquals(
+              new Said(3, line("refused (floor): a/b is 5"), ""),
+              run(target, "add", "a/b", "-6", "--floor", "0"));
+          assertEquals(new Said(0, line("3"), ""), run(target, "add", "c", "3"));
+          assertEquals(new Said(0, line("5"), ""), run(target, "get", "a/b"));
+          assertEquals(1, run(target, "get", "nothing").code);
+          assertEquals(new Said(0, line("5\ta/b") + line("3\tc"), ""), run(target, "list"));
+          assertEquals(new Said(0, line("3\tc"), ""), run(target, "list", "c"));
+          assertEquals(new Said(0, line("5\ta/b"), ""), run(target, "list", "--limit", "1"));
+          Said json = run(target, "get", "a/b", "--json");
+          assertEquals(
+              "5", JsonMapper.builder().build().readTree(json.out).path("value").asString());
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"directory", "server"})
+  void outcomesAreToldAndSealed(String kind) throws Exception {
+    on(
+        kind,
+        target -> {
+          run(target, "add", "a", "5", "--id", "one");
+          assertEquals(line("applied 5"), run(target, "outcome", "a", "one").out);
+          assertEquals(line("not-seen"), run(target, "outcome", "a", "two").out);
+          assertEquals(line("sealed"), run(target, "outcome", "a", "two", "--seal").out);
+          Said late = run(target, "add", "a", "5", "--id", "two");
+          assertEquals(3, late.code);
+          assertTrue(late.out.startsWith("refused (sealed)"), late.out);
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"directory", "server"})
+  void aLogIsImportedOnceHoweverOften(String kind) throws Exception {
+    String log = resource("access.log").toString();
+    on(
+        kind,
+        target -> {
+          Said first = run(target, "import", "--format", "combined-log", log);
+          assertEquals(7, first.code);
+          assertTrue(
+              first.out.startsWith("39 lines read, 33 counted now, 1 counted before, 5 skipped"),
+              first.out);
+          assertTrue(
+              first.err.contains("line 35 skipped: not a line of the combined log format"),
+              first.err);
+          assertTrue(first.err.contains("line 36 skipped: time: not like"), first.err);
+          assertTrue(first.err.contains("line 37 skipped: request: not"), first.err);
+          Said second = run(target, "import", "--format", "combined-log", log);
+          assertTrue(second.out.contains(" 0 counted now, 34 counted before"), second.out);
+          assertEquals(line("2"), run(target, "views", "/quoted").out);
+          assertEquals(
+              line("0"),
+              run(target, "views", "/quoted", "--until", "2015-05-17T12:00:00+02:00").out);
+          assertEquals(1, run(target, "views", "/wrong-month").code);
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"directory", "server"})
+  void whatIsExportedCanBeImported(String kind) throws Exception {
+    Path file = temporary.resolve("export.ndjson");
+    on(
+        kind,
+        target -> {
+          run(target, "add", "a", "5");
+          run(target, "add", "b", "-3");
+          Files.writeString(file, run(target, "export").out);
+        });
+    Path other = temporary.resolve("other");
+    List<String> target = List.of("--data", other.toString());
+    for (int i = 0; i < 2; i++) {
+      assertEquals(0, run(target, "import", "--format", "ndjson", file.toString()).code);
+      assertEquals(line("5\ta") + line("-3\tb"), run(target, "list").out);
+    }
+  }
+
+  @Test
+  void wrongUseIsExplained() {
+    List<String> data = List.of("--data", temporary.resolve("d").toString());
+    assertEquals(2, run(data, "add", "a", "0").code);
+    assertEquals(2, run(data, "add", "a", "1.5").code);
+    assertEquals(2, run(data, "add", "a", "9223372036854775808").code);
+    assertEquals(2, run(data, "add", "", "1").code);
+    assertEquals(2, run(List.of(), "add").code);
+    assertEquals(2, run(List.of(), "nonsense").code);
+    Said outside = run(List.of(), "serve", "--bind", "0.0.0.0");
+    assertEquals(2, outside.code);
+    assertTrue(outside.err.contains("--insecure"), outside.err);
+    assertEquals(2, run(List.of(), "serve", "--store", "nowhere:").code);
+    assertEquals(2, run(List.of(), "serve", "--window", "soon").code);
+    assertEquals(6, run(List.of("--server", "http://127.0.0.1:9"), "get", "a").code);
+    assertEquals(0, run(List.of(), "--help").code);
+    assertEquals(0, run(List.of(), "techniques").code);
+    assertTrue(run(List.of(), "generate-completion").out.contains("quipu"));
+  }
+
+  @Test
+  void aDamagedDirectoryIsReportedAndSalvaged() throws Exception {
+    Path data = temporary.resolve("d");
+    List<String> target = List.of("--data", data.toString());
+    run(target, "add", "a", "5");
+    assertEquals(0, run(target, "check").code);
+    Files.delete(data.resolve("highwater"));
+    assertEquals(4, run(target, "get", "a").code);
+    assertEquals(4, run(target, "check").code);
+    assertEquals(0, run(target, "salvage").code);
+    assertEquals(line("5"), run(target, "get", "a").out);
+  }
+
+  @Test
+  void linesOfLogsAreReadAsTheyAre() {
+    assertEquals(
+        new ViewEvent("/a?b=c#d", Instant.parse("2015-05-17T08:05:03Z"), "::1"),
+        CombinedLog.parse(
+            "::1 - frank the first [17/May/2015:10:05:03 +0200] \"GET /a?b=c#d HTTP/1.1\" 200 -"));
+    for (String wrong :
+        List.of(
+            "", "x", "a - - [] \"\" ", "a - - [17/May/2015:10:05:03 +0000] \"GET  HTTP/1.1\" 1")) {
+      assertThrows(IllegalArgumentException.class, () -> CombinedLog.parse(wrong), wrong);
+    }
+  }
+
+  private static Path resource(String name) throws URISyntaxException {
+    return Path.of(Objects.requireNonNull(CommandsTest.class.getResource(name)).toURI());
+  }
+
+  private static String line(String text) {
+    return text + System.lineSeparator();
+  }
+}

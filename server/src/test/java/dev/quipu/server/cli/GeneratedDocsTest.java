@@ -1,0 +1,52 @@
+package dev.quipu.server.cli;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+/** What {@code ./dev docs} generates is what is committed. */
+final class GeneratedDocsTest {
+  private static final Path ROOT = Path.of("..");
+
+  private static void holds(String file, String text) throws IOException {
+    String committed = Files.readString(ROOT.resolve(file));
+    assertTrue(committed.contains(text.strip()), file + " is old: run ./dev docs");
+  }
+
+  @Test
+  void theTableOfTechniquesIsCurrent() throws IOException {
+    holds("docs/reference/techniques.md", TechniqueTable.markdown());
+    holds("README.md", TechniqueTable.markdown());
+  }
+
+  @Test
+  void theCommandLineIsCurrent() throws IOException {
+    CommandLine line = QuipuCommand.commandLine();
+    line.setUsageHelpAutoWidth(false);
+    holds("docs/reference/cli.md", line.getUsageMessage());
+    for (Map.Entry<String, CommandLine> each : line.getSubcommands().entrySet()) {
+      if (!each.getKey().equals("generate-completion")) {
+        holds("docs/reference/cli.md", each.getValue().getUsageMessage());
+      }
+    }
+  }
+
+  @Test
+  void thePagesOfTechniquesAreCurrent() throws IOException {
+    for (String name : new String[] {"AtomicAdd:atomic-add", "MarkerItem:marker-item"}) {
+      String[] parts = name.split(":", -1);
+      String source =
+          Files.readString(
+              ROOT.resolve("core/src/main/java/dev/quipu/technique/" + parts[0] + ".java"));
+      String essay = source.substring(source.indexOf("/*\n") + 3, source.indexOf("\n */"));
+      StringBuilder text = new StringBuilder();
+      essay.lines().forEach(each -> text.append(each.replaceFirst("^ \\* ?", "")).append('\n'));
+      holds("docs/concepts/" + parts[1] + ".md", text.toString());
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package dev.quipu.server.http;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A process that opens connections, says nothing over them, and holds them until it is ended. */
+final class IdleClients {
+  private IdleClients() {}
+
+  /** Arguments: port, how many. Prints how many it could open, and waits. */
+  public static void main(String[] arguments) throws IOException {
+    List<Socket> sockets = new ArrayList<>();
+    InetSocketAddress server =
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[0]));
+    try {
+      for (int i = 0; i < Integer.parseInt(arguments[1]); i++) {
+        Socket socket = new Socket();
+        socket.connect(server, 10_000);
+        sockets.add(socket);
+      }
+    } catch (IOException e) {
+      System.err.println(e);
+    }
+    System.out.println(sockets.size());
+    System.in.read(); // ends with the test
+  }
+}
