@@ -2,6 +2,7 @@ package dev.quipu.server.cli;
 
 import dev.quipu.store.Outcome;
 import dev.quipu.store.StoreException;
+import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import picocli.AutoComplete;
@@ -45,6 +46,9 @@ import picocli.CommandLine.IVersionProvider;
       "Completion for bash and zsh: source <(quipu generate-completion)"
     })
 public final class QuipuCommand {
+  /** When the command began: the class is loaded first of all. */
+  static final long STARTED_NANOS = Clock.system().nanoTime();
+
   private QuipuCommand() {}
 
   /** A command line that is ready to run. */

@@ -12,7 +12,6 @@ import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -142,11 +141,9 @@ final class ServeCommand implements Callable<Integer> {
     String host = address.getAddress().getHostAddress();
     String url =
         "http://%s:%d".formatted(host.contains(":") ? "[" + host + "]" : host, address.getPort());
-    long now = Clock.system().epochMillis();
-    long start =
-        ProcessHandle.current().info().startInstant().map(Instant::toEpochMilli).orElse(now);
+    long millis = (Clock.system().nanoTime() - QuipuCommand.STARTED_NANOS) / 1_000_000;
     PrintWriter err = command.commandLine().getErr();
-    err.printf("quipu is ready: %s, store %s, in %d ms%n", url, name, now - start);
+    err.printf("quipu is ready: %s, store %s, in %d ms%n", url, name, millis);
     err.flush();
     Logger logger = LoggerFactory.getLogger(ServeCommand.class);
     logger.atInfo().addKeyValue("http", url).addKeyValue("store", name).log("ready");
