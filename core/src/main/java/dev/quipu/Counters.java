@@ -55,7 +55,9 @@ public interface Counters {
    *
    * @throws UnsupportedOperationException if this technique keeps no request ids
    */
-  RequestOutcome outcome(String counter, RequestId id);
+  default RequestOutcome outcome(String counter, RequestId id) {
+    throw keepsNoIds();
+  }
 
   /**
    * Makes sure that a request which has not applied never will, and tells which it is: {@link
@@ -63,5 +65,13 @@ public interface Counters {
    *
    * @throws UnsupportedOperationException if this technique keeps no request ids
    */
-  RequestOutcome seal(String counter, RequestId id);
+  default RequestOutcome seal(String counter, RequestId id) {
+    throw keepsNoIds();
+  }
+
+  /** The exception for a call that needs request ids, on a technique that keeps none. */
+  default UnsupportedOperationException keepsNoIds() {
+    return new UnsupportedOperationException(
+        spec().name() + " keeps no request ids; marker-item does");
+  }
 }

@@ -5,8 +5,6 @@ import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
 import dev.quipu.Reading;
-import dev.quipu.RequestId;
-import dev.quipu.RequestOutcome;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
@@ -88,7 +86,7 @@ public final class AtomicAdd implements Counters {
   @Override
   public AddResult add(Add add) {
     if (add.id() != null) {
-      throw new UnsupportedOperationException("atomic-add keeps no request ids; marker-item does");
+      throw keepsNoIds();
     }
     items.enlist(add.counter());
     Write write =
@@ -113,15 +111,5 @@ public final class AtomicAdd implements Counters {
   @Override
   public CounterPage list(String prefix, String after, int limit) {
     return items.list(prefix, after, limit);
-  }
-
-  @Override
-  public RequestOutcome outcome(String counter, RequestId id) {
-    throw new UnsupportedOperationException("atomic-add keeps no request ids; marker-item does");
-  }
-
-  @Override
-  public RequestOutcome seal(String counter, RequestId id) {
-    throw new UnsupportedOperationException("atomic-add keeps no request ids; marker-item does");
   }
 }

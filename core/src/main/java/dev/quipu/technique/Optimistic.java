@@ -6,8 +6,6 @@ import dev.quipu.CounterPage;
 import dev.quipu.Counters;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
-import dev.quipu.RequestId;
-import dev.quipu.RequestOutcome;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
@@ -119,7 +117,7 @@ public final class Optimistic implements Counters {
   @Override
   public AddResult add(Add add) {
     if (add.id() != null) {
-      throw new UnsupportedOperationException("optimistic keeps no request ids; marker-item does");
+      throw keepsNoIds();
     }
     items.enlist(add.counter());
     Key key = CounterItems.valueKey(add.counter());
@@ -204,15 +202,5 @@ public final class Optimistic implements Counters {
   @Override
   public CounterPage list(String prefix, String after, int limit) {
     return items.list(prefix, after, limit);
-  }
-
-  @Override
-  public RequestOutcome outcome(String counter, RequestId id) {
-    throw new UnsupportedOperationException("optimistic keeps no request ids; marker-item does");
-  }
-
-  @Override
-  public RequestOutcome seal(String counter, RequestId id) {
-    throw new UnsupportedOperationException("optimistic keeps no request ids; marker-item does");
   }
 }

@@ -13,6 +13,8 @@ import java.util.OptionalLong;
 
 /** Adds, each once if it has an id: the hot path. */
 final class AddTask extends Task {
+  private static final int TOUCHED_AHEAD = 32;
+
   private final List<Add> adds;
   private final List<AddResult> results;
   private final long[] entry = new long[IdTable.STRIDE];
@@ -31,7 +33,11 @@ final class AddTask extends Task {
   @Override
   boolean run(State state, Group group) {
     while (results.size() < adds.size()) {
-      Add add = adds.get(results.size());
+      int next = results.size();
+      if (next % TOUCHED_AHEAD == 0 && adds.size() - next > 1) {
+        touch(state, next);
+      }
+      Add add = adds.get(next);
       int ordinal = state.counters.find(add.counter());
       RequestId id = add.id();
       if (id != null && ordinal >= 0 && seen(state, id, ordinal)) {
@@ -50,6 +56,18 @@ final class AddTask extends Task {
       apply(state, group, add, ordinal, value + add.delta());
     }
     return true;
+  }
+
+  /** Brings what the next few adds will look for nearer: see {@link RequestIds#touch}. */
+  private void touch(State state, int from) {
+    for (int i = from; i < Math.min(adds.size(), from + TOUCHED_AHEAD); i++) {
+      Add add = adds.get(i);
+      RequestId id = add.id();
+      int ordinal = id == null ? -1 : state.counters.find(add.counter());
+      if (id != null && ordinal >= 0) {
+        state.touched += state.ids.touch(id.high(), id.low(), ordinal);
+      }
+    }
   }
 
   private boolean seen(State state, RequestId id, int ordinal) {

@@ -52,7 +52,7 @@ public record EngineOptions(
     }
   }
 
-  /** A window of 24 h, segments of 64 MiB, a snapshot every 256 MiB, 2 Mi ids, 10 s. */
+  /** A window of 24 h, segments of 64 MiB, a snapshot every 128 MiB, 2 Mi ids, 10 s. */
   public static EngineOptions defaults() {
     return new EngineOptions(
         Duration.ofHours(24),

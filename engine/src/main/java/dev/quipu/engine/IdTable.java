@@ -5,7 +5,7 @@ package dev.quipu.engine;
  *   high, low          the request id
  *   meta               bounds mark << 32 | ordinal of the counter << 2 | kind; never 0
  *   delta, value       what was added, and the value that it made
- * Open addressing in 256 parts, each of which grows by itself; parts fill alike, so each has its
+ * Open addressing in 64 parts, each of which grows by itself; parts fill alike, so each has its
  * own load limit, between 5/8 and 7/8, to keep them from growing at the same moment.
  */
 
@@ -14,7 +14,7 @@ final class IdTable {
   static final int STRIDE = 5;
   static final int APPLIED = 1;
   static final int SEALED = 2;
-  private static final int PARTS = 256;
+  private static final int PARTS = 64;
   private static final int PART_SLOTS_FIRST = 16;
 
   private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST * STRIDE];
@@ -73,9 +73,15 @@ final class IdTable {
     return mixed ^ (mixed >>> 32);
   }
 
+  /** Reads where an id would be, and nothing more: see {@link RequestIds#touch}. */
+  long touch(long hash) {
+    long[] part = parts[(int) (hash >>> 58)];
+    return part[((int) hash & (part.length / STRIDE - 1)) * STRIDE + 2];
+  }
+
   /** Copies the entry of an id to {@code entry}; false if there is none. */
   boolean find(long hash, long high, long low, int ordinal, long[] entry) {
-    long[] part = parts[(int) (hash >>> 56)];
+    long[] part = parts[(int) (hash >>> 58)];
     int slots = part.length / STRIDE;
     for (int slot = (int) hash & (slots - 1); ; slot = (slot + 1) & (slots - 1)) {
       int at = slot * STRIDE;
@@ -97,9 +103,9 @@ final class IdTable {
     }
     lastFrame = frame;
     long hash = hash(high, low, ordinal(meta));
-    int number = (int) (hash >>> 56);
+    int number = (int) (hash >>> 58);
     int slots = parts[number].length / STRIDE;
-    if (used[number] >= slots / 8 * 5 + ((slots * number) >>> 10)) {
+    if (used[number] >= slots / 8 * 5 + ((slots * number) >>> 8)) {
       parts[number] = grown(parts[number]);
     }
     put(parts[number], hash, high, low, meta, delta, value);

@@ -325,6 +325,10 @@ final class Log implements AutoCloseable {
   }
 
   private Path prepare() throws IOException {
+    long free = Files.getFileStore(directory).getUsableSpace();
+    if (free < segmentBytes) { // asked again and again while the disk is full: do not try in vain
+      throw new IOException("No space left on device: %d MiB are free".formatted(free >> 20));
+    }
     Path draft = sparePath(".tmp");
     try {
       disk.allocate(draft, segmentBytes);

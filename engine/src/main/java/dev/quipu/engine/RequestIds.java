@@ -53,6 +53,19 @@ final class RequestIds {
     return false;
   }
 
+  /**
+   * Reads where an id would be in memory. Looking for one id after the other waits for memory each
+   * time; touching several first lets the processor wait for all of them at once.
+   */
+  long touch(long high, long low, int ordinal) {
+    long hash = IdTable.hash(high, low, ordinal);
+    long touched = active.touch(hash);
+    for (IdTable table : waiting) {
+      touched += table.touch(hash);
+    }
+    return touched;
+  }
+
   /** Remembers an id that is not remembered. */
   void add(long high, long low, long meta, long delta, long value, long nowMillis, long frame) {
     active.add(high, low, meta, delta, value, nowMillis, frame);

@@ -28,6 +28,9 @@ final class State implements Records.Reader {
   /** While reading a log: whether the ids of this frame are in a file already. */
   boolean idsAreSealed;
 
+  /** Sum of what was touched ahead: kept, so that the touching is done. */
+  long touched;
+
   State(RequestIds ids) {
     this.ids = ids;
   }

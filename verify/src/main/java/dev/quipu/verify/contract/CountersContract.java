@@ -23,10 +23,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -300,7 +296,7 @@ public abstract class CountersContract {
     needsIds();
     for (int round = 0; round < 10; round++) {
       String id = "id" + round;
-      List<AddResult> answers = together(16, client -> add("a", 3, id));
+      List<AddResult> answers = Clients.together(16, client -> add("a", 3, id));
       assertEquals(
           1, answers.stream().filter(answer -> answer instanceof AddResult.Applied).count());
       assertEquals(
@@ -313,7 +309,7 @@ public abstract class CountersContract {
   final void manyClientsLoseNothingAndNeverCrossTheFloor() throws Exception {
     applied(100, 100, add("stock", 100, null));
     List<Integer> sold =
-        together(
+        Clients.together(
             16,
             client -> {
               int taken = 0;
@@ -355,25 +351,5 @@ public abstract class CountersContract {
 
   private static RequestOutcome.Applied outcomeApplied(RequestOutcome outcome) {
     return assertInstanceOf(RequestOutcome.Applied.class, outcome);
-  }
-
-  /** What one client of many does. */
-  private interface Client<T> {
-    T run(int number) throws Exception;
-  }
-
-  private static <T> List<T> together(int clients, Client<T> client) throws Exception {
-    try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Callable<T>> calls = new ArrayList<>();
-      for (int i = 0; i < clients; i++) {
-        int number = i;
-        calls.add(() -> client.run(number));
-      }
-      List<T> results = new ArrayList<>();
-      for (Future<T> each : executor.invokeAll(calls)) {
-        results.add(each.get());
-      }
-      return results;
-    }
   }
 }

@@ -35,10 +35,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -439,7 +435,7 @@ public abstract class StoreContract {
 
   @Test
   final void noAddIsLostAmongManyWriters() throws Exception {
-    together(
+    Clients.together(
         8,
         client -> {
           for (int i = 0; i < 50; i++) {
@@ -454,7 +450,7 @@ public abstract class StoreContract {
   final void batchesOfManyWritersKeepTheirSum() throws Exception {
     needs(Capability.ATOMIC_BATCH);
     List<Integer> moved =
-        together(
+        Clients.together(
             8,
             client -> {
               int done = 0;
@@ -482,26 +478,6 @@ public abstract class StoreContract {
   }
 
   // ---- the words above
-
-  /** What one client of many does. */
-  private interface Client<T> {
-    T run(int number) throws Exception;
-  }
-
-  private static <T> List<T> together(int clients, Client<T> client) throws Exception {
-    try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Callable<T>> calls = new ArrayList<>();
-      for (int i = 0; i < clients; i++) {
-        int number = i;
-        calls.add(() -> client.run(number));
-      }
-      List<T> results = new ArrayList<>();
-      for (Future<T> each : executor.invokeAll(calls)) {
-        results.add(each.get());
-      }
-      return results;
-    }
-  }
 
   private void needs(Capability capability) {
     assumeTrue(
