@@ -30,7 +30,7 @@ public final class Main {
             .jvmArgsAppend("-Xmx4g", "--enable-native-access=ALL-UNNAMED")
             .warmupIterations(2)
             .warmupTime(TimeValue.seconds(1))
-            .measurementIterations(3)
+            .measurementIterations(5)
             .measurementTime(TimeValue.seconds(1))
             .shouldFailOnError(true);
     if (arguments.length > 1) {
