@@ -5,7 +5,6 @@ import dev.quipu.AddResult;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.StoreException;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +31,15 @@ final class AddTask extends Task {
 
   @Override
   boolean run(State state, Group group) {
+    try {
+      return addAll(state, group);
+    } catch (StoreException e) {
+      // Some of these adds may be on the disk: the caller must not take this for none.
+      throw applied ? StoreException.unknown(e.reason(), e.getMessage(), e) : e;
+    }
+  }
+
+  private boolean addAll(State state, Group group) {
     while (results.size() < adds.size()) {
       int next = results.size();
       if (next % TOUCHED_AHEAD == 0 && adds.size() - next > 1) {
@@ -86,12 +94,7 @@ final class AddTask extends Task {
   }
 
   private void apply(State state, Group group, Add add, int known, long after) {
-    try {
-      group.requireWritable();
-    } catch (StoreException e) {
-      // Some of these adds are on the disk already: the caller must not take this for none.
-      throw applied ? new StoreException(Outcome.UNKNOWN, e.reason(), e.getMessage(), e) : e;
-    }
+    group.requireWritable();
     int ordinal = known;
     if (ordinal < 0) {
       ordinal = state.counters.add(add.counter());

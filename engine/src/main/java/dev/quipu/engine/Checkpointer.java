@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -177,7 +176,10 @@ final class Checkpointer implements AutoCloseable {
       CountersTask task = new CountersTask(first);
       committer.run(task);
       for (int i = 0; i < task.names.size(); i++) {
-        snapshot.counter(first + i, task.names.get(i), task.values.get(i));
+        String name = task.names.get(i);
+        if (name != null) { // an ordinal without a name is what a salvage left
+          snapshot.counter(first + i, name, task.values.get(i));
+        }
       }
       if (task.names.size() < COUNTERS_AT_ONCE) {
         return; // counters that came since are in the log behind the start
@@ -231,7 +233,7 @@ final class Checkpointer implements AutoCloseable {
 
   private static final class CountersTask extends Task {
     final int first;
-    final List<String> names = new ArrayList<>();
+    final List<@Nullable String> names = new ArrayList<>();
     final List<Optional<Long>> values = new ArrayList<>();
 
     CountersTask(int first) {
@@ -242,7 +244,7 @@ final class Checkpointer implements AutoCloseable {
     boolean run(State state, Group group) {
       int size = state.counters.size();
       for (int i = first; i < Math.min(size, first + COUNTERS_AT_ONCE); i++) {
-        names.add(Objects.requireNonNull(state.counters.name(i)));
+        names.add(state.counters.name(i));
         values.add(
             state.counters.isWritten(i) ? Optional.of(state.counters.value(i)) : Optional.empty());
       }

@@ -87,10 +87,14 @@ final class Committer {
     long deadline = 0;
     while (!task.isDone()) {
       if (leading.compareAndSet(false, true)) {
+        boolean interrupted = Thread.interrupted(); // waits until the group is through
         try {
           lead();
         } finally {
           leading.set(false);
+          if (interrupted) {
+            Thread.currentThread().interrupt();
+          }
         }
         wakeNext();
         continue;

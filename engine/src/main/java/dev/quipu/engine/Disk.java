@@ -2,6 +2,7 @@ package dev.quipu.engine;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,8 +29,18 @@ class Disk {
 
   /** Returns when the names in the directory have reached the disk. */
   void syncDirectory(Path directory) throws IOException {
-    try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
-      channel.force(true);
+    boolean interrupted = false;
+    boolean synced = false;
+    while (!synced) { // an interrupt of the caller is no error of the disk: see SteadyFile
+      try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+        channel.force(true);
+        synced = true;
+      } catch (ClosedByInterruptException e) {
+        interrupted |= Thread.interrupted();
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 

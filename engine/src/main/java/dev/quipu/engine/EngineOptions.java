@@ -23,7 +23,7 @@ public record EngineOptions(
     Duration callDeadline,
     Clock clock) {
   private static final Duration WINDOW_MIN = Duration.ofSeconds(1);
-  private static final Duration WINDOW_MAX = Duration.ofDays(366);
+  static final Duration WINDOW_MAX = Duration.ofDays(366);
   private static final int SEGMENT_BYTES_MIN = 1 << 20;
   private static final int SEGMENT_BYTES_MAX = 1 << 30;
   private static final int IDS_IN_MEMORY_MIN = 1 << 10;

@@ -2,10 +2,8 @@ package dev.quipu.engine;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.zip.CRC32C;
 
 /*
@@ -25,14 +23,12 @@ final class HighWater implements AutoCloseable {
   static final String FILE = "highwater";
   private static final int SLOT = 512;
 
-  private final Disk disk;
-  private final FileChannel file;
+  private final SteadyFile file;
   private final long identity;
   private final ByteBuffer out = ByteBuffer.allocateDirect(SLOT);
   private volatile boolean dirty;
 
-  private HighWater(Disk disk, FileChannel file, long identity) {
-    this.disk = disk;
+  private HighWater(SteadyFile file, long identity) {
     this.file = file;
     this.identity = identity;
   }
@@ -68,7 +64,8 @@ final class HighWater implements AutoCloseable {
   /** Makes the file anew, wholly or not at all. */
   static void create(Disk disk, Path directory, long identity, Mark mark) throws IOException {
     Path draft = directory.resolve(FILE + ".tmp");
-    try (HighWater highWater = open(disk, draft, identity, StandardOpenOption.CREATE)) {
+    Files.write(draft, new byte[0]);
+    try (HighWater highWater = new HighWater(new SteadyFile(disk, draft), identity)) {
       highWater.write(mark.frame, mark.commands);
     }
     disk.rename(draft, directory.resolve(FILE));
@@ -76,21 +73,16 @@ final class HighWater implements AutoCloseable {
 
   /** Opens the file and moves the mark to where the log was found to end. */
   static HighWater open(Disk disk, Path directory, long identity, Mark mark) throws IOException {
-    HighWater highWater = open(disk, directory.resolve(FILE), identity, StandardOpenOption.WRITE);
+    HighWater highWater = new HighWater(new SteadyFile(disk, directory.resolve(FILE)), identity);
     highWater.write(mark.frame, mark.commands);
     highWater.sync();
     return highWater;
   }
 
-  private static HighWater open(Disk disk, Path file, long identity, StandardOpenOption option)
-      throws IOException {
-    return new HighWater(disk, FileChannel.open(file, option, StandardOpenOption.WRITE), identity);
-  }
-
   /** Moves the mark: all up to this was acknowledged. */
   void write(long frame, long commands) throws IOException {
     out.clear().putLong(frame).putLong(commands).putInt(crc(identity, new Mark(frame, commands)));
-    disk.write(file, out.flip(), (frame & 1) * SLOT);
+    file.write(out.flip(), (frame & 1) * SLOT);
     dirty = true;
   }
 
@@ -98,7 +90,7 @@ final class HighWater implements AutoCloseable {
   void sync() throws IOException {
     if (dirty) {
       dirty = false;
-      disk.sync(file);
+      file.sync();
     }
   }
 

@@ -89,7 +89,9 @@ public final class Inspection {
   }
 
   private static Recovery.Found read(Path directory) throws IOException {
-    return Recovery.read(directory, EngineOptions.defaults(), true);
+    // Whatever window the engine is opened with, no id is given up here.
+    EngineOptions patient = EngineOptions.defaults().withWindow(EngineOptions.WINDOW_MAX);
+    return Recovery.read(directory, patient, true);
   }
 
   private static Report report(Path directory, Recovery.Found found) {

@@ -59,7 +59,7 @@ final class Log implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition spareChanged = lock.newCondition();
   private final Thread preparer;
-  private @Nullable FileChannel file;
+  private @Nullable SteadyFile file;
   private int position;
   private boolean spareWanted;
   private int spareFailures; // guarded by lock
@@ -107,9 +107,9 @@ final class Log implements AutoCloseable {
       log.roll(1, nextFrame);
     } else {
       Segment last = inUse.getLast();
-      log.file = FileChannel.open(last.path, StandardOpenOption.WRITE);
+      log.file = new SteadyFile(disk, last.path);
       log.position = end;
-      if (log.file.size() != segmentBytes) { // written with another size: do not append to it
+      if (Files.size(last.path) != segmentBytes) { // written with another size: do not append to it
         log.roll(last.number + 1, nextFrame);
       }
     }
@@ -147,13 +147,10 @@ final class Log implements AutoCloseable {
       spareWanted = true;
       spareChanged.signalAll();
       while (spares.isEmpty() && !failing && !closed) {
-        spareChanged.await();
+        spareChanged.awaitUninterruptibly();
         failing = spareFailures > 0;
       }
       return !spares.isEmpty();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
     } finally {
       lock.unlock();
     }
@@ -187,10 +184,10 @@ final class Log implements AutoCloseable {
     if (segmentBytes - position < frame.remaining()) {
       roll(lastNumber() + 1, number);
     }
-    FileChannel current = Objects.requireNonNull(file);
+    SteadyFile current = Objects.requireNonNull(file);
     int length = frame.remaining();
-    disk.write(current, frame, position);
-    disk.sync(current);
+    current.write(frame, position);
+    current.sync();
     position += length;
   }
 
@@ -261,11 +258,13 @@ final class Log implements AutoCloseable {
     if (file != null) {
       file.close();
     }
-    file = FileChannel.open(spare, StandardOpenOption.WRITE);
-    disk.write(file, head(identity, segmentBytes, number, firstFrame), 0);
-    disk.sync(file);
+    try (SteadyFile next = new SteadyFile(disk, spare)) {
+      next.write(head(identity, segmentBytes, number, firstFrame), 0);
+      next.sync();
+    }
     Path path = directory.resolve("%016d.log".formatted(number));
     disk.rename(spare, path);
+    file = new SteadyFile(disk, path);
     position = HEAD_BYTES;
     lock.lock();
     try {

@@ -73,12 +73,9 @@ final class Sealer implements AutoCloseable {
     lock.lock();
     try {
       while (offered != null && written == null && failure == null && !closed) {
-        changed.await();
+        changed.awaitUninterruptibly();
       }
       return closed ? StoreException.notApplied(Reason.UNAVAILABLE, "closed") : failure;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return StoreException.notApplied(Reason.UNAVAILABLE, "interrupted");
     } finally {
       lock.unlock();
     }

@@ -26,8 +26,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * One connection. The event loop reads a request and hands it to a virtual thread, where its route
@@ -42,6 +45,7 @@ import org.jspecify.annotations.Nullable;
 /** One connection. Lives on its event loop. */
 final class Connection extends ChannelInboundHandlerAdapter {
   private static final int WAITING_MAX = 16;
+  private static final Logger LOGGER = LoggerFactory.getLogger(Connection.class);
 
   private final HttpOptions options;
   private final Dispatcher dispatcher;
@@ -225,7 +229,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
     byte[] body = call.body.toByteArray();
     executor.execute(() -> {
       Answer answer = dispatcher.answer(route, call.request, body);
-      context.executor().execute(() -> write(context, call, answer));
+      try {
+        context.executor().execute(() -> write(context, call, answer));
+      } catch (RejectedExecutionException e) {
+        LOGGER.atDebug().log("an answer came after the server had stopped");
+      }
     });
   }
 
