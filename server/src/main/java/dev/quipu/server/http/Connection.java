@@ -8,6 +8,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
@@ -23,6 +24,7 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Executor;
@@ -45,6 +47,7 @@ import org.slf4j.LoggerFactory;
 /** One connection. Lives on its event loop. */
 final class Connection extends ChannelInboundHandlerAdapter {
   private static final int WAITING_MAX = 16;
+  private static final Duration LINGER = Duration.ofSeconds(2);
   private static final Logger LOGGER = LoggerFactory.getLogger(Connection.class);
 
   private final HttpOptions options;
@@ -56,6 +59,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private @Nullable Call reading;
   private @Nullable Call working;
   private boolean closing;
+  private boolean lingering;
   private boolean headBegun;
   private long deadlineNanos;
 
@@ -198,12 +202,16 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Answers in turn and reads no more: what follows on this connection cannot be trusted. */
+  /**
+   * Answers in turn and takes nothing more: what follows on this connection cannot be trusted. It
+   * is read all the same, for a while, and thrown away: a connection that is closed with bytes
+   * unread may take the answer with it.
+   */
   private void refuse(ChannelHandlerContext context, Call call, Problem problem) {
     call.answer = Answer.of(problem);
     reading = null;
     closing = true;
-    context.channel().config().setAutoRead(false);
+    lingering = true;
     waiting.add(call);
     workOn(context);
   }
@@ -248,9 +256,14 @@ final class Connection extends ChannelInboundHandlerAdapter {
     long nanos = clock.nanoTime() - call.startNanos;
     metrics.answered(call.request.method().name(), call.path(), answer.status(), nanos);
     if (!keepAlive) {
-      context.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
       closing = true;
       waiting.clear();
+      if (lingering && context.channel() instanceof DuplexChannel channel) {
+        context.writeAndFlush(response).addListener(written -> channel.shutdownOutput());
+        deadlineIn(LINGER.toNanos());
+      } else {
+        context.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
+      }
       return;
     }
     context.writeAndFlush(response);
@@ -347,6 +360,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   public void userEventTriggered(ChannelHandlerContext context, Object event) {
     if (event instanceof ChannelInputShutdownEvent) {
       closing = true;
+      lingering = false; // nothing more can come
       reading = null;
       if (working == null && waiting.isEmpty()) {
         context.close();
