@@ -252,7 +252,9 @@ public final class MarkerItem implements Counters {
   }
 
   private static Key markerKey(String counter, RequestId id) {
-    return new Key(CounterItems.partition(counter), MARKER + id.text());
+    // By the 128 bits, not the text: ids of different texts may be equal.
+    String bits = "%016x%016x".formatted(id.high(), id.low());
+    return new Key(CounterItems.partition(counter), MARKER + bits);
   }
 
   private Optional<Instant> expiry() {

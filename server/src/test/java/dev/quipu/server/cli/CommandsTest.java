@@ -77,10 +77,15 @@ final class CommandsTest {
           assertEquals(
               new Said(3, line("refused (floor): a/b is 5"), ""),
               run(target, "add", "a/b", "-6", "--floor", "0"));
+          assertEquals(new Said(0, line("1"), ""), run(target, "add", "e", "1", "--id", "é"));
+          assertEquals(new Said(0, line("2"), ""), run(target, "add", "e", "1", "--id", "ü"));
+          assertEquals(
+              new Said(0, line("2 (replayed)"), ""), run(target, "add", "e", "1", "--id", "ü"));
           assertEquals(new Said(0, line("3"), ""), run(target, "add", "c", "3"));
           assertEquals(new Said(0, line("5"), ""), run(target, "get", "a/b"));
           assertEquals(1, run(target, "get", "nothing").code);
-          assertEquals(new Said(0, line("5\ta/b") + line("3\tc"), ""), run(target, "list"));
+          assertEquals(
+              new Said(0, line("5\ta/b") + line("3\tc") + line("2\te"), ""), run(target, "list"));
           assertEquals(new Said(0, line("3\tc"), ""), run(target, "list", "c"));
           assertEquals(new Said(0, line("5\ta/b"), ""), run(target, "list", "--limit", "1"));
           Said json = run(target, "get", "a/b", "--json");

@@ -87,6 +87,16 @@ public abstract class CountersContract {
   }
 
   @Test
+  final void equalIdsAreOneRequestWhateverTheirText() {
+    needsIds();
+    RequestId id = RequestId.of("order-981");
+    applied(5, 5, add("a", 5, "order-981"));
+    Add same = new Add("a", 5, RequestId.of(id.high(), id.low()));
+    assertInstanceOf(AddResult.Replayed.class, counters.add(same));
+    assertEquals(5, value("a"));
+  }
+
+  @Test
   final void anIdBelongsToOneCounterAndOneRequest() {
     needsIds();
     applied(5, 5, add("a", 5, "id"));
