@@ -46,14 +46,14 @@ final class DataCommands {
     public Integer call() {
       Optional<Instant> start = Optional.ofNullable(from).map(ViewsCommand::time);
       Optional<Instant> end = Optional.ofNullable(until).map(ViewsCommand::time);
-      try (Access access = target.open()) {
+      try (Access access = target.openToRead()) {
         OptionalLong views = access.views(url, start, end);
         if (views.isEmpty()) {
           output.note("never viewed: " + url);
           return ExitCode.FAILED;
         }
         String text = Long.toString(views.getAsLong());
-        output.print(text, Map.of("url", url, "value", text));
+        output.print(text, Output.members("url", url, "value", text));
         return ExitCode.OK;
       }
     }
@@ -100,7 +100,7 @@ final class DataCommands {
   private static int print(Output output, Inspection.Report report) {
     output.print(
         String.join(System.lineSeparator(), report.lines()),
-        Map.of("sound", report.sound(), "lines", report.lines()));
+        Output.members("sound", report.sound(), "lines", report.lines()));
     return report.sound() ? ExitCode.OK : ExitCode.DAMAGED;
   }
 
@@ -165,7 +165,7 @@ final class DataCommands {
       String verdict = report.broken().orElse("every promise kept");
       output.print(
           "%d runs in which replies were lost: %s".formatted(report.runs(), verdict),
-          Map.of("runs", report.runs(), "broken", report.broken().orElse("")));
+          Output.members("runs", report.runs(), "broken", report.broken().orElse("")));
       return report.broken().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
     }
   }
