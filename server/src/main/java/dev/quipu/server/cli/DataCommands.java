@@ -114,7 +114,7 @@ final class DataCommands {
     @Override
     public Integer call() {
       if (markdown) {
-        output.print(TechniqueTable.markdown(), Map.of());
+        output.printText(TechniqueTable.markdown());
         return ExitCode.OK;
       }
       for (TechniqueSpec spec : Techniques.ALL) {
@@ -129,7 +129,13 @@ final class DataCommands {
               .sorted()
               .map(guarantee -> "  - " + guarantee.sentence())
               .collect(Collectors.joining(System.lineSeparator()));
-      return "%s: %s%n%s".formatted(spec.name(), spec.summary(), guarantees);
+      return "%s: %s%n%s%n  an add: %s%n  a read: %s"
+          .formatted(
+              spec.name(),
+              spec.summary(),
+              guarantees,
+              TechniqueTable.cost(spec.perAdd()),
+              TechniqueTable.cost(spec.perRead()));
     }
 
     private static Map<String, Object> members(TechniqueSpec spec) {
@@ -138,6 +144,8 @@ final class DataCommands {
       members.put("summary", spec.summary());
       members.put("needs", spec.needs().stream().sorted().map(Enum::name).toList());
       members.put("guarantees", spec.guarantees().stream().sorted().map(Guarantee::name).toList());
+      members.put("perAdd", spec.perAdd());
+      members.put("perRead", spec.perRead());
       members.put("source", spec.source());
       return members;
     }

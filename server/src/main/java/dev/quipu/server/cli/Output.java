@@ -39,6 +39,18 @@ final class Output {
     }
   }
 
+  /**
+   * Prints what has no form in JSON.
+   *
+   * @throws IllegalArgumentException if JSON was asked for
+   */
+  void printText(String text) {
+    if (json) {
+      throw new IllegalArgumentException("--json cannot be had together with another form");
+    }
+    printLine(text);
+  }
+
   /** Prints JSON whatever was asked for. */
   void printJson(Map<String, ?> members) {
     printLine(MAPPER.writeValueAsString(members));
@@ -52,7 +64,7 @@ final class Output {
     PrintWriter out = line().getOut();
     out.println(text);
     if (out.checkError()) {
-      throw new UncheckedIOException(new IOException("cannot write to standard output"));
+      throw new UncheckedIOException("cannot write to standard output", new IOException());
     }
   }
 

@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.function.Function;
-import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -33,7 +32,8 @@ import picocli.CommandLine.Model.CommandSpec;
       DataCommands.SalvageCommand.class,
       DataCommands.TechniquesCommand.class,
       DataCommands.VerifyCommand.class,
-      AutoComplete.GenerateCompletion.class,
+      ToolCommands.CompletionCommand.class,
+      ToolCommands.VersionCommand.class,
     },
     footer = {
       "",
@@ -46,8 +46,9 @@ import picocli.CommandLine.Model.CommandSpec;
       "  5  it is not known whether it was done: repeat it with the same id",
       "  6  the server or the store cannot be reached, or has no room",
       "  7  done, but some lines of the input were skipped",
+      "A signal ends a command as the system has it: 130 for SIGINT, 143 for SIGTERM.",
       "",
-      "Completion for bash and zsh: source <(quipu generate-completion)"
+      "Completion for bash and zsh: source <(quipu completion bash)"
     })
 public final class QuipuCommand {
   /** When the command began: the class is loaded first of all. */
@@ -123,12 +124,17 @@ public final class QuipuCommand {
     };
   }
 
+  /** The version that the jar was built with. */
+  static String version() {
+    String version = QuipuCommand.class.getPackage().getImplementationVersion();
+    return version == null ? "development" : version;
+  }
+
   /** Tells the version that the jar was built with. */
   static final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {
-      String version = QuipuCommand.class.getPackage().getImplementationVersion();
-      return new String[] {"quipu " + (version == null ? "development" : version)};
+      return new String[] {"quipu " + version()};
     }
   }
 }
