@@ -3,26 +3,47 @@ package dev.quipu.server;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.encoder.JsonEncoder;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.encoder.Encoder;
 import ch.qos.logback.core.spi.ContextAwareBase;
 
-/** One JSON object a line, on standard error. In code, for a start without parsing XML. */
+/**
+ * One JSON object a line, or plain text, on standard error. In code, for a start without parsing
+ * XML.
+ */
 public final class LogSetup extends ContextAwareBase implements Configurator {
+  /** A message on one line, whatever is in it: %kvp are its parts, %ex what it was about. */
+  private static final String LINE =
+      "%d{HH:mm:ss.SSS} %-5level %replace(%msg %kvp){'[\\p{Cntrl}]+', ' '}%n%ex";
+
+  /** What the log looks like. */
+  public enum Form {
+    /** For programs. */
+    json,
+    /** For people. */
+    text
+  }
+
+  private static volatile Form form = Form.json;
+
   /** For {@link java.util.ServiceLoader}. */
   public LogSetup() {}
 
+  /** Sets what the log looks like. To be called before the first logger is made. */
+  public static void use(Form wanted) {
+    form = wanted;
+  }
+
   @Override
   public ExecutionStatus configure(LoggerContext context) {
-    JsonEncoder encoder = new JsonEncoder();
-    encoder.setContext(context);
-    encoder.setWithContext(false);
-    encoder.setWithSequenceNumber(false);
-    encoder.setWithNanoseconds(false);
-    encoder.setWithArguments(false);
-    encoder.setWithFormattedMessage(false);
-    encoder.start();
+    Encoder<ILoggingEvent> encoder =
+        switch (form) {
+          case json -> json(context);
+          case text -> text(context);
+        };
     ConsoleAppender<ILoggingEvent> appender = new ConsoleAppender<>();
     appender.setContext(context);
     appender.setTarget("System.err");
@@ -31,5 +52,25 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
     context.getLogger("ROOT").setLevel(Level.INFO);
     context.getLogger("ROOT").addAppender(appender);
     return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+  }
+
+  private static Encoder<ILoggingEvent> json(LoggerContext context) {
+    JsonEncoder encoder = new JsonEncoder();
+    encoder.setContext(context);
+    encoder.setWithContext(false);
+    encoder.setWithSequenceNumber(false);
+    encoder.setWithNanoseconds(false);
+    encoder.setWithArguments(false);
+    encoder.setWithFormattedMessage(false);
+    encoder.start();
+    return encoder;
+  }
+
+  private static Encoder<ILoggingEvent> text(LoggerContext context) {
+    PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+    encoder.setContext(context);
+    encoder.setPattern(LINE);
+    encoder.start();
+    return encoder;
   }
 }

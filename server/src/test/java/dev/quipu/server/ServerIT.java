@@ -2,6 +2,7 @@ package dev.quipu.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.time.Randomness;
 import java.io.BufferedReader;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import java.util.regex.Matcher;
@@ -206,6 +208,44 @@ final class ServerIT {
       server.process.toHandle().destroy();
       server.process.waitFor();
     }
+  }
+
+  @Test
+  void anImportThatIsToldToStopEndsInOrder() throws Exception {
+    Path log = temporary.resolve("access.log");
+    writeLog(log, 20_000);
+    String data = temporary.resolve("data").toString();
+    Path out = temporary.resolve("import.out");
+    Process stopped = quipu(out, "import", "--data", data, "--format", "combined-log", "-");
+    try (OutputStream in = stopped.getOutputStream()) {
+      in.write(Files.readAllBytes(log));
+      in.flush();
+      Path segment = temporary.resolve("data/log/0000000000000001.log");
+      while (stopped.isAlive() && !hasFrames(segment)) {
+        Thread.onSpinWait();
+      }
+      stopped.toHandle().destroy(); // SIGTERM; more lines come, of which it looks at the first
+      while (!stopped.waitFor(10, TimeUnit.MILLISECONDS)) {
+        in.write('\n');
+        in.flush();
+      }
+    } catch (IOException itHangsUp) {
+      // as it should
+    }
+    assertEquals(143, stopped.waitFor());
+    assertEquals("", Files.readString(out), "it ended before it was stopped");
+    String said = new String(stopped.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertTrue(said.contains("broken off; run it again: "), said);
+    assertEquals(0, quipu(out, "check", "--data", data).waitFor());
+  }
+
+  @Test
+  void anExportToAFullDiskFails() throws Exception {
+    Path full = Path.of("/dev/full");
+    assumeTrue(Files.exists(full), "there is no /dev/full");
+    String data = temporary.resolve("data").toString();
+    assertEquals(0, quipu(temporary.resolve("out"), "add", "a", "1", "--data", data).waitFor());
+    assertEquals(1, quipu(full, "export", "--data", data).waitFor());
   }
 
   /** Whether the log, which was full of zeros, has got well beyond its first group. */

@@ -4,9 +4,8 @@ import dev.quipu.technique.ViewEvent;
 import java.time.OffsetDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
+import java.time.format.ResolverStyle;
 import java.util.Locale;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * Lines of a web server's access log in the common or combined format:
@@ -16,14 +15,16 @@ import java.util.regex.Pattern;
  * </pre>
  *
  * <p>A line is a view of the URL of its request line, at its time, by its client address, whatever
- * its method and status.
+ * its method and status. What follows the request is not looked at.
+ *
+ * <p>Read by hand: a regular expression that steps over escaped quotes takes a stack frame for each
+ * character, and a long line would end the import.
  */
 final class CombinedLog {
-  private static final Pattern LINE =
-      Pattern.compile(
-          "(?<client>\\S+) \\S+ (?:[^\\[]*) ?\\[(?<time>[^\\]]*)] \"(?<request>(?:[^\"\\\\]|\\\\.)*)\".*");
+  /** Strict: 31 February is a mistake, not the last day of that month. */
   private static final DateTimeFormatter TIME =
-      DateTimeFormatter.ofPattern("dd/MMM/yyyy:HH:mm:ss Z", Locale.ENGLISH);
+      DateTimeFormatter.ofPattern("dd/MMM/uuuu:HH:mm:ss Z", Locale.ENGLISH)
+          .withResolverStyle(ResolverStyle.STRICT);
 
   private CombinedLog() {}
 
@@ -33,19 +34,56 @@ final class CombinedLog {
    * @throws IllegalArgumentException naming the field that is wrong
    */
   static ViewEvent parse(String line) {
-    Matcher matcher = LINE.matcher(line);
-    if (!matcher.matches()) {
-      throw new IllegalArgumentException("not a line of the combined log format");
+    int clientEnd = line.indexOf(' ');
+    if (clientEnd <= 0) {
+      throw new IllegalArgumentException("client address: the line does not start with one");
     }
-    String[] request = matcher.group("request").split(" ", -1);
+    // The name of a user may hold brackets, but no quote that is not escaped.
+    int timeEnd = line.indexOf("] \"", clientEnd);
+    int timeStart = line.lastIndexOf(" [", timeEnd);
+    if (timeStart < clientEnd) {
+      throw new IllegalArgumentException("time: no [time] before a \"request\"");
+    }
+    int requestStart = timeEnd + "] \"".length();
+    int requestEnd = closingQuote(line, requestStart);
+    if (requestEnd < 0) {
+      throw new IllegalArgumentException("request: no closing quote");
+    }
+    String[] request = line.substring(requestStart, requestEnd).split(" ", -1);
     if (request.length != 3) {
       throw new IllegalArgumentException("request: not METHOD URL VERSION");
     }
+    String client = checkEncoding("client address", line.substring(0, clientEnd));
+    String url = checkEncoding("request", request[1]);
+    return new ViewEvent(url, time(line, timeStart, timeEnd).toInstant(), client);
+  }
+
+  private static int closingQuote(String line, int start) {
+    for (int i = start; i < line.length(); i++) {
+      char c = line.charAt(i);
+      if (c == '"') {
+        return i;
+      }
+      if (c == '\\') {
+        i++; // whatever is escaped
+      }
+    }
+    return -1;
+  }
+
+  private static OffsetDateTime time(String line, int start, int end) {
     try {
-      OffsetDateTime time = OffsetDateTime.parse(matcher.group("time"), TIME);
-      return new ViewEvent(request[1], time.toInstant(), matcher.group("client"));
+      return OffsetDateTime.parse(line.substring(start + " [".length(), end), TIME);
     } catch (DateTimeParseException e) {
       throw new IllegalArgumentException("time: not like 17/May/2015:10:05:03 +0000", e);
     }
+  }
+
+  /** Bytes that are no UTF-8 were all read as one character: two URLs could become one. */
+  static String checkEncoding(String field, String text) {
+    if (text.indexOf('\uFFFD') >= 0) {
+      throw new IllegalArgumentException(field + ": not UTF-8");
+    }
+    return text;
   }
 }

@@ -36,8 +36,6 @@ final class CounterCommands {
         "  quipu add stock -2 --floor 0 --id order-981"
       })
   static final class AddCommand implements Callable<Integer> {
-    private static final int ATTEMPTS_MAX = 5;
-
     @Mixin private Target target = new Target();
     @Mixin private Output output = new Output();
 
@@ -59,27 +57,26 @@ final class CounterCommands {
     @Option(names = "--ceiling", description = "Refuse to go above this.")
     private long ceiling = Long.MAX_VALUE;
 
+    @Option(
+        names = {"-v", "--verbose"},
+        description = "Print the id of this request on standard error.")
+    private boolean verbose;
+
     @Override
     public Integer call() {
       String given = id;
       RequestId request = given == null ? RequestId.random() : RequestId.of(given);
       Add add = new Add(name, delta, new Bounds(floor, ceiling), request);
-      try (Access access = target.open()) {
-        return print(add, addOnce(access, add));
+      if (verbose) {
+        output.note("request id: " + request); // before the first attempt: kept if we are killed
       }
-    }
-
-    /** Repeats an unknown outcome: under its id the add counts once. */
-    private AddResult addOnce(Access access, Add add) {
-      for (int attempt = 1; ; attempt++) {
-        try {
-          return access.add(add);
-        } catch (StoreException e) {
-          if (e.outcome() != Outcome.UNKNOWN || attempt == ATTEMPTS_MAX) {
-            output.note("request id: " + add.id());
-            throw e;
-          }
+      try (Access access = target.open()) {
+        return print(add, target.attempts().repeat(() -> access.add(add)));
+      } catch (StoreException e) {
+        if (e.outcome() == Outcome.UNKNOWN && !verbose) {
+          output.note("request id: " + request);
         }
+        throw e;
       }
     }
 
@@ -100,7 +97,7 @@ final class CounterCommands {
         case AddResult.Conflict conflict -> {
           output.print(
               "refused (conflict): the id was used for another request",
-              Map.of("name", add.counter(), "refused", "conflict"));
+              Output.members("name", add.counter(), "refused", "conflict"));
           yield ExitCode.REFUSED;
         }
       };
@@ -128,7 +125,7 @@ final class CounterCommands {
 
     @Override
     public Integer call() {
-      try (Access access = target.open()) {
+      try (Access access = target.openToRead()) {
         Optional<Reading> reading = access.read(name);
         if (reading.isEmpty()) {
           output.note("no such counter: " + name);
@@ -153,8 +150,11 @@ final class CounterCommands {
 
     @Override
     public Integer call() {
+      if (limit < 0) {
+        throw new IllegalArgumentException("--limit is %d, the least is 0".formatted(limit));
+      }
       long left = limit;
-      try (Access access = target.open()) {
+      try (Access access = target.openToRead()) {
         String after = "";
         while (left > 0) {
           int size = (int) Math.min(left, Limits.PAGE_COUNTERS_MAX);
@@ -190,12 +190,13 @@ final class CounterCommands {
 
     @Override
     public Integer call() {
-      try (Access access = target.open()) {
-        switch (access.outcome(name, RequestId.of(id), seal)) {
+      RequestId request = RequestId.of(id);
+      try (Access access = target.openToRead()) {
+        switch (target.attempts().repeat(() -> access.outcome(name, request, seal))) {
           case RequestOutcome.Applied applied ->
               output.print(
                   "applied " + applied.added(),
-                  Map.of("outcome", "applied", "added", Long.toString(applied.added())));
+                  Output.members("outcome", "applied", "added", Long.toString(applied.added())));
           case RequestOutcome.NotSeen notSeen ->
               output.print("not-seen", Map.of("outcome", "not-seen"));
           case RequestOutcome.Sealed sealed -> output.print("sealed", Map.of("outcome", "sealed"));
@@ -215,13 +216,14 @@ final class CounterCommands {
 
     @Override
     public Integer call() {
-      try (Access access = target.open()) {
+      try (Access access = target.openToRead()) {
         String after = "";
         while (true) {
           CounterPage page = access.list("", after, Limits.PAGE_COUNTERS_MAX);
           for (CounterPage.Entry each : page.counters()) {
             output.printJson(
-                Map.of("name", each.name(), "value", Long.toString(each.reading().value())));
+                Output.members(
+                    "name", each.name(), "value", Long.toString(each.reading().value())));
           }
           if (page.resumeAfter().isEmpty()) {
             return ExitCode.OK;

@@ -46,14 +46,14 @@ final class DataCommands {
     public Integer call() {
       Optional<Instant> start = Optional.ofNullable(from).map(ViewsCommand::time);
       Optional<Instant> end = Optional.ofNullable(until).map(ViewsCommand::time);
-      try (Access access = target.open()) {
+      try (Access access = target.openToRead()) {
         OptionalLong views = access.views(url, start, end);
         if (views.isEmpty()) {
           output.note("never viewed: " + url);
           return ExitCode.FAILED;
         }
         String text = Long.toString(views.getAsLong());
-        output.print(text, Map.of("url", url, "value", text));
+        output.print(text, Output.members("url", url, "value", text));
         return ExitCode.OK;
       }
     }
@@ -100,7 +100,7 @@ final class DataCommands {
   private static int print(Output output, Inspection.Report report) {
     output.print(
         String.join(System.lineSeparator(), report.lines()),
-        Map.of("sound", report.sound(), "lines", report.lines()));
+        Output.members("sound", report.sound(), "lines", report.lines()));
     return report.sound() ? ExitCode.OK : ExitCode.DAMAGED;
   }
 
@@ -114,7 +114,7 @@ final class DataCommands {
     @Override
     public Integer call() {
       if (markdown) {
-        output.print(TechniqueTable.markdown(), Map.of());
+        output.printText(TechniqueTable.markdown());
         return ExitCode.OK;
       }
       for (TechniqueSpec spec : Techniques.ALL) {
@@ -129,7 +129,13 @@ final class DataCommands {
               .sorted()
               .map(guarantee -> "  - " + guarantee.sentence())
               .collect(Collectors.joining(System.lineSeparator()));
-      return "%s: %s%n%s".formatted(spec.name(), spec.summary(), guarantees);
+      return "%s: %s%n%s%n  an add: %s%n  a read: %s"
+          .formatted(
+              spec.name(),
+              spec.summary(),
+              guarantees,
+              TechniqueTable.cost(spec.perAdd()),
+              TechniqueTable.cost(spec.perRead()));
     }
 
     private static Map<String, Object> members(TechniqueSpec spec) {
@@ -138,6 +144,8 @@ final class DataCommands {
       members.put("summary", spec.summary());
       members.put("needs", spec.needs().stream().sorted().map(Enum::name).toList());
       members.put("guarantees", spec.guarantees().stream().sorted().map(Guarantee::name).toList());
+      members.put("perAdd", spec.perAdd());
+      members.put("perRead", spec.perRead());
       members.put("source", spec.source());
       return members;
     }
@@ -165,7 +173,7 @@ final class DataCommands {
       String verdict = report.broken().orElse("every promise kept");
       output.print(
           "%d runs in which replies were lost: %s".formatted(report.runs(), verdict),
-          Map.of("runs", report.runs(), "broken", report.broken().orElse("")));
+          Output.members("runs", report.runs(), "broken", report.broken().orElse("")));
       return report.broken().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
     }
   }

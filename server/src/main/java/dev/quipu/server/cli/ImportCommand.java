@@ -2,9 +2,6 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.RequestId;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.StoreException;
 import dev.quipu.technique.ViewEvent;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -13,28 +10,24 @@ import java.io.InputStreamReader;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.function.Supplier;
 import java.util.zip.GZIPInputStream;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Counts what is in a file. */
 @Command(
@@ -47,8 +40,9 @@ import tools.jackson.databind.json.JsonMapper;
       "  combined-log  a web server's access log: exact unique views per URL,",
       "                a view being URL, time and client address",
       "  ndjson        {\"name\",\"delta\",\"id\"} a line, or what export prints;",
-      "                a line without an id gets one from its number and text, and",
-      "                counts once within the server's window of request ids",
+      "                a line without an id gets one from its number and text, not",
+      "                from its file: it counts once within the store's window of",
+      "                request ids, and the same line in another file not at all",
       "",
       "Example:",
       "  quipu import --data quipu-data --format combined-log access.log"
@@ -56,8 +50,6 @@ import tools.jackson.databind.json.JsonMapper;
 final class ImportCommand implements Callable<Integer> {
   private static final int BATCH = 512;
   private static final int REPORTED_MAX = 10;
-  private static final int ATTEMPTS_MAX = 5;
-  private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   /** What a file holds. */
   enum Format {
@@ -84,13 +76,39 @@ final class ImportCommand implements Callable<Integer> {
   private long skipped;
   private final List<ViewEvent> events = new ArrayList<>();
   private final List<Add> adds = new ArrayList<>();
+  private final List<Long> addLines = new ArrayList<>(); // where each of them stands
 
   @Override
-  public Integer call() throws IOException {
-    Thread hook = new Thread(() -> output.note("broken off; run it again: " + summary()));
-    Runtime.getRuntime().addShutdownHook(hook);
-    try (Access access = target.open();
-        InputStream in = open();
+  public Integer call() {
+    boolean endless = file.toString().equals("-"); // its next line may never come
+    try (Stopping stopping = new Stopping(Duration.ofSeconds(endless ? 1 : 10))) {
+      boolean done = false;
+      try {
+        done = count(stopping);
+      } catch (IOException e) {
+        output.note("cannot read %s: %s".formatted(file, why(e)));
+      } finally {
+        if (!done && read > 0) {
+          output.note("broken off; run it again: " + summary());
+        }
+      }
+      if (!done) {
+        return ExitCode.FAILED;
+      }
+      Map<String, Object> members = new LinkedHashMap<>();
+      members.put("lines", read);
+      members.put("counted", counted);
+      members.put("before", before);
+      members.put("skipped", skipped);
+      output.print(summary(), members);
+      return skipped == 0 ? ExitCode.OK : ExitCode.SKIPPED;
+    }
+  }
+
+  /** Counts until the end of the file, and says whether it came that far. */
+  private boolean count(Stopping stopping) throws IOException {
+    try (InputStream in = open();
+        Access access = target.open();
         ProgressBar bar = bar()) {
       BufferedReader lines =
           new BufferedReader(
@@ -98,6 +116,9 @@ final class ImportCommand implements Callable<Integer> {
                   in,
                   StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPLACE)));
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        if (stopping.isAsked()) {
+          return false; // what was not flushed was not counted, and is read again
+        }
         read++;
         take(line);
         bar.stepBy(line.length() + 1L);
@@ -106,16 +127,12 @@ final class ImportCommand implements Callable<Integer> {
         }
       }
       flush(access);
-    } finally {
-      Runtime.getRuntime().removeShutdownHook(hook);
+      return true;
     }
-    Map<String, Object> members = new LinkedHashMap<>();
-    members.put("lines", read);
-    members.put("counted", counted);
-    members.put("before", before);
-    members.put("skipped", skipped);
-    output.print(summary(), members);
-    return skipped == 0 ? ExitCode.OK : ExitCode.SKIPPED;
+  }
+
+  private static String why(IOException e) {
+    return e instanceof NoSuchFileException ? "no such file" : String.valueOf(e.getMessage());
   }
 
   private String summary() {
@@ -127,81 +144,44 @@ final class ImportCommand implements Callable<Integer> {
     try {
       switch (format) {
         case COMBINED_LOG -> events.add(CombinedLog.parse(line));
-        case NDJSON -> adds.add(add(line));
+        case NDJSON ->
+            CounterLine.parse(line, read)
+                .ifPresent(add -> {
+                  adds.add(add);
+                  addLines.add(read);
+                });
       }
     } catch (IllegalArgumentException e) {
-      if (++skipped <= REPORTED_MAX) {
-        output.note("line %d skipped: %s".formatted(read, e.getMessage()));
-      }
+      skip(read, String.valueOf(e.getMessage()));
     }
   }
 
-  private Add add(String line) {
-    JsonNode node;
-    try {
-      node = MAPPER.readTree(line);
-    } catch (JacksonException e) {
-      throw new IllegalArgumentException("not JSON: " + e.getOriginalMessage(), e);
-    }
-    String name = node.path("name").asString("");
-    JsonNode amount = node.has("delta") ? node.path("delta") : node.path("value");
-    long delta;
-    try {
-      delta = Long.parseLong(amount.asString(""));
-    } catch (NumberFormatException e) {
-      throw new IllegalArgumentException("delta: not a 64-bit integer", e);
-    }
-    String id =
-        node.has("id") ? node.path("id").asString() : "import/%d/%s".formatted(read, hash(line));
-    return new Add(name, delta, RequestId.of(id));
-  }
-
-  private static String hash(String line) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest(line.getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(hash);
-    } catch (NoSuchAlgorithmException impossible) { // every Java platform must have SHA-256
-      throw new IllegalStateException(impossible);
+  private void skip(long line, String why) {
+    if (++skipped <= REPORTED_MAX) {
+      output.note("line %d skipped: %s".formatted(line, why));
     }
   }
 
   private void flush(Access access) {
     if (!events.isEmpty()) {
-      int now = repeated(() -> access.addViews(List.copyOf(events)));
+      int now = target.attempts().repeat(() -> access.addViews(events));
       counted += now;
       before += events.size() - now;
       events.clear();
     }
     if (!adds.isEmpty()) {
-      for (AddResult result : repeated(() -> access.addAll(List.copyOf(adds)))) {
-        switch (result) {
+      List<AddResult> results = target.attempts().repeat(() -> access.addAll(adds));
+      for (int i = 0; i < results.size(); i++) {
+        switch (results.get(i)) {
           case AddResult.Applied applied -> counted++;
           case AddResult.Replayed replayed -> before++;
-          case AddResult.Refused refused -> {
-            skipped++;
-            output.note("an add was refused: " + refused);
-          }
-          case AddResult.Conflict conflict -> {
-            skipped++;
-            output.note("an id was used for another request before");
-          }
+          case AddResult.Refused refused -> skip(addLines.get(i), refused.why() + " refused it");
+          case AddResult.Conflict conflict ->
+              skip(addLines.get(i), "id: used for another request before");
         }
       }
       adds.clear();
-    }
-  }
-
-  /** What may have counted is sent again: it counts once. */
-  private static <T> T repeated(Supplier<T> call) {
-    for (int attempt = 1; ; attempt++) {
-      try {
-        return call.get();
-      } catch (StoreException e) {
-        if (e.outcome() != Outcome.UNKNOWN || attempt == ATTEMPTS_MAX) {
-          throw e;
-        }
-      }
+      addLines.clear();
     }
   }
 
@@ -210,7 +190,12 @@ final class ImportCommand implements Callable<Integer> {
       return System.in;
     }
     InputStream in = Files.newInputStream(file);
-    return file.toString().endsWith(".gz") ? new GZIPInputStream(in) : in;
+    try {
+      return file.toString().endsWith(".gz") ? new GZIPInputStream(in) : in;
+    } catch (IOException e) {
+      in.close();
+      throw e;
+    }
   }
 
   private ProgressBar bar() throws IOException {
@@ -221,6 +206,9 @@ final class ImportCommand implements Callable<Integer> {
             .setUnit(" MiB", 1 << 20)
             .setInitialMax(known ? Files.size(file) : -1)
             .clearDisplayOnFinish();
+    if (System.getenv("NO_COLOR") != null) {
+      builder.setStyle(ProgressBarStyle.UNICODE_BLOCK);
+    }
     if (!Terminal.isStandardError()) {
       builder.setConsumer(new Terminal.Nowhere());
     }

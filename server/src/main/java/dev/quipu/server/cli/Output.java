@@ -1,6 +1,9 @@
 package dev.quipu.server.cli;
 
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -19,18 +22,50 @@ final class Output {
   @Option(names = "--json", description = "Print JSON.")
   private boolean json;
 
+  /** Two members in this order: that of {@code Map.of} is another in every process. */
+  static Map<String, Object> members(String first, Object one, String second, Object two) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put(first, one);
+    members.put(second, two);
+    return members;
+  }
+
   /** Prints either the text or the members. */
   void print(String text, Map<String, ?> members) {
-    PrintWriter out = line().getOut();
-    out.println(json ? MAPPER.writeValueAsString(members) : text);
-    out.flush();
+    if (json) {
+      printJson(members);
+    } else {
+      printLine(text);
+    }
+  }
+
+  /**
+   * Prints what has no form in JSON.
+   *
+   * @throws IllegalArgumentException if JSON was asked for
+   */
+  void printText(String text) {
+    if (json) {
+      throw new IllegalArgumentException("--json cannot be had together with another form");
+    }
+    printLine(text);
   }
 
   /** Prints JSON whatever was asked for. */
   void printJson(Map<String, ?> members) {
+    printLine(MAPPER.writeValueAsString(members));
+  }
+
+  /**
+   * A writer keeps its failures to itself: without a look at them, an export to a full disk would
+   * end well.
+   */
+  private void printLine(String text) {
     PrintWriter out = line().getOut();
-    out.println(MAPPER.writeValueAsString(members));
-    out.flush();
+    out.println(text);
+    if (out.checkError()) {
+      throw new UncheckedIOException("cannot write to standard output", new IOException());
+    }
   }
 
   /** Prints what is not data. */

@@ -1,14 +1,17 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.Quipu;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import picocli.AutoComplete;
+import java.nio.file.Path;
+import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** The command {@code quipu} and its subcommands. */
 @Command(
@@ -29,7 +32,8 @@ import picocli.CommandLine.IVersionProvider;
       DataCommands.SalvageCommand.class,
       DataCommands.TechniquesCommand.class,
       DataCommands.VerifyCommand.class,
-      AutoComplete.GenerateCompletion.class,
+      ToolCommands.CompletionCommand.class,
+      ToolCommands.VersionCommand.class,
     },
     footer = {
       "",
@@ -42,18 +46,30 @@ import picocli.CommandLine.IVersionProvider;
       "  5  it is not known whether it was done: repeat it with the same id",
       "  6  the server or the store cannot be reached, or has no room",
       "  7  done, but some lines of the input were skipped",
+      "A signal ends a command as the system has it: 130 for SIGINT, 143 for SIGTERM.",
       "",
-      "Completion for bash and zsh: source <(quipu generate-completion)"
+      "Completion for bash and zsh: source <(quipu completion bash)"
     })
 public final class QuipuCommand {
   /** When the command began: the class is loaded first of all. */
   static final long STARTED_NANOS = Clock.system().nanoTime();
 
-  private QuipuCommand() {}
+  private final Function<Path, Quipu> directories;
+  private final Clock clock;
+
+  private QuipuCommand(Function<Path, Quipu> directories, Clock clock) {
+    this.directories = directories;
+    this.clock = clock;
+  }
 
   /** A command line that is ready to run. */
   public static CommandLine commandLine() {
-    CommandLine line = new CommandLine(new QuipuCommand());
+    return commandLine(Quipu::open, Clock.system());
+  }
+
+  /** A command line that opens data directories in its own way, and waits by its own clock. */
+  static CommandLine commandLine(Function<Path, Quipu> directories, Clock clock) {
+    CommandLine line = new CommandLine(new QuipuCommand(directories, clock));
     line.getSubcommands()
         .values()
         .forEach(command -> command.getCommandSpec().mixinStandardHelpOptions(true));
@@ -66,6 +82,19 @@ public final class QuipuCommand {
     return line;
   }
 
+  /** The command at the root of another. */
+  static QuipuCommand of(CommandSpec command) {
+    return (QuipuCommand) command.root().userObject();
+  }
+
+  Quipu open(Path directory) {
+    return directories.apply(directory);
+  }
+
+  Clock clock() {
+    return clock;
+  }
+
   private static String message(Exception failure) {
     String message = String.valueOf(failure.getMessage());
     return switch (failure) {
@@ -74,6 +103,7 @@ public final class QuipuCommand {
       case StoreException e -> message;
       case IllegalArgumentException e -> message;
       case IOException e -> message;
+      case UncheckedIOException e -> message;
       default -> failure.toString();
     };
   }
@@ -89,17 +119,22 @@ public final class QuipuCommand {
           };
       case IllegalArgumentException e -> ExitCode.USAGE;
       case IOException e -> ExitCode.UNREACHABLE;
-      case UncheckedIOException e -> ExitCode.UNREACHABLE;
+      case UncheckedIOException e -> ExitCode.FAILED; // standard output
       default -> ExitCode.FAILED;
     };
+  }
+
+  /** The version that the jar was built with. */
+  static String version() {
+    String version = QuipuCommand.class.getPackage().getImplementationVersion();
+    return version == null ? "development" : version;
   }
 
   /** Tells the version that the jar was built with. */
   static final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {
-      String version = QuipuCommand.class.getPackage().getImplementationVersion();
-      return new String[] {"quipu " + (version == null ? "development" : version)};
+      return new String[] {"quipu " + version()};
     }
   }
 }

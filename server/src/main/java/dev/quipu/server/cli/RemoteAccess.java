@@ -11,11 +11,11 @@ import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import dev.quipu.technique.ViewEvent;
-import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -27,9 +27,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
 
 /** A running server, over HTTP. Repeats nothing by itself. */
 final class RemoteAccess implements Access {
@@ -52,14 +58,44 @@ final class RemoteAccess implements Access {
     this.token = token;
   }
 
-  /** A status and what came with it. */
-  private record Reply(int status, String body) {
+  /** A status and what came with it, to a request that may or may not write. */
+  private record Reply(int status, String body, boolean writes) {
     JsonNode json() {
+      return parse(body);
+    }
+
+    /** Each line, of which there is one for each that was sent. */
+    List<JsonNode> lines(int sent) {
+      if (status != 200) {
+        throw failure(status, problem(), writes);
+      }
+      List<JsonNode> lines = body.lines().map(this::parse).toList();
+      if (lines.size() != sent) {
+        throw strange("%d lines answered, %d sent".formatted(lines.size(), sent), null);
+      }
+      return lines;
+    }
+
+    /** What is wrong; nothing in it if the answer comes from something that is no Quipu. */
+    JsonNode problem() {
       try {
         return MAPPER.readTree(body);
-      } catch (JacksonException e) {
-        throw StoreException.unknown(Reason.UNAVAILABLE, "the answer is not JSON", e);
+      } catch (JacksonException notOurs) {
+        return MissingNode.getInstance();
       }
+    }
+
+    private JsonNode parse(String text) {
+      try {
+        return MAPPER.readTree(text);
+      } catch (JacksonException e) {
+        throw strange("the answer is not JSON", e);
+      }
+    }
+
+    private StoreException strange(String message, @Nullable Throwable cause) {
+      Outcome outcome = writes ? Outcome.UNKNOWN : Outcome.NOT_APPLIED;
+      return new StoreException(outcome, Reason.UNAVAILABLE, message, cause);
     }
   }
 
@@ -80,7 +116,7 @@ final class RemoteAccess implements Access {
       request.header("Idempotency-Key", "\"" + quoted + "\"");
     }
     Reply reply = send(request, true);
-    return result(reply.status, reply.json());
+    return result(reply.status, reply.status == 200 ? reply.json() : reply.problem());
   }
 
   @Override
@@ -97,7 +133,7 @@ final class RemoteAccess implements Access {
     }
     Reply reply = send(post("/v1/counters/bulk", NDJSON, lines.toString()), true);
     List<AddResult> results = new ArrayList<>();
-    for (JsonNode line : lines(reply)) {
+    for (JsonNode line : reply.lines(adds.size())) {
       results.add(result(line.path("status").asInt(), line));
     }
     return results;
@@ -136,7 +172,7 @@ final class RemoteAccess implements Access {
           };
       return new AddResult.Refused(why, number(node, "value").orElse(0));
     }
-    throw failure(status, node);
+    throw failure(status, node, true);
   }
 
   @Override
@@ -211,10 +247,11 @@ final class RemoteAccess implements Access {
       lines.append(json(members)).append('\n');
     }
     int counted = 0;
-    for (JsonNode line : lines(send(post("/v1/views/bulk", NDJSON, lines.toString()), true))) {
+    Reply reply = send(post("/v1/views/bulk", NDJSON, lines.toString()), true);
+    for (JsonNode line : reply.lines(events.size())) {
       int status = line.path("status").asInt();
       if (status != 202) {
-        throw failure(status, line);
+        throw failure(status, line, true);
       }
       counted += line.path("counted").asBoolean() ? 1 : 0;
     }
@@ -223,7 +260,7 @@ final class RemoteAccess implements Access {
 
   @Override
   public void close() {
-    client.close();
+    client.shutdownNow(); // what had no answer by now has been given up
   }
 
   private HttpRequest.Builder get(String path) {
@@ -242,43 +279,50 @@ final class RemoteAccess implements Access {
     return request;
   }
 
+  /** Sends, and waits for the last byte of the answer, but not beyond the deadline. */
   private Reply send(HttpRequest.Builder request, boolean writes) {
+    CompletableFuture<HttpResponse<String>> answer =
+        client.sendAsync(
+            request.build(), HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+    Outcome outcome = writes ? Outcome.UNKNOWN : Outcome.NOT_APPLIED;
     try {
-      HttpResponse<String> response =
-          client.send(request.build(), HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
-      return new Reply(response.statusCode(), response.body());
-    } catch (ConnectException e) {
-      throw new StoreException(
+      HttpResponse<String> response = answer.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+      return new Reply(response.statusCode(), response.body(), writes);
+    } catch (ExecutionException e) {
+      throw unanswered(e.getCause() == null ? e : e.getCause(), outcome);
+    } catch (TimeoutException e) {
+      answer.cancel(true);
+      String message = "no answer from %s in %d s".formatted(server, DEADLINE.toSeconds());
+      throw new StoreException(outcome, Reason.TIMEOUT, message, e);
+    } catch (InterruptedException e) {
+      answer.cancel(true);
+      Thread.currentThread().interrupt();
+      throw new StoreException(outcome, Reason.UNAVAILABLE, "interrupted", e);
+    }
+  }
+
+  private StoreException unanswered(Throwable cause, Outcome outcome) {
+    // Without a connection nothing was sent.
+    if (cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException) {
+      return new StoreException(
           Outcome.NOT_APPLIED,
           Reason.UNAVAILABLE,
           "no server at " + server + "; start one with: quipu serve",
-          e);
-    } catch (IOException e) {
-      throw new StoreException(
-          writes ? Outcome.UNKNOWN : Outcome.NOT_APPLIED, Reason.UNAVAILABLE, String.valueOf(e), e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw StoreException.unknown(Reason.UNAVAILABLE, "interrupted", e);
+          cause);
     }
+    return new StoreException(outcome, Reason.UNAVAILABLE, String.valueOf(cause), cause);
   }
 
   private static JsonNode ok(Reply reply) {
     if (reply.status != 200) {
-      throw failure(reply.status, reply.json());
+      throw failure(reply.status, reply.problem(), reply.writes);
     }
     return reply.json();
   }
 
-  private static List<JsonNode> lines(Reply reply) {
-    if (reply.status != 200) {
-      throw failure(reply.status, reply.json());
-    }
-    return reply.body.lines().map(MAPPER::readTree).toList();
-  }
-
   /** What a problem means: a bad request is the caller's mistake. */
-  private static RuntimeException failure(int status, JsonNode problem) {
-    String detail = problem.path("detail").asString("status " + status);
+  private static RuntimeException failure(int status, JsonNode problem, boolean writes) {
+    String detail = problem.path("detail").asString("the server answered with status " + status);
     if (status == 400 || status == 413) {
       return new IllegalArgumentException(detail);
     }
@@ -287,10 +331,15 @@ final class RemoteAccess implements Access {
           case 401, 403 -> Reason.DENIED;
           case 507 -> Reason.FULL;
           case 429 -> Reason.THROTTLED;
-          case 500 -> Reason.CORRUPT;
+          case 500 ->
+              problem.path("type").asString("").equals("/problems/store-damaged")
+                  ? Reason.CORRUPT
+                  : Reason.UNAVAILABLE;
           default -> Reason.UNAVAILABLE;
         };
-    boolean unknown = problem.path("outcome").asString("").equals("unknown");
+    // A 5xx that does not say comes from something between: the server may have done it.
+    String said = problem.path("outcome").asString(status >= 500 ? "unknown" : "not-applied");
+    boolean unknown = writes && said.equals("unknown");
     return new StoreException(
         unknown ? Outcome.UNKNOWN : Outcome.NOT_APPLIED, reason, detail, null);
   }

@@ -3,6 +3,7 @@ package dev.quipu.server.cli;
 import dev.quipu.Quipu;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.LogSetup;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.store.MemoryDriver;
@@ -32,7 +33,8 @@ import picocli.CommandLine.TypeConversionException;
     description = "Count for others, over HTTP, until stopped.",
     footer = {
       "",
-      "SIGTERM and SIGINT stop it gracefully: requests under way are answered.",
+      "SIGTERM and SIGINT stop it gracefully: requests under way are answered, and",
+      "it ends with 143 or 130, as the system has it.",
       "",
       "Example:",
       "  quipu serve --data /var/lib/quipu --window 48h"
@@ -85,8 +87,17 @@ final class ServeCommand implements Callable<Integer> {
   @Option(names = "--insecure", description = "Let other machines in without a token.")
   private boolean insecure;
 
+  @Option(
+      names = "--log",
+      paramLabel = "FORM",
+      description =
+          "Form of the log on standard error: json or text (default: text on a terminal, else json).")
+  private LogSetup.@Nullable Form log;
+
   @Override
   public Integer call() throws IOException {
+    LogSetup.Form terminal = Terminal.isStandardError() ? LogSetup.Form.text : LogSetup.Form.json;
+    LogSetup.use(log == null ? terminal : log);
     if (http < 0 || http > 65_535) {
       throw new IllegalArgumentException("--http is " + http + ", the limits are 0 and 65535");
     }

@@ -1,16 +1,21 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.Quipu;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** The options that say what a command counts on. */
 final class Target {
+  @Spec(Spec.Target.MIXEE)
+  @SuppressWarnings("NullAway.Init") // picocli sets it
+  private CommandSpec command;
+
   @Option(
       names = "--data",
       paramLabel = "DIR",
@@ -30,11 +35,36 @@ final class Target {
       description = "Show the token in this file to the server (or env QUIPU_TOKEN).")
   private @Nullable Path tokenFile;
 
+  /** Opens what a command writes to; a directory is made if need be. */
   Access open() {
     Path directory = data;
     return directory != null
-        ? new LocalAccess(Quipu.open(directory))
-        : new RemoteAccess(server, token(tokenFile));
+        ? new LocalAccess(QuipuCommand.of(command).open(directory))
+        : new RemoteAccess(checked(server), token(tokenFile));
+  }
+
+  /** Opens what a command only reads: a directory whose name is misspelt is not made. */
+  Access openToRead() {
+    Path directory = data;
+    if (directory != null && !Files.isDirectory(directory)) {
+      throw new IllegalArgumentException(directory + " is not a directory");
+    }
+    return open();
+  }
+
+  /** Repeats what has no known outcome. */
+  Attempts attempts() {
+    return new Attempts(QuipuCommand.of(command).clock());
+  }
+
+  private static URI checked(URI server) {
+    String scheme = server.getScheme();
+    boolean web = "http".equalsIgnoreCase(scheme) || "https".equalsIgnoreCase(scheme);
+    if (!web || server.getHost() == null) {
+      throw new IllegalArgumentException(
+          "--server is '%s'; it must be like http://127.0.0.1:7080".formatted(server));
+    }
+    return server;
   }
 
   /** The token in a file, or in the environment. */

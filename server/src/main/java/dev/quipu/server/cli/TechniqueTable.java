@@ -45,7 +45,7 @@ final class TechniqueTable {
             .collect(Collectors.joining(", "));
   }
 
-  private static String cost(Cost cost) {
+  static String cost(Cost cost) {
     return "round trips %d, writes %d, items kept %d"
         .formatted(cost.roundTrips(), cost.writes(), cost.itemsKept());
   }

@@ -122,9 +122,7 @@ final class CommandsTest {
           assertTrue(
               first.out.startsWith("39 lines read, 33 counted now, 1 counted before, 5 skipped"),
               first.out);
-          assertTrue(
-              first.err.contains("line 35 skipped: not a line of the combined log format"),
-              first.err);
+          assertTrue(first.err.contains("line 35 skipped: time: no [time] before"), first.err);
           assertTrue(first.err.contains("line 36 skipped: time: not like"), first.err);
           assertTrue(first.err.contains("line 37 skipped: request: not"), first.err);
           Said second = run(target, "import", "--format", "combined-log", log);
@@ -173,7 +171,40 @@ final class CommandsTest {
     assertEquals(6, run(List.of("--server", "http://127.0.0.1:9"), "get", "a").code);
     assertEquals(0, run(List.of(), "--help").code);
     assertEquals(0, run(List.of(), "techniques").code);
-    assertTrue(run(List.of(), "generate-completion").out.contains("quipu"));
+    assertEquals(2, run(List.of(), "techniques", "--json", "--markdown").code);
+    assertEquals(2, run(List.of(), "completion", "fish").code);
+    assertEquals(2, run(List.of(), "serve", "--log", "xml").code);
+    assertEquals(2, run(List.of("--server", "localhost:7080"), "get", "a").code);
+    assertEquals(2, run(data, "list", "--limit", "-1").code);
+    assertTrue(run(List.of(), "completion", "zsh").out.contains("complete"));
+    assertTrue(run(List.of(), "version").out.startsWith("quipu "));
+  }
+
+  @Test
+  void everyCommandForDataSpeaksJson() throws Exception {
+    List<String> data = List.of("--data", temporary.resolve("d").toString(), "--json");
+    String log = resource("access.log").toString();
+    JsonMapper mapper = JsonMapper.builder().build();
+    String[][] commands = {
+      {"add", "a", "5", "--id", "one"},
+      {"add", "a", "-9", "--floor", "0"},
+      {"get", "a"},
+      {"list"},
+      {"outcome", "a", "one"},
+      {"outcome", "a", "two", "--seal"},
+      {"import", "--format", "combined-log", log},
+      {"views", "/quoted"},
+      {"export"},
+      {"check"},
+    };
+    for (String[] command : commands) {
+      Said said = run(data, command);
+      assertTrue(mapper.readTree(said.out).isObject(), said.toString());
+    }
+    for (String line : run(List.of("--json"), "techniques").out.lines().toList()) {
+      assertTrue(mapper.readTree(line).path("perAdd").path("roundTrips").isInt(), line);
+    }
+    assertTrue(mapper.readTree(run(List.of("--json"), "version").out).has("version"));
   }
 
   @Test

@@ -1,0 +1,105 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.Add;
+import dev.quipu.RequestId;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.Set;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Lines of NDJSON that add to counters: {@code {"name","delta","id"}}, the id optional, or {@code
+ * {"name","value"}} as export prints them.
+ *
+ * <p>A field that is not known is a mistake: a line with a floor must not count without it.
+ */
+final class CounterLine {
+  private static final Set<String> ADD = Set.of("name", "delta", "id");
+  private static final Set<String> EXPORTED = Set.of("name", "value");
+  private static final JsonMapper MAPPER =
+      JsonMapper.builder(
+              JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build())
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .build();
+
+  private CounterLine() {}
+
+  /**
+   * Reads a line.
+   *
+   * @param number where the line stands in its file, from 1
+   * @return empty if there is nothing to add: a blank line, or a counter exported at 0
+   * @throws IllegalArgumentException naming the field that is wrong
+   */
+  static Optional<Add> parse(String line, long number) {
+    if (line.isBlank()) {
+      return Optional.empty();
+    }
+    JsonNode node = object(CombinedLog.checkEncoding("line", line));
+    boolean exported = node.has("value");
+    for (String field : node.propertyNames()) {
+      if (!(exported ? EXPORTED : ADD).contains(field)) {
+        throw new IllegalArgumentException(
+            field + ": not known; known are name, delta and id, or name and value");
+      }
+    }
+    String name = text(node, "name");
+    long delta = number(node, exported ? "value" : "delta");
+    if (exported && delta == 0) {
+      return Optional.empty();
+    }
+    String id = node.has("id") ? text(node, "id") : "import/%d/%s".formatted(number, hash(line));
+    return Optional.of(new Add(name, delta, RequestId.of(id)));
+  }
+
+  private static JsonNode object(String line) {
+    JsonNode node;
+    try {
+      node = MAPPER.readTree(line);
+    } catch (JacksonException e) {
+      throw new IllegalArgumentException("not JSON: " + e.getOriginalMessage(), e);
+    }
+    if (!node.isObject()) {
+      throw new IllegalArgumentException("not a JSON object");
+    }
+    return node;
+  }
+
+  private static String text(JsonNode node, String field) {
+    JsonNode value = node.path(field);
+    if (!value.isString()) {
+      throw new IllegalArgumentException(field + ": not a string");
+    }
+    return value.stringValue();
+  }
+
+  private static long number(JsonNode node, String field) {
+    JsonNode value = node.path(field);
+    if (value.isIntegralNumber() && value.canConvertToLong()) {
+      return value.longValue();
+    }
+    try {
+      return Long.parseLong(value.isString() ? value.stringValue() : "");
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(field + ": not a 64-bit integer", e);
+    }
+  }
+
+  private static String hash(String line) {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256").digest(line.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(hash);
+    } catch (NoSuchAlgorithmException impossible) { // every Java platform must have SHA-256
+      throw new IllegalStateException(impossible);
+    }
+  }
+}

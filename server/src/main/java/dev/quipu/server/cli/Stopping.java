@@ -1,0 +1,49 @@
+package dev.quipu.server.cli;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Lets work end in order when the process is told to stop: the work looks whether it was asked to,
+ * and the process waits for it to close this.
+ */
+final class Stopping implements AutoCloseable {
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private final Thread hook;
+  private volatile boolean asked;
+
+  /**
+   * Begins to listen.
+   *
+   * @param patience longest wait for work that does not end, because its input does not come, say
+   */
+  Stopping(Duration patience) {
+    hook = new Thread(() -> ask(patience), "quipu-stop");
+    Runtime.getRuntime().addShutdownHook(hook);
+  }
+
+  /** Whether to end. */
+  boolean isAsked() {
+    return asked;
+  }
+
+  private void ask(Duration patience) {
+    asked = true;
+    try {
+      var unused = ended.await(patience.toMillis(), TimeUnit.MILLISECONDS); // enough either way
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    ended.countDown();
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException stoppingAlready) {
+      // and the hook has run, or runs
+    }
+  }
+}

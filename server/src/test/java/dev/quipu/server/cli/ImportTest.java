@@ -1,0 +1,332 @@
+package dev.quipu.server.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Quipu;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Page;
+import dev.quipu.store.Reason;
+import dev.quipu.store.RequestToken;
+import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.technique.ViewEvent;
+import dev.quipu.time.ManualClock;
+import java.io.IOException;
+import java.io.OutputStreamWriter;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Imports on a store in memory, which breaks when told. */
+final class ImportTest {
+  private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+  @TempDir Path directory;
+  private final BreakingDriver driver = new BreakingDriver();
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  /** A store that breaks down after so many writes. */
+  private static final class BreakingDriver implements StoreDriver {
+    private final MemoryDriver memory = new MemoryDriver();
+    private final AtomicLong writesLeft = new AtomicLong(Long.MAX_VALUE);
+
+    @Override
+    public StoreProfile profile() {
+      return memory.profile();
+    }
+
+    @Override
+    public Optional<Item> get(Key key, Consistency consistency) {
+      return memory.get(key, consistency);
+    }
+
+    @Override
+    public WriteResult write(Write write) {
+      return memory.write(write);
+    }
+
+    /** Breaks after the write, when nobody hears of it any more. */
+    @Override
+    public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+      long left = writesLeft.decrementAndGet();
+      if (left < 0) {
+        throw StoreException.notApplied(Reason.DENIED, "broken");
+      }
+      WriteResult result = memory.writeAll(writes, token);
+      if (left == 0) {
+        throw StoreException.unknown(Reason.UNAVAILABLE, "breaking", null);
+      }
+      return result;
+    }
+
+    @Override
+    public Page scan(Scan scan) {
+      return memory.scan(scan);
+    }
+
+    @Override
+    public void close() {
+      memory.close();
+    }
+  }
+
+  private int run(String... arguments) {
+    out.getBuffer().setLength(0);
+    err.getBuffer().setLength(0);
+    CommandLine line = QuipuCommand.commandLine(path -> Quipu.on(driver), new ManualClock(0));
+    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+    return line.execute(arguments);
+  }
+
+  private int load(String format, Path file) {
+    return run(
+        "import", "--json", "--data", directory.toString(), "--format", format, file.toString());
+  }
+
+  private Path file(String name, String... lines) throws IOException {
+    return Files.writeString(directory.resolve(name), String.join("\n", lines) + "\n");
+  }
+
+  /** The numbers of lines, counted now, counted before, skipped. */
+  private List<Long> said() {
+    JsonNode json = MAPPER.readTree(out.toString());
+    return List.of(
+        json.path("lines").asLong(),
+        json.path("counted").asLong(),
+        json.path("before").asLong(),
+        json.path("skipped").asLong());
+  }
+
+  private String value(String name) {
+    return run("get", name, "--data", directory.toString()) == 0 ? out.toString().strip() : "none";
+  }
+
+  private long views() {
+    assertEquals(0, run("views", "/a", "--data", directory.toString()), err.toString());
+    return Long.parseLong(out.toString().strip());
+  }
+
+  private static String view(int client, int second) {
+    return "10.0.0.%d - - [17/May/2015:10:00:%02d +0000] \"GET /a HTTP/1.1\" 200 1 \"-\" \"-\""
+        .formatted(client, second);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 700, 1_900})
+  void anImportThatBreaksOffIsRunAgain(long writes) throws IOException {
+    StringBuilder log = new StringBuilder();
+    for (int i = 0; i < 2_000; i++) {
+      log.append(view(i % 100, i / 100)).append('\n');
+    }
+    Path file = file("access.log", log.toString().strip());
+    driver.writesLeft.set(writes);
+    int code = load("combined-log", file);
+    assertTrue(code == ExitCode.UNKNOWN || code == ExitCode.UNREACHABLE, "ended with " + code);
+    assertTrue(err.toString().contains("broken off; run it again: "), err.toString());
+    assertEquals("", out.toString());
+    driver.writesLeft.set(Long.MAX_VALUE);
+    assertEquals(writes, views());
+    assertEquals(0, load("combined-log", file));
+    assertEquals(List.of(2_000L, 2_000 - writes, writes, 0L), said());
+    assertEquals(2_000, views());
+    assertEquals(0, load("combined-log", file));
+    assertEquals(List.of(2_000L, 0L, 2_000L, 0L), said());
+  }
+
+  @Test
+  void linesThatAreWrongAreNamedAndDoNotStopTheRest() throws IOException {
+    String[] lines = new String[14];
+    Arrays.fill(lines, "junk");
+    lines[3] = view(1, 1);
+    lines[13] = view(1, 2);
+    assertEquals(ExitCode.SKIPPED, load("combined-log", file("log", lines)));
+    assertEquals(List.of(14L, 2L, 0L, 12L), said());
+    assertEquals(10, err.toString().lines().count(), err.toString());
+    assertTrue(err.toString().startsWith("line 1 skipped: client address: "), err.toString());
+  }
+
+  @Test
+  void gzippedFilesAreReadAndFilesThatAreNotAreNamed() throws IOException {
+    Path good = directory.resolve("log.gz");
+    try (Writer writer =
+        new OutputStreamWriter(
+            new GZIPOutputStream(Files.newOutputStream(good)), StandardCharsets.UTF_8)) {
+      writer.write(view(1, 1));
+    }
+    assertEquals(0, load("combined-log", good));
+    assertEquals(List.of(1L, 1L, 0L, 0L), said());
+    assertEquals(ExitCode.FAILED, load("combined-log", file("bad.gz", view(1, 1))));
+    assertTrue(err.toString().contains("bad.gz: Not in GZIP format"), err.toString());
+    assertEquals(ExitCode.FAILED, load("combined-log", directory.resolve("none")));
+    assertTrue(err.toString().contains("none: no such file"), err.toString());
+  }
+
+  @Test
+  void addsCountOnceAndWrongOnesNotAtAll() throws IOException {
+    Path file =
+        file(
+            "adds.ndjson",
+            "{\"name\":\"a\",\"delta\":5}",
+            "{\"name\":\"a\",\"delta\":5}", // another line, another add
+            "{\"name\":\"a\",\"delta\":\"7\",\"id\":\"x\"}",
+            "{\"name\":\"b\",\"value\":\"3\"}",
+            "{\"name\":\"zero\",\"value\":\"0\"}",
+            "",
+            "{\"name\":\"a\",\"delta\":9,\"id\":\"x\"}",
+            "{\"name\":\"a\",\"delta\":-1,\"floor\":0}",
+            "{\"name\":\"a\",\"delta\":1.5}",
+            "{\"name\":\"a\",\"delta\":1,\"id\":7}",
+            "{\"name\":\"a\",\"delta\":1,\"delta\":2}",
+            "[1]");
+    assertEquals(ExitCode.SKIPPED, load("ndjson", file));
+    assertEquals(List.of(12L, 4L, 0L, 6L), said());
+    String why = err.toString();
+    assertTrue(why.contains("line 7 skipped: id: used for another request before"), why);
+    assertTrue(why.contains("line 8 skipped: floor: not known"), why);
+    assertTrue(why.contains("line 9 skipped: delta: not a 64-bit integer"), why);
+    assertTrue(why.contains("line 10 skipped: id: not a string"), why);
+    assertTrue(why.contains("line 11 skipped: not JSON"), why);
+    assertTrue(why.contains("line 12 skipped: not a JSON object"), why);
+    assertEquals(ExitCode.SKIPPED, load("ndjson", file));
+    assertEquals(List.of(12L, 0L, 4L, 6L), said());
+    assertEquals("17", value("a"));
+    assertEquals("3", value("b"));
+    assertEquals("none", value("zero"));
+  }
+
+  @Test
+  void whatIsExportedIsTheSameTextEveryTime() {
+    for (String name : List.of("a", "b")) {
+      assertEquals(0, run("add", name, "5", "--data", directory.toString()));
+    }
+    assertEquals(0, run("export", "--data", directory.toString()));
+    assertEquals(
+        List.of("{\"name\":\"a\",\"value\":\"5\"}", "{\"name\":\"b\",\"value\":\"5\"}"),
+        out.toString().lines().toList());
+  }
+
+  @Test
+  void outputThatCannotBeWrittenIsAFailure() {
+    run("add", "a", "5", "--data", directory.toString());
+    CommandLine line = QuipuCommand.commandLine(path -> Quipu.on(driver), new ManualClock(0));
+    Writer full =
+        new Writer() {
+          @Override
+          public void write(char[] text, int offset, int length) throws IOException {
+            throw new IOException("No space left on device");
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    line.setOut(new PrintWriter(full)).setErr(new PrintWriter(err));
+    assertEquals(ExitCode.FAILED, line.execute("export", "--data", directory.toString()));
+    assertTrue(err.toString().contains("cannot write to standard output"), err.toString());
+  }
+
+  @Test
+  void anAddUnderAnIdThatIsLostIsRepeated() {
+    driver.writesLeft.set(1);
+    String[] add = {"add", "a", "5", "--id", "x", "--data", directory.toString()};
+    // Applied, and the reply lost; then the store lets nobody in: what is known is nothing.
+    assertEquals(ExitCode.UNKNOWN, run(add));
+    assertTrue(err.toString().contains("request id: x"), err.toString());
+    driver.writesLeft.set(Long.MAX_VALUE);
+    assertEquals(0, run(add));
+    assertTrue(out.toString().contains("replayed"), out.toString());
+    assertEquals("5", value("a"));
+    assertEquals(0, run("add", "a", "1", "-v", "--data", directory.toString()));
+    assertTrue(err.toString().startsWith("request id: "), err.toString());
+  }
+
+  @Test
+  void aDirectoryThatIsNotThereIsNotMadeByReading() {
+    String none = directory.resolve("none").toString();
+    for (String[] command :
+        new String[][] {
+          {"get", "a"}, {"list"}, {"export"}, {"views", "/"}, {"outcome", "a", "b"}
+        }) {
+      CommandLine line = QuipuCommand.commandLine();
+      line.setErr(new PrintWriter(err));
+      String[] all = Arrays.copyOf(command, command.length + 2);
+      all[command.length] = "--data";
+      all[command.length + 1] = none;
+      assertEquals(ExitCode.USAGE, line.execute(all), command[0]);
+    }
+    assertTrue(Files.notExists(directory.resolve("none")));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '`',
+      delimiter = '|',
+      value = {
+        "|client address",
+        "junk|client address",
+        "not a line of a log|time",
+        "a - - [17/May/2015:10:05:03 +0000]|time",
+        "a - - [] \"GET / HTTP/1.1\"|time",
+        "a - - [31/Feb/2015:10:05:03 +0000] \"GET / HTTP/1.1\"|time",
+        "a - - [17/Mai/2015:10:05:03 +0000] \"GET / HTTP/1.1\"|time",
+        "a - - [17/May/2015:24:05:03 +0000] \"GET / HTTP/1.1\"|time",
+        "a - - [17/May/2015:10:05:03 +0000] \"GET / HTTP/1.1|request",
+        "a - - [17/May/2015:10:05:03 +0000] \"GET / HTTP/1.1\\\"|request",
+        "a - - [17/May/2015:10:05:03 +0000] \"GET /\"|request",
+        "a - - [17/May/2015:10:05:03 +0000] \"GET /a b HTTP/1.1\"|request",
+        "a - - [17/May/2015:10:05:03 +0000] \"GET /\uFFFD HTTP/1.1\"|request",
+        "a - - [17/May/2015:10:05:03 +0000] \"GET  HTTP/1.1\"|url",
+      })
+  void theFieldThatIsWrongIsNamed(@Nullable String line, String field) {
+    IllegalArgumentException wrong =
+        assertThrows(
+            IllegalArgumentException.class, () -> CombinedLog.parse(line == null ? "" : line));
+    assertTrue(String.valueOf(wrong.getMessage()).startsWith(field), wrong.getMessage());
+  }
+
+  @Test
+  void longAndOddLinesAreRead() {
+    Instant time = Instant.parse("2015-05-17T10:05:03Z");
+    String start = "::1 - the [first] [17/May/2015:12:05:03 +0200] \"GET ";
+    assertEquals(
+        new ViewEvent("/q\\\"q", time, "::1"),
+        CombinedLog.parse(start + "/q\\\"q HTTP/1.1\" 200 - \"\\\\\" \"a \\\" b\""));
+    String agent = "x\\\"".repeat(100_000);
+    assertEquals(
+        new ViewEvent("/", time, "::1"),
+        CombinedLog.parse(start + "/ HTTP/1.1\" 200 - \"" + agent + "\""));
+    String url = "/" + "x".repeat(100_000);
+    assertThrows(
+        IllegalArgumentException.class, () -> CombinedLog.parse(start + url + " HTTP/1.1\" 200"));
+  }
+}
