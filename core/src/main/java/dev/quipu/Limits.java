@@ -1,7 +1,5 @@
 package dev.quipu;
 
-import java.nio.charset.StandardCharsets;
-
 /** Every limit of the API, named once, with its unit last. */
 public final class Limits {
   /** Longest name of a counter, in bytes of UTF-8. */
@@ -62,6 +60,11 @@ public final class Limits {
 
   /** The length of {@code text} in bytes of UTF-8. */
   public static int utf8Length(String text) {
-    return text.getBytes(StandardCharsets.UTF_8).length;
+    int bytes = text.length();
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      bytes += c < 0x80 ? 0 : c < 0x800 || Character.isSurrogate(c) ? 1 : 2;
+    }
+    return bytes;
   }
 }

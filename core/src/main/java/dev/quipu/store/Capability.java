@@ -4,7 +4,10 @@ package dev.quipu.store;
 public enum Capability {
   /** {@link Consistency#STRONG} reads. */
   STRONG_READ,
-  /** A lone, unconditional {@link Change.Add} on an item whose only field is that number. */
+  /**
+   * A lone, unconditional {@link Change.Add} to {@link Item#VALUE}, in one round trip and without a
+   * reader in between.
+   */
   NATIVE_ADD,
   /** Any {@link Write.Update} under any condition. */
   NATIVE_UPDATE,

@@ -14,7 +14,19 @@ public sealed interface Condition {
   record VersionIs(Version version) implements Condition {}
 
   /** The field has this value. */
-  record FieldIs(String field, Field value) implements Condition {}
+  record FieldIs(String field, Field value) implements Condition {
+    /**
+     * Checks the value.
+     *
+     * @throws IllegalArgumentException for an empty set, which is no field at all
+     */
+    public FieldIs {
+      if (value instanceof Field.Tokens tokens && tokens.values().isEmpty()) {
+        throw new IllegalArgumentException(
+            "field %s cannot be compared to an empty set; FewerThan 1 does".formatted(field));
+      }
+    }
+  }
 
   /** After the change, the number lies in {@code min..max}, ends included. This is a threshold. */
   record Within(String field, long min, long max) implements Condition {}
@@ -23,7 +35,18 @@ public sealed interface Condition {
   record Lacks(String field, String token) implements Condition {}
 
   /** The set holds fewer than {@code count} tokens. */
-  record FewerThan(String field, int count) implements Condition {}
+  record FewerThan(String field, int count) implements Condition {
+    /**
+     * Checks the count.
+     *
+     * @throws IllegalArgumentException if it is less than 1: no set is smaller than empty
+     */
+    public FewerThan {
+      if (count < 1) {
+        throw new IllegalArgumentException("count is %d, the least is 1".formatted(count));
+      }
+    }
+  }
 
   /** All of these. */
   record All(List<Condition> conditions) implements Condition {

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What is stored under a key.
@@ -12,9 +13,28 @@ import java.util.Set;
  */
 public record Item(
     Key key, Map<String, Field> fields, Version version, Optional<Instant> expiresAt) {
-  /** Copies the fields. */
+  /**
+   * The field in which a technique keeps its number. Stores hold this one in their own kind of
+   * number, where others may be part of a document.
+   */
+  public static final String VALUE = "value";
+
+  /** Copies the fields; an empty set is no field. */
   public Item {
-    fields = Map.copyOf(fields);
+    fields = withoutEmptySets(fields);
+  }
+
+  static Map<String, Field> withoutEmptySets(Map<String, Field> fields) {
+    boolean none = fields.values().stream().noneMatch(Item::isEmptySet);
+    return none
+        ? Map.copyOf(fields)
+        : fields.entrySet().stream()
+            .filter(field -> !isEmptySet(field.getValue()))
+            .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
+  }
+
+  private static boolean isEmptySet(Field field) {
+    return field instanceof Field.Tokens tokens && tokens.values().isEmpty();
   }
 
   /**

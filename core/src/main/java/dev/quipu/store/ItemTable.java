@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Items in memory, sorted: for drivers that keep them there. Not thread-safe. */
 public final class ItemTable {
-  private static final NavigableMap<String, Item> NONE = new TreeMap<>();
+  private static final NavigableMap<String, Item> NONE = new TreeMap<>(Key.ORDER);
 
-  private final TreeMap<String, TreeMap<String, Item>> partitions = new TreeMap<>();
+  private final TreeMap<String, TreeMap<String, Item>> partitions = new TreeMap<>(Key.ORDER);
   private long size;
 
   /** An empty table. */
@@ -33,7 +33,7 @@ public final class ItemTable {
   public void set(Key key, Optional<Item> item) {
     if (item.isPresent()) {
       TreeMap<String, Item> partition =
-          partitions.computeIfAbsent(key.partition(), name -> new TreeMap<>());
+          partitions.computeIfAbsent(key.partition(), name -> new TreeMap<>(Key.ORDER));
       if (partition.put(key.sort(), item.get()) == null) {
         size++;
       }
@@ -101,7 +101,7 @@ public final class ItemTable {
     if (scan.until().isEmpty()) {
       return partition.tailMap(scan.from(), true);
     }
-    return scan.from().compareTo(scan.until().get()) < 0
+    return Key.ORDER.compare(scan.from(), scan.until().get()) < 0
         ? partition.subMap(scan.from(), true, scan.until().get(), false)
         : NONE;
   }

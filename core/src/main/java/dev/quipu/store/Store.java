@@ -1,5 +1,6 @@
 package dev.quipu.store;
 
+import dev.quipu.Limits;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
@@ -118,13 +119,9 @@ public final class Store {
   }
 
   private boolean isNative(Write write) {
-    if (!(write instanceof Write.Update update) || profile.has(Capability.NATIVE_UPDATE)) {
-      return true;
-    }
-    return profile.has(Capability.NATIVE_ADD)
-        && update.condition() instanceof Condition.Always
-        && update.changes().size() == 1
-        && update.changes().getFirst() instanceof Change.Add;
+    return !(write instanceof Write.Update update)
+        || profile.has(Capability.NATIVE_UPDATE)
+        || (profile.has(Capability.NATIVE_ADD) && update.isLoneAdd());
   }
 
   /** Reads, computes, and stores the whole item if it is still what was read; again if not. */
@@ -272,7 +269,7 @@ public final class Store {
         switch (write) {
           case Write.Put put ->
               put.fields().entrySet().stream()
-                  .mapToLong(field -> field.getKey().length() + bytes(field.getValue()))
+                  .mapToLong(field -> Limits.utf8Length(field.getKey()) + bytes(field.getValue()))
                   .sum();
           case Write.Update update -> update.changes().stream().mapToLong(Store::bytes).sum();
           case Write.Delete delete -> 0;
@@ -285,11 +282,11 @@ public final class Store {
   }
 
   private static long bytes(Change change) {
-    return change.field().length()
+    return Limits.utf8Length(change.field())
         + switch (change) {
           case Change.Add add -> 8L;
           case Change.Put put -> bytes(put.value());
-          case Change.AddToken add -> add.token().length();
+          case Change.AddToken add -> Limits.utf8Length(add.token());
           case Change.DropToken drop -> 0L;
         };
   }
@@ -297,8 +294,8 @@ public final class Store {
   private static long bytes(Field field) {
     return switch (field) {
       case Field.Number number -> 8;
-      case Field.Text text -> text.value().length();
-      case Field.Tokens tokens -> tokens.values().stream().mapToLong(String::length).sum();
+      case Field.Text text -> Limits.utf8Length(text.value());
+      case Field.Tokens tokens -> tokens.values().stream().mapToLong(Limits::utf8Length).sum();
     };
   }
 }

@@ -9,7 +9,8 @@ import java.util.Set;
  * @param capabilities what it can do
  * @param atomicity how far apart the items of a batch may lie
  * @param batchItemsMax most writes in one batch
- * @param itemBytesMax largest item, in bytes as the store counts them
+ * @param itemBytesMax most bytes of fields in one write: names and texts in UTF-8, 8 a number. An
+ *     item may grow beyond by updates, until the store refuses with {@link Reason#INVALID}
  */
 public record StoreProfile(
     String name,

@@ -23,9 +23,9 @@ public sealed interface Write {
   /** Stores a whole item in place of what is there. */
   record Put(Key key, Map<String, Field> fields, Optional<Instant> expiresAt, Condition condition)
       implements Write {
-    /** Copies the fields. */
+    /** Copies the fields; an empty set is no field. */
     public Put {
-      fields = Map.copyOf(fields);
+      fields = Item.withoutEmptySets(fields);
     }
 
     @Override
@@ -34,11 +34,32 @@ public sealed interface Write {
     }
   }
 
-  /** Changes fields of the item, which starts empty. Its expiry stays as it is. */
+  /**
+   * Changes fields of the item, which starts empty, each field once at most. Its expiry stays as it
+   * is.
+   */
   record Update(Key key, List<Change> changes, Condition condition) implements Write {
-    /** Copies the changes. */
+    /**
+     * Copies the changes.
+     *
+     * @throws IllegalArgumentException if there is none, or two of one field
+     */
     public Update {
       changes = List.copyOf(changes);
+      long fields = changes.stream().map(Change::field).distinct().count();
+      if (changes.isEmpty() || fields != changes.size()) {
+        throw new IllegalArgumentException(
+            "an update of %s has %d changes of %d fields; each field changes once, at least one does"
+                .formatted(key, changes.size(), fields));
+      }
+    }
+
+    /** Whether this is all that {@link Capability#NATIVE_ADD} stands for. */
+    public boolean isLoneAdd() {
+      return condition instanceof Condition.Always
+          && changes.size() == 1
+          && changes.getFirst() instanceof Change.Add add
+          && add.field().equals(Item.VALUE);
     }
 
     @Override

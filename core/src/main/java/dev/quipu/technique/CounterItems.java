@@ -31,7 +31,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * store without order there is no such item and no listing.
  */
 final class CounterItems {
-  static final String VALUE = "value";
+  static final String VALUE = Item.VALUE;
   private static final String DIRECTORY = "counters";
   private static final int LISTED_MAX = 100_000;
 
@@ -98,7 +98,7 @@ final class CounterItems {
           "limit is %d, the limits are 1 and %d".formatted(limit, Limits.PAGE_COUNTERS_MAX));
     }
     // The text that follows `after` most closely: the space is the least character of a name.
-    String from = after.compareTo(prefix) < 0 ? prefix : after + " ";
+    String from = Key.ORDER.compare(after, prefix) < 0 ? prefix : after + " ";
     List<CounterPage.Entry> found = new ArrayList<>();
     Optional<String> resume = Optional.of(from);
     while (resume.isPresent()) {

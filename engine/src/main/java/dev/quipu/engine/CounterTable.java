@@ -1,5 +1,6 @@
 package dev.quipu.engine;
 
+import dev.quipu.store.Key;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +28,7 @@ final class CounterTable {
   private final List<@Nullable String[]> names = new ArrayList<>();
   private final List<long[]> values = new ArrayList<>();
   private final List<boolean[]> written = new ArrayList<>();
-  private final TreeMap<String, Integer> sorted = new TreeMap<>();
+  private final TreeMap<String, Integer> sorted = new TreeMap<>(Key.ORDER);
   private int size;
 
   /** Counters that have an ordinal; all ordinals are below it. */

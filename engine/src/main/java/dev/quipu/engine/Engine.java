@@ -9,6 +9,7 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Atomicity;
+import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreDriver;
@@ -346,7 +347,7 @@ public final class Engine implements EmbeddedEngine {
 
     @Override
     boolean run(State state, Group group) {
-      boolean fromPrefix = after.compareTo(prefix) < 0;
+      boolean fromPrefix = Key.ORDER.compare(after, prefix) < 0;
       Map<String, Integer> names = state.counters.from(fromPrefix ? prefix : after, fromPrefix);
       List<CounterPage.Entry> found = new ArrayList<>();
       for (Map.Entry<String, Integer> each : names.entrySet()) {

@@ -2,8 +2,6 @@ package dev.quipu.verify.simulate;
 
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
-import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -50,11 +48,7 @@ public final class LimitedDriver implements StoreDriver {
   @Override
   public WriteResult write(Write write) {
     if (write instanceof Write.Update update && !profile.has(Capability.NATIVE_UPDATE)) {
-      boolean lone =
-          update.changes().size() == 1
-              && update.changes().getFirst() instanceof Change.Add
-              && update.condition() instanceof Condition.Always;
-      if (!lone || !profile.has(Capability.NATIVE_ADD)) {
+      if (!update.isLoneAdd() || !profile.has(Capability.NATIVE_ADD)) {
         throw profile.lacks(Capability.NATIVE_UPDATE);
       }
     }

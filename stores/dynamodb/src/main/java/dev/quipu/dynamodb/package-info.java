@@ -1,0 +1,5 @@
+/** Counting on dynamodb. */
+@NullMarked
+package dev.quipu.dynamodb;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** Counting on memcached. */
+@NullMarked
+package dev.quipu.memcached;
+
+import org.jspecify.annotations.NullMarked;

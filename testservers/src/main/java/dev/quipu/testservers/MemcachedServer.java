@@ -1,0 +1,61 @@
+package dev.quipu.testservers;
+
+import java.io.File;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** A real memcached, which the machine must have: {@code ./dev deps} installs it. */
+public final class MemcachedServer implements AutoCloseable {
+  private static final int MEGABYTES = 64;
+
+  private final int port = ServerProcess.freePort();
+  private final ServerProcess process;
+
+  private MemcachedServer(String binary) {
+    this.process =
+        ServerProcess.start(
+            List.of(
+                binary,
+                "-u",
+                "root",
+                "-l",
+                "127.0.0.1",
+                "-p",
+                Integer.toString(port),
+                "-m",
+                Integer.toString(MEGABYTES)),
+            Map.of(),
+            port);
+  }
+
+  /**
+   * Starts one.
+   *
+   * @return empty if the machine has none; in CI that is an error
+   */
+  public static Optional<MemcachedServer> start() {
+    Optional<String> binary =
+        Stream.of(
+                (System.getenv("PATH") + ":/usr/bin:/usr/local/bin").split(Pattern.quote(":"), -1))
+            .map(directory -> directory + "/memcached")
+            .filter(path -> new File(path).canExecute())
+            .findFirst();
+    if (binary.isEmpty() && "true".equals(System.getenv("CI"))) {
+      throw new IllegalStateException("no memcached here: ./dev deps installs it");
+    }
+    return binary.map(MemcachedServer::new);
+  }
+
+  /** Where it listens, on 127.0.0.1. */
+  public int port() {
+    return port;
+  }
+
+  @Override
+  public void close() {
+    process.close();
+  }
+}

@@ -1,0 +1,112 @@
+package dev.quipu.testservers;
+
+import dev.quipu.time.Clock;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** A server in a process of its own, on a free port of loopback. It ends with this JVM. */
+final class ServerProcess implements AutoCloseable {
+  private static final int START_SECONDS_MAX = 60;
+  private static final Set<Integer> TAKEN = ConcurrentHashMap.newKeySet();
+  private static final Duration PAUSE = Duration.ofMillis(10);
+
+  private final Process process;
+  private final Thread atExit;
+
+  private ServerProcess(Process process) {
+    this.process = process;
+    this.atExit = new Thread(process::destroyForcibly, "stop-test-server");
+    Runtime.getRuntime().addShutdownHook(atExit);
+  }
+
+  /** Starts a command, and waits until it listens on {@code port}. */
+  static ServerProcess start(List<String> command, Map<String, String> environment, int port) {
+    try {
+      File log = File.createTempFile("quipu-test-server", ".log");
+      log.deleteOnExit();
+      ProcessBuilder builder =
+          new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log);
+      builder.environment().putAll(environment);
+      ServerProcess server = new ServerProcess(builder.start());
+      server.awaitPort(port, command, log.toPath());
+      return server;
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot start " + command, e);
+    }
+  }
+
+  private void awaitPort(int port, List<String> command, Path log) throws IOException {
+    long start = Clock.system().nanoTime();
+    while (!listens(port)) {
+      boolean late =
+          Clock.system().nanoTime() - start > Duration.ofSeconds(START_SECONDS_MAX).toNanos();
+      if (late || !process.isAlive()) {
+        process.destroyForcibly();
+        throw new IllegalStateException(
+            "%s does not listen on port %d:%n%s".formatted(command, port, Files.readString(log)));
+      }
+      pause();
+    }
+  }
+
+  /** Waits a moment for a server to come up. */
+  static void pause() {
+    try {
+      Clock.system().sleep(PAUSE);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while a test server starts", e);
+    }
+  }
+
+  private static boolean listens(int port) {
+    try (Socket socket = new Socket()) {
+      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1_000);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** A port that nobody listens on, below the range that systems take ports from by themselves. */
+  static int freePort() {
+    for (int port = 20_000 + (int) (ProcessHandle.current().pid() % 5_000); port < 32_000; port++) {
+      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+        if (TAKEN.add(socket.getLocalPort())) {
+          return port;
+        }
+      } catch (IOException e) {
+        // somebody listens there; the next one may be free
+      }
+    }
+    throw new IllegalStateException("no free port from 20000 to 31999");
+  }
+
+  /** Kills it, as kill -9 does. */
+  void kill() {
+    process.destroyForcibly();
+    try {
+      process.waitFor();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    kill();
+    Runtime.getRuntime().removeShutdownHook(atExit);
+  }
+}

@@ -1,0 +1,116 @@
+package dev.quipu.verify.contract;
+
+import static dev.quipu.verify.contract.StoreFixture.applied;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Many at once. */
+interface ConcurrencyContract extends StoreFixture {
+  @Test
+  default void noAddIsLostAmongManyWriters() throws Exception {
+    List<List<Long>> values =
+        Clients.together(
+            8,
+            client -> {
+              List<Long> heard = new ArrayList<>();
+              for (int i = 0; i < 50; i++) {
+                heard.add(
+                    applied(add("hot", 1, Condition.always())).after().orElseThrow().number(N));
+              }
+              return heard;
+            });
+    assertEquals(400, item("hot").number(N));
+    HashSet<Long> distinct = new HashSet<>();
+    values.forEach(distinct::addAll);
+    assertEquals(400, distinct.size());
+  }
+
+  @Test
+  default void aBoundHoldsAmongManyWriters() throws Exception {
+    List<Integer> taken =
+        Clients.together(
+            8,
+            client -> {
+              int done = 0;
+              for (int i = 0; i < 20; i++) {
+                Condition within = new Condition.Within(N, -50, 0);
+                done += add("stock", -1, within) instanceof WriteResult.Applied ? 1 : 0;
+              }
+              return done;
+            });
+    assertEquals(50, taken.stream().mapToInt(Integer::intValue).sum());
+    assertEquals(-50, item("stock").number(N));
+  }
+
+  @Test
+  default void addsOfDifferentSignsAndBoundsAddUp() throws Exception {
+    List<Long> sums =
+        Clients.together(
+            8,
+            client -> {
+              long sum = 0;
+              for (int i = 0; i < 30; i++) {
+                long delta = (client + i) % 2 == 0 ? 3 : -2;
+                Condition condition =
+                    i % 3 == 0 ? Condition.always() : new Condition.Within(N, -10, 10);
+                sum += add("mixed", delta, condition) instanceof WriteResult.Applied ? delta : 0;
+              }
+              return sum;
+            });
+    assertEquals(sums.stream().mapToLong(Long::longValue).sum(), item("mixed").number(N));
+  }
+
+  @Test
+  default void oneOfManyMakesAnItem() throws Exception {
+    for (int round = 0; round < 5; round++) {
+      String sort = "new" + round;
+      List<Boolean> made =
+          Clients.together(
+              8,
+              client -> put(sort, client, new Condition.Absent()) instanceof WriteResult.Applied);
+      assertEquals(1, made.stream().filter(each -> each).count());
+      assertEquals(made.indexOf(true), item(sort).number(N));
+    }
+  }
+
+  @Test
+  @Needs(Capability.ATOMIC_BATCH)
+  default void batchesOfManyWritersKeepTheirSum() throws Exception {
+    List<Integer> moved =
+        Clients.together(
+            8,
+            client -> {
+              int done = 0;
+              for (int i = 0; i < 40; i++) {
+                List<Write> batch =
+                    List.of(
+                        new Write.Update(
+                            StoreFixture.key("account" + (client + i) % 4),
+                            List.of(new Change.Add(N, -1)),
+                            new Condition.Within(N, -20, 20)),
+                        new Write.Update(
+                            StoreFixture.key("account" + (client + i + 1) % 4),
+                            List.of(new Change.Add(N, 1)),
+                            new Condition.Within(N, -20, 20)));
+                done += store().writeAll(batch, null) instanceof WriteResult.Applied ? 1 : 0;
+              }
+              return done;
+            });
+    long sum = 0;
+    for (int i = 0; i < 4; i++) {
+      sum += get(StoreFixture.key("account" + i)).map(item -> item.number(N)).orElse(0L);
+    }
+    assertEquals(0, sum);
+    assertTrue(moved.stream().mapToInt(Integer::intValue).sum() > 0);
+  }
+}

@@ -1,0 +1,55 @@
+package dev.quipu.verify.contract;
+
+import static dev.quipu.verify.contract.StoreFixture.applied;
+import static dev.quipu.verify.contract.StoreFixture.key;
+import static dev.quipu.verify.contract.StoreFixture.number;
+import static dev.quipu.verify.contract.StoreFixture.unmet;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.quipu.store.Capability;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Scan;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Expiry. */
+interface ExpiryContract extends StoreFixture {
+  @Test
+  default void whatHasExpiredIsNotSeenAndMakesPlace() {
+    applied(store().write(expiring("a", 1)));
+    assertEquals(1, item("a").number(N));
+    unmet(put("a", 2, new Condition.Absent()));
+    clock().advance(Duration.ofSeconds(60));
+    assertEquals(Optional.empty(), get(key("a")));
+    applied(put("a", 3, new Condition.Absent()));
+    assertEquals(3, item("a").number(N));
+  }
+
+  @Test
+  @Needs(Capability.ATOMIC_BATCH)
+  default void whatHasExpiredMakesPlaceInABatch() {
+    applied(store().write(expiring("a", 1)));
+    applied(store().write(expiring("b", 1)));
+    clock().advance(Duration.ofSeconds(60));
+    applied(
+        store()
+            .writeAll(
+                List.of(
+                    number(key("a"), 2).when(new Condition.Absent()),
+                    number(key("b"), 3).when(new Condition.Absent()),
+                    number(key("c"), 4).when(new Condition.Absent())),
+                null));
+    assertEquals(3, item("b").number(N));
+  }
+
+  @Test
+  @Needs(Capability.ORDERED_SCAN)
+  default void aScanDoesNotShowWhatHasExpired() {
+    applied(store().write(expiring("a", 1)));
+    applied(put("b", 2, Condition.always()));
+    clock().advance(Duration.ofSeconds(60));
+    assertEquals(List.of(item("b")), store().scan(Scan.all("p")).items());
+  }
+}
