@@ -9,4 +9,5 @@ module dev.quipu {
   exports dev.quipu.time;
 
   uses dev.quipu.EmbeddedEngine.Provider;
+  uses dev.quipu.store.StoreProvider;
 }

@@ -111,6 +111,16 @@ public sealed interface Write {
     return holds(condition(), before, after) ? new Effect.Now(after) : new Effect.Unmet();
   }
 
+  /**
+   * Whether the condition holds on what was found: for a driver whose store said only that nothing
+   * was written.
+   *
+   * @throws StoreException as {@link #applyTo} does
+   */
+  default boolean holdsOn(Optional<Item> found) {
+    return applyTo(found, new Version("")) instanceof Effect.Now;
+  }
+
   private static Optional<Map<String, Field>> changed(Update update, Map<String, Field> fields) {
     Map<String, Field> changed = new HashMap<>(fields);
     for (Change change : update.changes) {

@@ -1,0 +1,198 @@
+package dev.quipu.store;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The parts of a URI that opens a store: {@code scheme://user:password@host:port,host:port/path?…}.
+ * What is wrong is named; a password never appears in a message.
+ */
+public final class StoreUri {
+  /** Longest and usual wait for one answer of a store. */
+  public static final Duration TIMEOUT_MAX = Duration.ofMinutes(5);
+
+  /** Usual wait for one answer of a store. */
+  public static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+  private static final String TIMEOUT_NAME = "timeoutMillis";
+
+  private final String scheme;
+  private final Optional<String> user;
+  private final Optional<String> password;
+  private final List<Host> hosts;
+  private final String path;
+  private final Map<String, String> parameters;
+
+  /** Where a server listens. */
+  public record Host(String name, int port) {}
+
+  /**
+   * Takes a URI apart.
+   *
+   * @param defaultPort the port of a host that is given without
+   * @param known the parameters that it may have, beside {@code timeoutMillis}
+   * @throws IllegalArgumentException naming what is wrong
+   */
+  public StoreUri(URI uri, int defaultPort, Set<String> known) {
+    this.scheme = uri.getScheme();
+    String authority = uri.getRawAuthority() == null ? "" : uri.getRawAuthority();
+    int at = authority.lastIndexOf('@');
+    String[] credentials = (at < 0 ? "" : authority.substring(0, at)).split(":", 2);
+    this.user = text(credentials[0]);
+    this.password = credentials.length < 2 ? Optional.empty() : text(credentials[1]);
+    this.hosts = hosts(authority.substring(at + 1), defaultPort);
+    this.path = uri.getRawPath() == null ? "" : decode(uri.getRawPath().replaceFirst("^/", ""));
+    this.parameters = parameters(uri.getRawQuery(), known);
+  }
+
+  /**
+   * Reads a text.
+   *
+   * @throws IllegalArgumentException if it is no URI; the message does not repeat it
+   */
+  public static URI parse(String text) {
+    try {
+      return new URI(text);
+    } catch (URISyntaxException e) {
+      throw new IllegalArgumentException(
+          "the store's URI is not well-formed at position %d: %s"
+              .formatted(e.getIndex(), e.getReason()));
+    }
+  }
+
+  /** The URI as it may be shown: without a password, and without parameters. */
+  public static String shown(URI uri) {
+    if (uri.getRawAuthority() == null) {
+      return uri.getScheme() + ":" + uri.getRawSchemeSpecificPart();
+    }
+    String hosts = uri.getRawAuthority().replaceFirst("^.*@", "");
+    return uri.getScheme() + "://" + hosts + (uri.getRawPath() == null ? "" : uri.getRawPath());
+  }
+
+  private Optional<String> text(String raw) {
+    return raw.isEmpty() ? Optional.empty() : Optional.of(decode(raw));
+  }
+
+  private static String decode(String raw) {
+    return URLDecoder.decode(raw.replace("+", "%2B"), StandardCharsets.UTF_8);
+  }
+
+  private static List<Host> hosts(String text, int defaultPort) {
+    List<Host> hosts = new ArrayList<>();
+    for (String each : text.isEmpty() ? new String[0] : text.split(",", -1)) {
+      int colon = each.lastIndexOf(':');
+      boolean hasPort = colon > each.lastIndexOf(']');
+      String name = hasPort ? each.substring(0, colon) : each;
+      int port = hasPort ? number("port", each.substring(colon + 1), 1, 65_535) : defaultPort;
+      if (name.isEmpty()) {
+        throw new IllegalArgumentException("the store's URI has an empty host");
+      }
+      hosts.add(new Host(name, port));
+    }
+    return hosts;
+  }
+
+  private static Map<String, String> parameters(@Nullable String query, Set<String> known) {
+    Map<String, String> parameters = new LinkedHashMap<>();
+    for (String each : query == null ? new String[0] : query.split("&", -1)) {
+      String[] parts = each.split("=", 2);
+      String name = decode(parts[0]);
+      if (!known.contains(name) && !name.equals(TIMEOUT_NAME)) {
+        throw new IllegalArgumentException(
+            "the store's URI has no parameter '%s'; there are %s and %s"
+                .formatted(name, known.stream().sorted().toList(), TIMEOUT_NAME));
+      }
+      if (parts.length < 2 || parameters.put(name, decode(parts[1])) != null) {
+        throw new IllegalArgumentException(
+            "parameter %s of the store's URI must be there once, with a value".formatted(name));
+      }
+    }
+    return parameters;
+  }
+
+  private static int number(String name, String text, int min, int max) {
+    if (text.matches("[0-9]{1,9}")) {
+      int number = Integer.parseInt(text);
+      if (min <= number && number <= max) {
+        return number;
+      }
+    }
+    throw new IllegalArgumentException(
+        "%s in the store's URI is '%s', the limits are %d and %d".formatted(name, text, min, max));
+  }
+
+  /** The scheme, in lower case. */
+  public String scheme() {
+    return scheme;
+  }
+
+  /** Who asks. */
+  public Optional<String> user() {
+    return user;
+  }
+
+  /** What proves it. */
+  public Optional<String> password() {
+    return password;
+  }
+
+  /**
+   * Where the servers listen: one at least.
+   *
+   * @throws IllegalArgumentException if there is none
+   */
+  public List<Host> hosts() {
+    if (hosts.isEmpty()) {
+      throw new IllegalArgumentException("the store's URI has no host");
+    }
+    return hosts;
+  }
+
+  /**
+   * Where the only server listens.
+   *
+   * @throws IllegalArgumentException if there are several or none
+   */
+  public Host host() {
+    if (hosts().size() != 1) {
+      throw new IllegalArgumentException("the store's URI has several hosts, it takes one");
+    }
+    return hosts.getFirst();
+  }
+
+  /** What is behind the first slash. */
+  public String path() {
+    return path;
+  }
+
+  /** A parameter. */
+  public Optional<String> parameter(String name) {
+    return Optional.ofNullable(parameters.get(name));
+  }
+
+  /**
+   * A parameter that is a whole number.
+   *
+   * @throws IllegalArgumentException if it is outside its limits
+   */
+  public int parameter(String name, int otherwise, int min, int max) {
+    String text = parameters.get(name);
+    return text == null ? otherwise : number(name, text, min, max);
+  }
+
+  /** How long to wait for one answer: {@code timeoutMillis}. */
+  public Duration timeout() {
+    return Duration.ofMillis(
+        parameter(TIMEOUT_NAME, (int) TIMEOUT.toMillis(), 1, (int) TIMEOUT_MAX.toMillis()));
+  }
+}

@@ -1,0 +1,76 @@
+package dev.quipu.postgresql;
+
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.net.SocketTimeoutException;
+import java.sql.SQLException;
+
+/** What an error of PostgreSQL or of its client says about the effect of a call. */
+final class Failures {
+  private Failures() {}
+
+  /** A read, or opening: it has no effect. */
+  static StoreException ofRead(SQLException e) {
+    return failure(Outcome.NOT_APPLIED, e);
+  }
+
+  /** No connection: nothing was sent. */
+  static StoreException ofConnection(SQLException e) {
+    return failure(Outcome.NOT_APPLIED, e);
+  }
+
+  /** A statement before the commit of its transaction: without the commit it has no effect. */
+  static StoreException beforeCommit(SQLException e) {
+    return failure(Outcome.NOT_APPLIED, e);
+  }
+
+  /** A statement that commits by itself, or a commit. */
+  static StoreException ofWrite(SQLException e) {
+    return failure(isAnswer(e) ? Outcome.NOT_APPLIED : Outcome.UNKNOWN, e);
+  }
+
+  /**
+   * Whether the server answered with an error, which means that it rolled back. When it goes down
+   * (class 57P, 58) or the connection breaks (class 08), it may have committed.
+   */
+  private static boolean isAnswer(SQLException e) {
+    String state = state(e);
+    return !state.isEmpty()
+        && !state.startsWith("08")
+        && !state.startsWith("57P")
+        && !state.startsWith("58")
+        && !state.startsWith("XX")
+        && !state.startsWith("40003"); // statement completion unknown
+  }
+
+  private static String state(SQLException e) {
+    return e.getSQLState() == null ? "" : e.getSQLState();
+  }
+
+  private static StoreException failure(Outcome outcome, SQLException e) {
+    return new StoreException(outcome, reason(e), "PostgreSQL: " + e.getMessage(), e);
+  }
+
+  private static Reason reason(SQLException e) {
+    String state = state(e);
+    if (e.getCause() instanceof SocketTimeoutException || state.equals("57014")) {
+      return Reason.TIMEOUT;
+    }
+    if (state.length() < 2) {
+      return Reason.UNAVAILABLE;
+    }
+    return switch (state.substring(0, 2)) {
+      case "40", "55" -> Reason.THROTTLED; // rolled back for another's sake; lock not available
+      case "28" -> Reason.DENIED;
+      case "53" ->
+          switch (state) {
+            case "53100" -> Reason.FULL;
+            default -> Reason.THROTTLED;
+          };
+      case "42" -> state.equals("42501") ? Reason.DENIED : Reason.INVALID;
+      case "22", "23", "25", "54" -> Reason.INVALID;
+      default -> Reason.UNAVAILABLE;
+    };
+  }
+}

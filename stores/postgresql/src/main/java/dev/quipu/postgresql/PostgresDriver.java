@@ -1,0 +1,334 @@
+package dev.quipu.postgresql;
+
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Page;
+import dev.quipu.store.Reason;
+import dev.quipu.store.RequestToken;
+import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counting on PostgreSQL 12 and later.
+ *
+ * <p><b>Stored.</b> One table, one row an item; {@link Schema} prints it.
+ *
+ * <pre>
+ * partition, sort   the key, in order of bytes; a partition above 1,536 bytes is kept as its digest
+ * value             the field "value", if it is a number
+ * fields            all other fields: numbers, texts, and sets as objects with a member a token
+ * version           from a sequence, new with each write
+ * expires_at        milliseconds since 1970; rows stay until overwritten
+ * </pre>
+ *
+ * <p><b>Protocol.</b>
+ *
+ * <ol>
+ *   <li>A write is one statement, an upsert where the item may be new, with its condition in the
+ *       statement. A row comes back: applied.
+ *   <li>No row: read the item and judge the condition on it. It does not hold: that is the answer.
+ *       It holds: another writer came between; go to 1.
+ *   <li>A batch is a transaction of such statements in order of key, so that batches never wait for
+ *       each other in a circle. One that brings no row rolls all back; then all items are read in
+ *       one snapshot, and judged in the order of the batch.
+ *   <li>Adds to one number that come while another is under way are folded into one statement,
+ *       whose condition holds only if each add's does ({@link Folder}).
+ * </ol>
+ *
+ * <p><b>Atomic.</b> Batches over all items. <b>Limits.</b> An item of 1 MiB, a batch of 100. The
+ * server's encoding must be UTF8. <b>Durable</b> if {@code fsync} and {@code synchronous_commit}
+ * are on, which is looked up when the driver opens.
+ *
+ * <p><b>After a lost connection</b> a write is unknown: the server may have committed it. The
+ * driver repeats nothing by itself but what the server said it rolled back.
+ *
+ * @see <a href="https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT">ON
+ *     CONFLICT</a>
+ */
+public final class PostgresDriver implements StoreDriver {
+  /** Largest item, in bytes. */
+  static final int ITEM_BYTES_MAX = 1 << 20;
+
+  private static final int BATCH_ITEMS_MAX = 100;
+  private static final int RACES_MAX = 100;
+  private static final Set<Capability> CAPABILITIES =
+      EnumSet.of(
+          Capability.STRONG_READ,
+          Capability.NATIVE_ADD,
+          Capability.NATIVE_UPDATE,
+          Capability.ATOMIC_BATCH,
+          Capability.ORDERED_SCAN);
+
+  private final DataSource source;
+  private final Statements statements;
+  private final Folder folder;
+  private final int timeoutMillis;
+  private final Runnable onClose;
+  private final StoreProfile profile;
+
+  private PostgresDriver(
+      DataSource source,
+      Statements statements,
+      Duration timeout,
+      boolean durable,
+      Runnable onClose) {
+    this.source = source;
+    this.statements = statements;
+    this.timeoutMillis = (int) timeout.toMillis();
+    this.onClose = onClose;
+    this.profile = profile(durable);
+    this.folder = new Folder(this::fold, this::writeOne);
+  }
+
+  /**
+   * Counts in a table, which is created if it is not there.
+   *
+   * @param source where connections come from: pooled, or each add pays for a connection. It stays
+   *     the caller's to close
+   * @param table a name of lower-case letters, digits and underscores
+   * @param timeout how long to wait for one answer
+   * @throws StoreException if the server cannot be used
+   */
+  public static PostgresDriver of(DataSource source, String table, Duration timeout) {
+    return of(source, table, timeout, () -> {});
+  }
+
+  static PostgresDriver of(DataSource source, String table, Duration timeout, Runnable onClose) {
+    Schema schema = new Schema(table);
+    boolean durable;
+    try (Connection connection = source.getConnection()) {
+      connection.setNetworkTimeout(Runnable::run, (int) timeout.toMillis());
+      durable = schema.prepare(connection);
+    } catch (SQLException e) {
+      throw Failures.ofRead(e);
+    }
+    return new PostgresDriver(source, new Statements(schema), timeout, durable, onClose);
+  }
+
+  static StoreProfile profile(boolean durable) {
+    Set<Capability> capabilities = EnumSet.copyOf(CAPABILITIES);
+    if (durable) {
+      capabilities.add(Capability.DURABLE);
+    }
+    return new StoreProfile(
+        "postgresql", capabilities, Atomicity.STORE, BATCH_ITEMS_MAX, ITEM_BYTES_MAX);
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public Optional<Item> get(Key key, Consistency consistency) {
+    return Optional.ofNullable(read(List.of(key)).get(key));
+  }
+
+  @Override
+  public Page scan(Scan scan) {
+    Sql sql = statements.scan(scan);
+    try (Connection connection = connection();
+        PreparedStatement statement = sql.prepare(connection);
+        ResultSet rows = statement.executeQuery()) {
+      List<Item> found = new ArrayList<>();
+      while (rows.next()) {
+        Key key = new Key(scan.partition(), rows.getString("sort"));
+        if (found.size() == scan.itemsMax()) {
+          Item edge = found.getLast();
+          String resume = scan.descending() ? edge.key().sort() : key.sort();
+          return new Page(found, Optional.of(resume));
+        }
+        found.add(Rows.item(key, rows));
+      }
+      return new Page(found, Optional.empty());
+    } catch (SQLException e) {
+      throw Failures.ofRead(e);
+    }
+  }
+
+  @Override
+  public WriteResult write(Write write) {
+    Optional<Folder.Sum> sum = Folder.Sum.of(write);
+    return sum.isPresent() ? folder.write(write, sum.get()) : writeOne(write);
+  }
+
+  @Override
+  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    if (token != null) {
+      throw profile.lacks(Capability.TOKEN_BATCH);
+    }
+    List<Write> inOrder = writes.stream().sorted((a, b) -> a.key().compareTo(b.key())).toList();
+    List<Sql> compiled = inOrder.stream().map(statements::write).toList();
+    Sql all = Sql.sequence(compiled);
+    for (int race = 0; race < RACES_MAX; race++) {
+      if (commit(inOrder, all)) {
+        return new WriteResult.Applied(Optional.empty());
+      }
+      Map<Key, Item> found = read(writes.stream().map(Write::key).toList());
+      for (Write write : writes) {
+        Optional<Item> item = Optional.ofNullable(found.get(write.key()));
+        if (!write.holdsOn(item)) {
+          return new WriteResult.ConditionFailed(write.key(), item);
+        }
+      }
+    }
+    throw raced(writes.getFirst().key());
+  }
+
+  /** One statement; the item it left, or nothing if no row came back. */
+  private Optional<Item> fold(Key key, Folder.Sum sum) {
+    return execute(key, statements.add(key, sum));
+  }
+
+  private WriteResult writeOne(Write write) {
+    Sql sql = statements.write(write);
+    boolean deletes = write instanceof Write.Delete;
+    for (int race = 0; race < RACES_MAX; race++) {
+      Optional<Item> after = execute(write.key(), sql);
+      if (after.isPresent()) {
+        return new WriteResult.Applied(deletes ? Optional.empty() : after);
+      }
+      Optional<Item> found = get(write.key(), Consistency.STRONG);
+      if (!write.holdsOn(found)) {
+        return new WriteResult.ConditionFailed(write.key(), found);
+      }
+      if (deletes && found.isEmpty()) {
+        return new WriteResult.Applied(Optional.empty());
+      }
+    }
+    throw raced(write.key());
+  }
+
+  private static StoreException raced(Key key) {
+    return StoreException.notApplied(
+        Reason.THROTTLED,
+        "%d writers came first to %s/%s".formatted(RACES_MAX, key.partition(), key.sort()));
+  }
+
+  private Optional<Item> execute(Key key, Sql sql) {
+    try (Connection connection = connection()) {
+      try (PreparedStatement statement = sql.prepare(connection);
+          ResultSet rows = statement.executeQuery()) {
+        return rows.next() ? Optional.of(Rows.item(key, rows)) : Optional.empty();
+      } catch (SQLException e) {
+        throw Failures.ofWrite(e);
+      }
+    } catch (SQLException e) {
+      throw Failures.ofConnection(e); // opening: a failure to close does not get here
+    }
+  }
+
+  /** Whether each statement brought a row, and all were committed; else none is. */
+  private boolean commit(List<Write> writes, Sql all) {
+    try (Connection connection = connection()) {
+      try {
+        connection.setAutoCommit(false);
+        try (PreparedStatement statement = all.prepare(connection)) {
+          if (!eachBroughtARow(statement, writes)) {
+            connection.rollback();
+            return false;
+          }
+        } catch (SQLException e) {
+          StoreException failure = Failures.beforeCommit(e);
+          rollBack(connection);
+          throw failure;
+        }
+        connection.commit();
+        return true;
+      } catch (SQLException e) {
+        throw Failures.ofWrite(e);
+      }
+    } catch (SQLException e) {
+      throw Failures.ofConnection(e);
+    }
+  }
+
+  private static void rollBack(Connection connection) {
+    try {
+      connection.rollback();
+    } catch (SQLException e) {
+      // The connection is broken: the server rolls back what was never committed.
+    }
+  }
+
+  private static boolean eachBroughtARow(PreparedStatement statement, List<Write> writes)
+      throws SQLException {
+    boolean hasRows = statement.execute();
+    for (Write write : writes) {
+      if (!hasRows) {
+        throw new SQLException("a statement of a batch gave no rows at all");
+      }
+      try (ResultSet rows = statement.getResultSet()) {
+        boolean missing = !rows.next();
+        boolean needless =
+            write instanceof Write.Delete && write.condition() instanceof Condition.Always;
+        if (missing && !needless) {
+          return false;
+        }
+      }
+      hasRows = statement.getMoreResults();
+    }
+    return true;
+  }
+
+  private Map<Key, Item> read(Collection<Key> keys) {
+    Sql sql = statements.read(List.copyOf(keys));
+    try (Connection connection = connection();
+        PreparedStatement statement = sql.prepare(connection);
+        ResultSet rows = statement.executeQuery()) {
+      Map<Key, Item> found = new HashMap<>();
+      Map<Schema.StoredKey, Key> byStored = new HashMap<>();
+      keys.forEach(key -> byStored.put(Schema.StoredKey.of(key), key));
+      while (rows.next()) {
+        Schema.StoredKey stored =
+            new Schema.StoredKey(rows.getString("partition"), rows.getString("sort"));
+        Key key = byStored.get(stored);
+        if (key != null) {
+          found.put(key, Rows.item(key, rows));
+        }
+      }
+      return found;
+    } catch (SQLException e) {
+      throw Failures.ofRead(e);
+    }
+  }
+
+  private Connection connection() throws SQLException {
+    Connection connection = source.getConnection();
+    try {
+      connection.setNetworkTimeout(Runnable::run, timeoutMillis);
+      return connection;
+    } catch (SQLException e) {
+      connection.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public void close() {
+    onClose.run();
+  }
+}

@@ -1,0 +1,93 @@
+package dev.quipu.postgresql;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.pool.HikariPool;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.store.StoreUri;
+import java.net.URI;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Opens {@code postgresql://user:password@host:port/database}. */
+public final class PostgresProvider implements StoreProvider {
+  private static final int PORT = 5_432;
+  private static final int CONNECTIONS = 8;
+  private static final int CONNECTIONS_MAX = 1_000;
+  private static final long CONNECT_MILLIS_MIN = 250; // what the pool takes at least
+
+  /** For the service loader. */
+  public PostgresProvider() {}
+
+  @Override
+  public List<String> schemes() {
+    return List.of("postgresql", "postgres");
+  }
+
+  @Override
+  public String usage() {
+    return "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=quipu_items&connections=8&sslmode=prefer";
+  }
+
+  @Override
+  public StoreProfile fullProfile() {
+    return PostgresDriver.profile(true);
+  }
+
+  @Override
+  public String schema(URI uri) {
+    Schema schema = new Schema(parse(uri).parameter("table").orElse(Schema.TABLE));
+    return schema.ddl() + schema.grants();
+  }
+
+  private static StoreUri parse(URI uri) {
+    return new StoreUri(uri, PORT, Set.of("table", "connections", "sslmode"));
+  }
+
+  @Override
+  public StoreDriver open(URI uri) {
+    StoreUri parsed = parse(uri);
+    int timeoutMillis = (int) parsed.timeout().toMillis();
+    HikariConfig config = new HikariConfig();
+    String hosts =
+        parsed.hosts().stream()
+            .map(host -> host.name() + ":" + host.port())
+            .collect(Collectors.joining(","));
+    config.setJdbcUrl("jdbc:postgresql://%s/%s".formatted(hosts, parsed.path()));
+    parsed.user().ifPresent(config::setUsername);
+    parsed.password().ifPresent(config::setPassword);
+    config.setMaximumPoolSize(parsed.parameter("connections", CONNECTIONS, 1, CONNECTIONS_MAX));
+    config.setConnectionTimeout(Math.max(timeoutMillis, CONNECT_MILLIS_MIN));
+    config.setPoolName("quipu");
+    config.addDataSourceProperty("ApplicationName", "quipu");
+    config.addDataSourceProperty("connectTimeout", seconds(timeoutMillis));
+    config.addDataSourceProperty("loginTimeout", seconds(timeoutMillis));
+    config.addDataSourceProperty("tcpKeepAlive", "true");
+    parsed.parameter("sslmode").ifPresent(mode -> config.addDataSourceProperty("sslmode", mode));
+    String table = parsed.parameter("table").orElse(Schema.TABLE);
+    new Schema(table); // a wrong name is named before anything is connected
+    HikariDataSource pool;
+    try {
+      pool = new HikariDataSource(config);
+    } catch (HikariPool.PoolInitializationException e) {
+      throw new StoreException(
+          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "PostgreSQL: " + e.getMessage(), e);
+    }
+    try {
+      return PostgresDriver.of(pool, table, parsed.timeout(), pool::close);
+    } catch (RuntimeException e) {
+      pool.close();
+      throw e;
+    }
+  }
+
+  private static String seconds(int millis) {
+    return Integer.toString(Math.max(1, millis / 1_000));
+  }
+}

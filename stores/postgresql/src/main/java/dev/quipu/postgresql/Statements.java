@@ -1,0 +1,322 @@
+package dev.quipu.postgresql;
+
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Version;
+import dev.quipu.store.Write;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compiles writes to SQL. A statement applies a write if its condition holds, and returns the row;
+ * else it returns none, also where a field is of another kind than the write needs: the caller then
+ * reads the item and judges.
+ */
+final class Statements {
+  private static final String COLUMNS = "value, fields, version, expires_at";
+
+  private final Schema schema;
+  private final String nextVersion;
+
+  Statements(Schema schema) {
+    this.schema = schema;
+    this.nextVersion = "nextval('" + schema.versions() + "')";
+  }
+
+  Sql read(List<Key> keys) {
+    List<@Nullable Object> parameters = new ArrayList<>();
+    List<Schema.StoredKey> stored = keys.stream().map(Schema.StoredKey::of).toList();
+    stored.forEach(key -> Collections.addAll(parameters, key.partition(), key.sort()));
+    String places = String.join(", ", Collections.nCopies(keys.size(), "(?, ?)"));
+    return new Sql(
+        "SELECT partition, sort, %s FROM %s WHERE (partition, sort) IN (%s)"
+            .formatted(COLUMNS, schema.table(), places),
+        parameters);
+  }
+
+  /** One row more than the page has, so that one knows whether there is another page. */
+  Sql scan(Scan scan) {
+    List<@Nullable Object> parameters = new ArrayList<>();
+    Collections.addAll(parameters, Schema.storedPartition(scan.partition()), scan.from());
+    scan.until().ifPresent(parameters::add);
+    return new Sql(
+        "SELECT sort, %s FROM %s WHERE partition = ? AND sort >= ? %s ORDER BY sort %s LIMIT %d"
+            .formatted(
+                COLUMNS,
+                schema.table(),
+                scan.until().isPresent() ? "AND sort < ?" : "",
+                scan.descending() ? "DESC" : "ASC",
+                scan.itemsMax() + 1),
+        parameters);
+  }
+
+  /** An add to the value, if it allows the value that there is. */
+  Sql add(Key key, Folder.Sum sum) {
+    Builder sql = new Builder();
+    if (sum.allows(0)) {
+      insert(sql, key, Map.of(Item.VALUE, new Field.Number(sum.delta())), Optional.empty());
+      sql.add(" ON CONFLICT (partition, sort) DO UPDATE");
+    } else {
+      sql.add("UPDATE ").add(schema.table()).add(" AS t");
+    }
+    sql.add(" SET value = COALESCE(t.value, 0) + ?, version = ", sum.delta()).add(nextVersion);
+    sql.add(" WHERE COALESCE(t.value, 0) BETWEEN ? AND ?", sum.low(), sum.high());
+    sql.add(" AND NOT jsonb_exists(t.fields, ?)", Item.VALUE);
+    if (!sum.allows(0)) {
+      and(sql, key);
+    }
+    return returning(sql);
+  }
+
+  Sql write(Write write) {
+    Builder sql = new Builder();
+    // What the write makes where there is no item: nothing, if its condition does not hold then.
+    Write.Effect ofNone = write.applyTo(Optional.empty(), new Version(""));
+    if (write instanceof Write.Delete) {
+      sql.add("DELETE FROM ").add(schema.table()).add(" AS t WHERE ");
+    } else if (ofNone instanceof Write.Effect.Now now) {
+      Item made = now.item().orElseThrow(); // a put and an update leave one
+      insert(sql, made.key(), made.fields(), made.expiresAt().map(at -> at.toEpochMilli()));
+      sql.add(" ON CONFLICT (partition, sort) DO UPDATE");
+      set(sql, write);
+      sql.add(" WHERE ");
+    } else {
+      sql.add("UPDATE ").add(schema.table()).add(" AS t");
+      set(sql, write);
+      sql.add(" WHERE ");
+    }
+    condition(sql, write.condition(), write);
+    if (write instanceof Write.Update update) {
+      update.changes().forEach(change -> possible(sql, change));
+    }
+    if (!(ofNone instanceof Write.Effect.Now) || write instanceof Write.Delete) {
+      and(sql, write.key());
+    }
+    return returning(sql);
+  }
+
+  private void insert(
+      Builder sql, Key key, Map<String, Field> fields, Optional<Long> expiresAtMillis) {
+    Schema.StoredKey stored = Schema.StoredKey.of(key);
+    Long value = fields.get(Item.VALUE) instanceof Field.Number number ? number.value() : null;
+    sql.add("INSERT INTO ").add(schema.table());
+    sql.add(" AS t (partition, sort, value, fields, expires_at, version) VALUES (");
+    sql.add("?, ?, ?::bigint, ", stored.partition(), stored.sort(), value);
+    sql.add("?::jsonb, ?::bigint, ", Rows.json(fields), expiresAtMillis.orElse(null));
+    sql.add(nextVersion).add(")");
+  }
+
+  private static void and(Builder sql, Key key) {
+    Schema.StoredKey stored = Schema.StoredKey.of(key);
+    sql.add(" AND t.partition = ? AND t.sort = ?", stored.partition(), stored.sort());
+  }
+
+  private static Sql returning(Builder sql) {
+    sql.add(" RETURNING t.value, t.fields, t.version, t.expires_at");
+    return sql.build();
+  }
+
+  private void set(Builder sql, Write write) {
+    sql.add(" SET version = ").add(nextVersion);
+    switch (write) {
+      case Write.Put put -> {
+        boolean isNumber = put.fields().get(Item.VALUE) instanceof Field.Number;
+        Long value =
+            put.fields().get(Item.VALUE) instanceof Field.Number number && isNumber
+                ? (Long) number.value()
+                : null;
+        sql.add(", value = ?::bigint, fields = ?::jsonb", value, Rows.json(put.fields()));
+        Long expires = put.expiresAt().map(at -> at.toEpochMilli()).orElse(null);
+        sql.add(", expires_at = ?::bigint", expires);
+      }
+      case Write.Update update -> set(sql, update.changes());
+      case Write.Delete delete -> throw new IllegalStateException("a delete sets nothing");
+    }
+  }
+
+  /** A member that is null goes away: no field is ever null. */
+  private static void set(Builder sql, List<Change> changes) {
+    List<Change> members = new ArrayList<>();
+    for (Change change : changes) {
+      if (change.field().equals(Item.VALUE) && change instanceof Change.Add add) {
+        sql.add(", value = COALESCE(t.value, 0) + ?", add.delta());
+        continue;
+      }
+      if (change.field().equals(Item.VALUE) && change instanceof Change.Put put) {
+        Long value = put.value() instanceof Field.Number number ? (Long) number.value() : null;
+        sql.add(", value = ?::bigint", value);
+      }
+      members.add(change);
+    }
+    if (members.isEmpty()) {
+      return;
+    }
+    sql.add(", fields = jsonb_strip_nulls(t.fields || jsonb_build_object(");
+    String comma = "";
+    for (Change change : members) {
+      String name = Rows.escaped(change.field());
+      sql.add(comma).add("?::text, ", name);
+      switch (change) {
+        case Change.Add add -> sql.add(NUMBER + " + ?", name, name, add.delta());
+        case Change.Put put -> sql.add("?::jsonb", member(put));
+        case Change.AddToken add ->
+            sql.add(SET + " || jsonb_build_object(?::text, 1)", name, Rows.escaped(add.token()));
+        case Change.DropToken drop ->
+            sql.add("NULLIF(" + SET + " - ?, '{}')", name, Rows.escaped(drop.token()));
+      }
+      comma = ", ";
+    }
+    sql.add("))");
+  }
+
+  /** The value of the field of the first two parameters; 0 if it is not there. */
+  private static final String NUMBER =
+      "CASE jsonb_typeof(t.fields->?) WHEN 'number' THEN (t.fields->>?)::numeric ELSE 0 END";
+
+  /** The set of the field of the parameter; empty if it is not there. */
+  private static final String SET = "COALESCE(t.fields->?, '{}')";
+
+  private static @Nullable String member(Change.Put put) {
+    boolean column = put.field().equals(Item.VALUE) && put.value() instanceof Field.Number;
+    boolean none = put.value() instanceof Field.Tokens tokens && tokens.values().isEmpty();
+    return column || none ? null : Rows.json(put.value());
+  }
+
+  /** That a change finds the kind of field that it needs, and its sum has 64 bits. */
+  private static void possible(Builder sql, Change change) {
+    String name = Rows.escaped(change.field());
+    switch (change) {
+      case Change.Add add -> {
+        sql.add(" AND ");
+        number(sql, add.field());
+        long low = add.delta() < 0 ? Long.MIN_VALUE - add.delta() : Long.MIN_VALUE;
+        long high = add.delta() > 0 ? Long.MAX_VALUE - add.delta() : Long.MAX_VALUE;
+        if (add.field().equals(Item.VALUE)) {
+          sql.add(" AND COALESCE(t.value, 0) BETWEEN ? AND ?", low, high);
+        } else {
+          sql.add(" AND " + NUMBER + " BETWEEN ? AND ?", name, name, low, high);
+        }
+      }
+      case Change.Put put -> {
+        // any kind will do
+      }
+      case Change.AddToken add -> {
+        sql.add(" AND ");
+        tokens(sql, add.field());
+      }
+      case Change.DropToken drop -> {
+        sql.add(" AND ");
+        tokens(sql, drop.field());
+      }
+    }
+  }
+
+  /** That a field is a number, or not there. */
+  private static void number(Builder sql, String field) {
+    String name = Rows.escaped(field);
+    sql.add("COALESCE(jsonb_typeof(t.fields->?), 'number') = 'number'", name);
+  }
+
+  /** That a field is a set, or not there. */
+  private static void tokens(Builder sql, String field) {
+    String name = Rows.escaped(field);
+    sql.add("COALESCE(jsonb_typeof(t.fields->?), 'object') = 'object'", name);
+    if (field.equals(Item.VALUE)) {
+      sql.add(" AND t.value IS NULL");
+    }
+  }
+
+  private void condition(Builder sql, Condition condition, Write write) {
+    switch (condition) {
+      case Condition.Always always -> sql.add("TRUE");
+      case Condition.Absent absent -> sql.add("FALSE"); // of a row that is there
+      case Condition.VersionIs is -> {
+        boolean ours = is.version().token().matches("[0-9]{1,18}");
+        sql.add("t.version = ?", ours ? Long.parseLong(is.version().token()) : -1L);
+      }
+      case Condition.FieldIs is -> {
+        if (is.field().equals(Item.VALUE) && is.value() instanceof Field.Number number) {
+          sql.add("t.value IS NOT DISTINCT FROM ?", number.value());
+        } else {
+          String name = Rows.escaped(is.field());
+          sql.add("t.fields->? IS NOT DISTINCT FROM ?::jsonb", name, Rows.json(is.value()));
+        }
+      }
+      case Condition.Within within -> within(sql, within, write);
+      case Condition.Lacks lacks -> {
+        tokens(sql, lacks.field());
+        String name = Rows.escaped(lacks.field());
+        sql.add(" AND NOT jsonb_exists(" + SET + ", ?)", name, Rows.escaped(lacks.token()));
+      }
+      case Condition.FewerThan fewer -> {
+        tokens(sql, fewer.field());
+        String name = Rows.escaped(fewer.field());
+        // Not jsonb_object_keys alone: it fails on other kinds, whatever stands before it.
+        sql.add(
+            " AND (SELECT count(*) FROM jsonb_object_keys(CASE jsonb_typeof(t.fields->?)", name);
+        sql.add(" WHEN 'object' THEN t.fields->? ELSE '{}' END)) < ?", name, fewer.count());
+      }
+      case Condition.All all -> {
+        sql.add("(TRUE");
+        for (Condition each : all.conditions()) {
+          sql.add(" AND ");
+          condition(sql, each, write);
+        }
+        sql.add(")");
+      }
+    }
+  }
+
+  /** The number after the write, in terms of the row before it. */
+  private static void within(Builder sql, Condition.Within within, Write write) {
+    Optional<Change> change =
+        write instanceof Write.Update update
+            ? update.changes().stream().filter(c -> c.field().equals(within.field())).findFirst()
+            : Optional.empty();
+    long delta = change.isPresent() && change.get() instanceof Change.Add add ? add.delta() : 0;
+    boolean known =
+        !(write instanceof Write.Update)
+            || (change.isPresent() && delta == 0 && change.get() instanceof Change.Put);
+    if (known) {
+      // The same whatever the row is, so what holds of no row holds of any.
+      Write alone = write.when(within);
+      sql.add(alone.holdsOn(Optional.empty()) ? "TRUE" : "FALSE");
+      return;
+    }
+    number(sql, within.field());
+    String name = Rows.escaped(within.field());
+    String before = within.field().equals(Item.VALUE) ? "COALESCE(t.value, 0)" : NUMBER;
+    sql.add(" AND ");
+    if (within.field().equals(Item.VALUE)) {
+      sql.add(before);
+    } else {
+      sql.add(before, name, name);
+    }
+    // As numeric, in which no sum overflows.
+    sql.add(" + ?::numeric BETWEEN ? AND ?", delta, within.min(), within.max());
+  }
+
+  /** Text and parameters, side by side. */
+  private static final class Builder {
+    private final StringBuilder text = new StringBuilder();
+    private final List<@Nullable Object> parameters = new ArrayList<>();
+
+    Builder add(String part, @Nullable Object... values) {
+      text.append(part);
+      Collections.addAll(parameters, values);
+      return this;
+    }
+
+    Sql build() {
+      return new Sql(text.toString(), parameters);
+    }
+  }
+}
