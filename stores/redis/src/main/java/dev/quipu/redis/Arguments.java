@@ -1,0 +1,147 @@
+package dev.quipu.redis;
+
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Field;
+import dev.quipu.store.Write;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Writes as arguments of the script, in the order in which {@code items.lua} reads them. */
+final class Arguments {
+  private final List<String> list = new ArrayList<>();
+  private final Duration keepExpired;
+
+  Arguments(Duration keepExpired) {
+    this.keepExpired = keepExpired;
+  }
+
+  List<String> list() {
+    return list;
+  }
+
+  void add(String argument) {
+    list.add(argument);
+  }
+
+  private void add(long argument) {
+    list.add(Long.toString(argument));
+  }
+
+  void add(Write write) {
+    add(write.key().sort());
+    switch (write) {
+      case Write.Put put -> {
+        add("put");
+        add(put.expiresAt().map(at -> Long.toString(at.toEpochMilli())).orElse(""));
+        add(
+            put.expiresAt()
+                .map(at -> Long.toString(at.plus(keepExpired).toEpochMilli()))
+                .orElse(""));
+        add(put.fields().size());
+        for (Map.Entry<String, Field> field : put.fields().entrySet()) {
+          add(field.getKey());
+          add(field.getValue());
+        }
+      }
+      case Write.Update update -> {
+        add("update");
+        add(update.changes().size());
+        update.changes().forEach(this::add);
+      }
+      case Write.Delete delete -> add("delete");
+    }
+    List<Condition> conditions = new ArrayList<>();
+    flatten(write.condition(), conditions);
+    add(conditions.size());
+    conditions.forEach(this::add);
+  }
+
+  private void add(Field field) {
+    switch (field) {
+      case Field.Number number -> {
+        add("n");
+        add(number.value());
+      }
+      case Field.Text text -> {
+        add("t");
+        add(text.value());
+      }
+      case Field.Tokens tokens -> {
+        add("s");
+        add(tokens.values().size());
+        tokens.values().forEach(this::add);
+      }
+    }
+  }
+
+  private void add(Change change) {
+    switch (change) {
+      case Change.Add plus -> {
+        add("add");
+        add(plus.field());
+        add(plus.delta());
+      }
+      case Change.Put put -> {
+        add("put");
+        add(put.field());
+        add(put.value());
+      }
+      case Change.AddToken token -> {
+        add("token");
+        add(token.field());
+        add(token.token());
+      }
+      case Change.DropToken drop -> {
+        add("drop");
+        add(drop.field());
+        add(drop.token());
+      }
+    }
+  }
+
+  private static void flatten(Condition condition, List<Condition> into) {
+    switch (condition) {
+      case Condition.Always always -> {
+        // nothing to check
+      }
+      case Condition.All all -> all.conditions().forEach(each -> flatten(each, into));
+      default -> into.add(condition);
+    }
+  }
+
+  private void add(Condition condition) {
+    switch (condition) {
+      case Condition.Absent absent -> add("absent");
+      case Condition.VersionIs is -> {
+        add("version");
+        add(is.version().token());
+      }
+      case Condition.FieldIs is -> {
+        add("is");
+        add(is.field());
+        add(is.value());
+      }
+      case Condition.Within within -> {
+        add("within");
+        add(within.field());
+        add(within.min());
+        add(within.max());
+      }
+      case Condition.Lacks lacks -> {
+        add("lacks");
+        add(lacks.field());
+        add(lacks.token());
+      }
+      case Condition.FewerThan fewer -> {
+        add("fewer");
+        add(fewer.field());
+        add(fewer.count());
+      }
+      case Condition.Always always -> throw new IllegalStateException("flattened away");
+      case Condition.All all -> throw new IllegalStateException("flattened away");
+    }
+  }
+}

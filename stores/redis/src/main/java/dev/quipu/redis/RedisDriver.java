@@ -1,0 +1,220 @@
+package dev.quipu.redis;
+
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Page;
+import dev.quipu.store.Reason;
+import dev.quipu.store.RequestToken;
+import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.cluster.RedisClusterClient;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counting on Redis 6.2 and later, Valkey, and Redis Cluster.
+ *
+ * <p><b>Stored.</b> All keys of a partition carry it as their hash tag, so they lie in one slot:
+ *
+ * <pre>
+ * quipu:{PARTITION}        sorted set: the sorts of its items, in order of bytes
+ * quipu:{PARTITION}:SORT   hash: version, expiry, and the fields; {@code items.lua} has the names
+ * </pre>
+ *
+ * <p>In a partition {@code %} is written {@code %25} and <code>}</code> is written {@code %7D}.
+ *
+ * <p><b>Protocol.</b>
+ *
+ * <ol>
+ *   <li>A write, or a batch, is one call of one script: it judges all conditions, and only if each
+ *       holds it writes. Redis runs scripts one at a time, so this is atomic.
+ *   <li>The script is loaded as a function library whose name carries a digest of its text; where
+ *       functions are not to be had (before 7.0), it is called by its digest. A node that does not
+ *       know it says so before it does anything: it is loaded there, and called again.
+ *   <li>Numbers are texts in the script, since its own have 53 bits.
+ * </ol>
+ *
+ * <p><b>Atomic.</b> Batches in one partition. <b>Limits.</b> An item of 1 MiB, a batch of 100.
+ * <b>Expiry.</b> Redis drops an item a minute after it expired, for clocks that differ.
+ * <b>Durable</b> if {@code appendonly} is on and {@code appendfsync} is {@code always}, which is
+ * looked up when the driver opens; even so, a replica that is promoted may lack the last writes.
+ *
+ * <p><b>After a lost connection</b> a write is unknown. Lettuce's own way is to send it again after
+ * it has connected again; a client that was opened by URI does not, and one that was handed in is
+ * warned about.
+ *
+ * @see <a
+ *     href="https://redis.io/docs/latest/develop/programmability/functions-intro/">functions</a>
+ */
+public final class RedisDriver implements StoreDriver {
+  /** Largest item, in bytes. */
+  static final int ITEM_BYTES_MAX = 1 << 20;
+
+  private static final int BATCH_ITEMS_MAX = 100;
+  private static final Duration KEEP_EXPIRED = Duration.ofMinutes(1);
+  private static final Set<Capability> CAPABILITIES =
+      EnumSet.of(
+          Capability.STRONG_READ,
+          Capability.NATIVE_ADD,
+          Capability.NATIVE_UPDATE,
+          Capability.ATOMIC_BATCH,
+          Capability.ORDERED_SCAN,
+          Capability.NATIVE_EXPIRY);
+
+  private final Link link;
+  private final Script script;
+  private final String prefix;
+  private final StoreProfile profile;
+  private final Runnable onClose;
+  // Each call's token is new, whichever process makes it, so that no version returns.
+  private final String tokens = Long.toString(Randomness.secure().nextLong(), Character.MAX_RADIX);
+  private final AtomicLong calls = new AtomicLong();
+
+  private RedisDriver(Link link, String prefix, Runnable onClose) {
+    this.link = link;
+    this.script = new Script(link);
+    this.prefix = prefix;
+    this.profile = profile(link.isDurable());
+    this.onClose = onClose;
+  }
+
+  /**
+   * Counts on one server.
+   *
+   * @param client stays the caller's to shut down
+   * @param prefix what all keys begin with
+   * @param timeout how long to wait for one answer
+   * @throws StoreException if the server cannot be used
+   */
+  public static RedisDriver of(RedisClient client, String prefix, Duration timeout) {
+    return open(Link.to(client, timeout), prefix, () -> {});
+  }
+
+  /** Counts on a cluster; see {@link #of(RedisClient, String, Duration)}. */
+  public static RedisDriver of(RedisClusterClient client, String prefix, Duration timeout) {
+    return open(Link.to(client, timeout), prefix, () -> {});
+  }
+
+  static RedisDriver open(Link link, String prefix, Runnable onClose) {
+    try {
+      return new RedisDriver(link, prefix, onClose);
+    } catch (RuntimeException e) {
+      link.close();
+      throw e;
+    }
+  }
+
+  static StoreProfile profile(boolean durable) {
+    Set<Capability> capabilities = EnumSet.copyOf(CAPABILITIES);
+    if (durable) {
+      capabilities.add(Capability.DURABLE);
+    }
+    return new StoreProfile(
+        "redis", capabilities, Atomicity.PARTITION, BATCH_ITEMS_MAX, ITEM_BYTES_MAX);
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public Optional<Item> get(Key key, Consistency consistency) {
+    Map<String, String> hash = link.read(commands -> commands.hgetall(itemKey(key)));
+    return Hash.item(key, Hash.flat(hash));
+  }
+
+  @Override
+  public Page scan(Scan scan) {
+    List<Object> rows =
+        script.scan(
+            indexKey(scan.partition()),
+            List.of(
+                indexKey(scan.partition()) + ":",
+                scan.from().isEmpty() ? "-" : "[" + scan.from(),
+                scan.until().map(until -> "(" + until).orElse("+"),
+                scan.descending() ? "1" : "0",
+                Integer.toString(scan.itemsMax() + 1)));
+    List<Item> found = new ArrayList<>();
+    for (Object row : rows) {
+      List<?> parts = (List<?>) row;
+      Key key = new Key(scan.partition(), (String) parts.get(0));
+      Hash.item(key, (List<?>) parts.get(1)).ifPresent(found::add);
+    }
+    if (found.size() <= scan.itemsMax()) {
+      return new Page(found, Optional.empty());
+    }
+    List<Item> page = found.subList(0, scan.itemsMax());
+    Item edge = scan.descending() ? page.getLast() : found.getLast();
+    return new Page(page, Optional.of(edge.key().sort()));
+  }
+
+  @Override
+  public WriteResult write(Write write) {
+    return call(List.of(write));
+  }
+
+  @Override
+  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    if (token != null) {
+      throw profile.lacks(Capability.TOKEN_BATCH);
+    }
+    return call(writes);
+  }
+
+  private WriteResult call(List<Write> writes) {
+    List<String> keys = new ArrayList<>();
+    keys.add(indexKey(writes.getFirst().key().partition()));
+    Arguments arguments = new Arguments(KEEP_EXPIRED);
+    arguments.add(tokens + Long.toString(calls.incrementAndGet(), Character.MAX_RADIX));
+    for (Write write : writes) {
+      keys.add(itemKey(write.key()));
+      arguments.add(write);
+    }
+    List<Object> answer = script.write(keys, arguments.list());
+    String result = (String) answer.getFirst();
+    if (result.equals("applied")) {
+      return new WriteResult.Applied(
+          writes.size() > 1
+              ? Optional.empty()
+              : Hash.item(writes.getFirst().key(), answer.subList(1, answer.size())));
+    }
+    Write failed = writes.get(Integer.parseInt((String) answer.get(1)));
+    Optional<Item> found = Hash.item(failed.key(), answer.subList(2, answer.size()));
+    if (failed.holdsOn(found)) { // throws if a field is of another kind
+      throw StoreException.notApplied(
+          Reason.CORRUPT, "the script and the library differ on %s".formatted(failed));
+    }
+    return new WriteResult.ConditionFailed(failed.key(), found);
+  }
+
+  private String indexKey(String partition) {
+    return prefix + ":{" + partition.replace("%", "%25").replace("}", "%7D") + "}";
+  }
+
+  private String itemKey(Key key) {
+    return indexKey(key.partition()) + ":" + key.sort();
+  }
+
+  @Override
+  public void close() {
+    link.close();
+    onClose.run();
+  }
+}

@@ -1,0 +1,271 @@
+-- Items of one partition, which all lie in one slot: an index, and a hash for each item.
+--
+-- index   sorted set, all scores 0: the sorts of the items, in order of bytes
+-- item    hash: v = version, COUNT.TOKEN; x = expiry in milliseconds since 1970, if any;
+--         n:NAME = number; t:NAME = text; s:NAME = size of a set; eLENGTH:NAMETOKEN = its tokens
+--
+-- Numbers of Lua are exact up to 53 bits, so numbers of 64 bits stay texts here.
+
+local MAX, MIN_DIGITS = '9223372036854775807', '9223372036854775808'
+local SHORT = 15 -- so many characters are always exact as a number of Lua
+local LIMB = 1000000000
+
+local function limbs(text)
+  local sign, digits = 1, text
+  if string.sub(text, 1, 1) == '-' then sign, digits = -1, string.sub(text, 2) end
+  if #digits <= 9 then return 0, sign * tonumber(digits) end
+  return sign * tonumber(string.sub(digits, 1, -10)), sign * tonumber(string.sub(digits, -9))
+end
+
+-- a + b, or nil if it needs more than 64 bits.
+local function add(a, b)
+  if #a <= SHORT and #b <= SHORT then return string.format('%.0f', tonumber(a) + tonumber(b)) end
+  local ah, al = limbs(a)
+  local bh, bl = limbs(b)
+  local high, low = ah + bh, al + bl
+  if low >= LIMB then high, low = high + 1, low - LIMB end
+  if low <= -LIMB then high, low = high - 1, low + LIMB end
+  if high > 0 and low < 0 then high, low = high - 1, low + LIMB end
+  if high < 0 and low > 0 then high, low = high + 1, low - LIMB end
+  local negative = high < 0 or low < 0
+  high, low = math.abs(high), math.abs(low)
+  local digits
+  if high == 0 then digits = string.format('%.0f', low) else digits = string.format('%.0f%09.0f', high, low) end
+  local most = negative and MIN_DIGITS or MAX
+  if #digits > #most or (#digits == #most and digits > most) then return nil end
+  if negative then return '-' .. digits end
+  return digits
+end
+
+-- Whether a <= b.
+local function at_most(a, b)
+  if #a <= SHORT and #b <= SHORT then return tonumber(a) <= tonumber(b) end
+  local ah, al = limbs(a)
+  local bh, bl = limbs(b)
+  return ah < bh or (ah == bh and al <= bl)
+end
+
+local function member(name, token)
+  return 'e' .. #name .. ':' .. name .. token
+end
+
+-- Reads the arguments one after another.
+local function reader(ARGV)
+  local at = 0
+  return function()
+    at = at + 1
+    return ARGV[at]
+  end
+end
+
+-- The kind under which a field is stored: n, t, s, or nil.
+local function kind_of(item, name)
+  for _, kind in ipairs({'n', 't', 's'}) do
+    if redis.call('HEXISTS', item, kind .. ':' .. name) == 1 then return kind end
+  end
+  return nil
+end
+
+-- Judges one write and plans it. Answers 'ok', 'unmet' or 'type'; reads all its arguments whatever
+-- the answer is.
+local function plan(item, next, token)
+  local version = redis.call('HGET', item, 'v')
+  local there = version ~= false
+  local count = there and tonumber(string.match(version, '^%d+')) or 0
+  local result = 'ok'
+  local numbers = {} -- the numbers after the change, as far as it tells
+  local whole = false -- whether the fields are all that the item has after the change
+  local steps = {{'HSET', item, 'v', string.format('%.0f.%s', count + 1, token)}}
+
+  local function step(...)
+    steps[#steps + 1] = {...}
+  end
+  local function fails(why)
+    if result ~= 'type' then result = why end
+  end
+  -- Drops what a field was, of whatever kind.
+  local function forget(name)
+    local kind = kind_of(item, name)
+    if kind == 's' then
+      local prefix = member(name, '')
+      for _, field in ipairs(redis.call('HKEYS', item)) do
+        if string.sub(field, 1, #prefix) == prefix then step('HDEL', item, field) end
+      end
+    end
+    if kind then step('HDEL', item, kind .. ':' .. name) end
+  end
+  local function put(name)
+    local kind = next()
+    if kind == 's' then
+      local size = tonumber(next())
+      for _ = 1, size do step('HSET', item, member(name, next()), '') end
+      if size > 0 then step('HSET', item, 's:' .. name, size) end
+      numbers[name] = false
+    else
+      local value = next()
+      step('HSET', item, kind .. ':' .. name, value)
+      numbers[name] = kind == 'n' and value
+    end
+  end
+  local function size_of(name)
+    local size = redis.call('HGET', item, 's:' .. name)
+    if size then return tonumber(size) end
+    if there and kind_of(item, name) then fails('type') end
+    return 0
+  end
+  local function lacks(name, element)
+    if size_of(name) == 0 then return true end
+    return redis.call('HEXISTS', item, member(name, element)) == 0
+  end
+
+  local operation = next()
+  if operation == 'put' then
+    whole = true
+    step('DEL', item)
+    steps[1], steps[2] = steps[2], steps[1]
+    local expires, forget_at = next(), next()
+    if expires ~= '' then step('HSET', item, 'x', expires) end
+    for _ = 1, tonumber(next()) do put(next()) end
+    if expires ~= '' then step('PEXPIREAT', item, forget_at) end
+  elseif operation == 'delete' then
+    whole = true
+    steps = {{'DEL', item}}
+  else
+    for _ = 1, tonumber(next()) do
+      local change, name = next(), next()
+      if change == 'add' then
+        local delta = next()
+        local old = redis.call('HGET', item, 'n:' .. name)
+        if not old and there and kind_of(item, name) then
+          fails('type')
+        else
+          local sum = add(old or '0', delta)
+          if sum then
+            numbers[name] = sum
+            step('HSET', item, 'n:' .. name, sum)
+          else
+            fails('unmet')
+          end
+        end
+      elseif change == 'put' then
+        if there then forget(name) end
+        put(name)
+      else
+        local element = next()
+        local size = size_of(name)
+        local has = size > 0 and not lacks(name, element)
+        if change == 'token' and not has then
+          step('HSET', item, member(name, element), '', 's:' .. name, size + 1)
+        elseif change == 'drop' and has then
+          step('HDEL', item, member(name, element))
+          if size == 1 then step('HDEL', item, 's:' .. name) else step('HSET', item, 's:' .. name, size - 1) end
+        end
+      end
+    end
+  end
+
+  -- Whether the field is stored with the value that follows.
+  local function is(name)
+    local kind = next()
+    if kind ~= 's' then return redis.call('HGET', item, kind .. ':' .. name) == next() end
+    local size = tonumber(next())
+    local same = redis.call('HGET', item, 's:' .. name) == tostring(size)
+    for _ = 1, size do
+      local element = next()
+      same = same and redis.call('HEXISTS', item, member(name, element)) == 1
+    end
+    return same
+  end
+  local function after(name)
+    local number = numbers[name]
+    if number == nil and not whole then number = redis.call('HGET', item, 'n:' .. name) end
+    if number then return number end
+    if numbers[name] == false or (not whole and there and kind_of(item, name)) then fails('type') end
+    return '0'
+  end
+  for _ = 1, tonumber(next()) do
+    local condition = next()
+    local holds
+    if condition == 'absent' then
+      holds = not there
+    elseif condition == 'version' then
+      local given = next()
+      holds = there and version == given
+    elseif condition == 'is' then
+      holds = is(next()) and there
+    elseif condition == 'within' then
+      local name, least, most = next(), next(), next()
+      local number = after(name)
+      holds = at_most(least, number) and at_most(number, most)
+    elseif condition == 'lacks' then
+      local name, element = next(), next()
+      holds = lacks(name, element)
+    else
+      local name, least = next(), tonumber(next())
+      holds = size_of(name) < least
+    end
+    if not holds then fails('unmet') end
+  end
+
+  local exists_after = operation ~= 'delete'
+  return result, steps, there, exists_after
+end
+
+-- KEYS: the index, then the item of each write.
+-- ARGV: a token new with each call, then for each write its sort, operation and conditions.
+-- Answers {'applied', fields...} for one write, {'applied'} for several,
+-- {'unmet' or 'type', place of the write, fields...} if nothing was written.
+local function write(KEYS, ARGV)
+  local next = reader(ARGV)
+  local token = next()
+  local plans = {}
+  for i = 2, #KEYS do
+    local sort = next()
+    local result, steps, before, after = plan(KEYS[i], next, token)
+    if result ~= 'ok' then
+      local answer = redis.call('HGETALL', KEYS[i])
+      table.insert(answer, 1, tostring(i - 2))
+      table.insert(answer, 1, result)
+      return answer
+    end
+    if after and not before then steps[#steps + 1] = {'ZADD', KEYS[1], '0', sort} end
+    if before and not after then steps[#steps + 1] = {'ZREM', KEYS[1], sort} end
+    plans[#plans + 1] = steps
+  end
+  for _, steps in ipairs(plans) do
+    for _, step in ipairs(steps) do redis.call(unpack(step)) end
+  end
+  if #KEYS > 2 then return {'applied'} end
+  local answer = redis.call('HGETALL', KEYS[2])
+  table.insert(answer, 1, 'applied')
+  return answer
+end
+
+-- KEYS: the index. ARGV: what the keys of items begin with, first bound, last bound, whether
+-- descending, most items. Answers {sort, fields} of each item. What has gone by expiry leaves the
+-- index here.
+local function scan(KEYS, ARGV)
+  local prefix, first, last, descending = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1'
+  local most = tonumber(ARGV[5])
+  local found = {}
+  while #found < most do
+    local wanted = tostring(most - #found)
+    local sorts
+    if descending then
+      sorts = redis.call('ZREVRANGEBYLEX', KEYS[1], last, first, 'LIMIT', '0', wanted)
+    else
+      sorts = redis.call('ZRANGEBYLEX', KEYS[1], first, last, 'LIMIT', '0', wanted)
+    end
+    for _, sort in ipairs(sorts) do
+      local fields = redis.call('HGETALL', prefix .. sort)
+      if #fields == 0 then
+        redis.call('ZREM', KEYS[1], sort)
+      else
+        found[#found + 1] = {sort, fields}
+      end
+      if descending then last = '(' .. sort else first = '(' .. sort end
+    end
+    if #sorts < tonumber(wanted) then break end
+  end
+  return found
+end

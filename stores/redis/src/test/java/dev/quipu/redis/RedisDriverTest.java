@@ -1,0 +1,16 @@
+package dev.quipu.redis;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.testservers.RedisServer;
+import dev.quipu.verify.contract.StoreContract;
+
+/** Redis as a store. */
+final class RedisDriverTest extends StoreContract {
+  private static final RedisServer SERVER = RedisServer.startDurable();
+
+  @Override
+  protected StoreDriver open() {
+    return StoreProvider.open(Stores.newUri("redis", SERVER.port()));
+  }
+}

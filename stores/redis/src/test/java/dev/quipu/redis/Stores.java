@@ -1,0 +1,15 @@
+package dev.quipu.redis;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Empty stores on servers that tests share: each has a prefix of its own. */
+final class Stores {
+  private static final AtomicInteger PREFIXES = new AtomicInteger();
+
+  private Stores() {}
+
+  static String newUri(String scheme, int port) {
+    return "%s://127.0.0.1:%d?prefix=t%d&timeoutMillis=5000"
+        .formatted(scheme, port, PREFIXES.incrementAndGet());
+  }
+}
