@@ -1,0 +1,57 @@
+package dev.quipu.memcached;
+
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.util.concurrent.TimeoutException;
+import net.rubyeye.xmemcached.exception.MemcachedClientException;
+import net.rubyeye.xmemcached.exception.MemcachedException;
+import net.rubyeye.xmemcached.exception.MemcachedServerException;
+
+/** What an error of memcached or of its client says about the effect of a call. */
+final class Failures {
+  private Failures() {}
+
+  /** Whether {@code incr} found something else than digits. */
+  static boolean isNotANumber(StoreException e) {
+    return e.reason() == Reason.INVALID && message(e).contains("non-numeric");
+  }
+
+  /**
+   * Memcached answers with an error before it changes anything.
+   *
+   * @param lost what it means if there was no answer
+   */
+  static StoreException of(Exception e, Outcome lost) {
+    String message = "memcached: " + message(e);
+    return switch (answer(e)) {
+      case TimeoutException late -> new StoreException(lost, Reason.TIMEOUT, message, e);
+      case InterruptedException interrupted -> {
+        Thread.currentThread().interrupt();
+        yield new StoreException(lost, Reason.UNAVAILABLE, "memcached: interrupted", e);
+      }
+      case MemcachedServerException full when message.contains("out of memory") ->
+          new StoreException(Outcome.NOT_APPLIED, Reason.FULL, message, e);
+      case MemcachedServerException answer ->
+          new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
+      case MemcachedClientException answer ->
+          new StoreException(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+      default -> {
+        boolean neverSent = message.contains("no available connection");
+        yield new StoreException(
+            neverSent ? Outcome.NOT_APPLIED : lost, Reason.UNAVAILABLE, message, e);
+      }
+    };
+  }
+
+  /** The client wraps an error that came as an answer, or not. */
+  private static Throwable answer(Exception e) {
+    return e instanceof MemcachedException && e.getCause() instanceof MemcachedException inner
+        ? inner
+        : e;
+  }
+
+  private static String message(Exception e) {
+    return String.valueOf(e.getMessage());
+  }
+}

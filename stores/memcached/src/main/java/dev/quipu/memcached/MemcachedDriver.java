@@ -1,0 +1,282 @@
+package dev.quipu.memcached;
+
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Version;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import net.rubyeye.xmemcached.GetsResponse;
+import net.rubyeye.xmemcached.MemcachedClient;
+import net.rubyeye.xmemcached.exception.MemcachedException;
+import net.rubyeye.xmemcached.exception.UnknownCommandException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Counting on memcached 1.4 and later, by the text protocol. A cache: it drops items when it needs
+ * room and when it restarts, and with them what they counted.
+ *
+ * <p><b>Stored.</b> One entry an item, under {@code quipu:PARTITION:SORT} with all but letters,
+ * digits and {@code ._-/} percent-encoded; above 250 bytes, under {@code quipu#} and a digest. Its
+ * value has one of two forms:
+ *
+ * <pre>
+ * digits   a lone number in the field "value", plus 2^62: memcached counts from 0 up, and forgets a
+ *          minus. Made by an add to what was not there, as long as it stays within ±2^61
+ * binary   any other item: {@link Encoded}
+ * </pre>
+ *
+ * <p><b>Protocol.</b>
+ *
+ * <ol>
+ *   <li>An unconditional add of at most 2^32 to the field "value": {@code incr} or {@code decr}; if
+ *       nothing is there, {@code add} of the digits, and if somebody else was first, the former
+ *       again. Beyond ±2^61 it becomes binary, long before 64 bits are full: they hold a thousand
+ *       million more such adds.
+ *   <li>Not digits, or any other write: {@code gets}, judge and change the item here, then {@code
+ *       cas}, or {@code add} if nothing was there. Somebody else was first: again. A delete is a
+ *       {@code cas} with an expiry that has passed.
+ * </ol>
+ *
+ * <p><b>Atomic.</b> One item. <b>Limits.</b> An item of 1,000,000 bytes. <b>Not durable.</b> After
+ * a restart or an eviction a counter begins at 0, and the version of digits may return.
+ *
+ * <p><b>After a lost connection</b> a write is unknown. The client repeats nothing by itself. With
+ * several servers it must be in failure mode, or it counts on another server while one is away.
+ *
+ * @see <a href="https://github.com/memcached/memcached/blob/master/doc/protocol.txt">protocol</a>
+ */
+public final class MemcachedDriver implements StoreDriver {
+  static final StoreProfile PROFILE =
+      new StoreProfile(
+          "memcached",
+          EnumSet.of(
+              Capability.STRONG_READ,
+              Capability.NATIVE_ADD,
+              Capability.NATIVE_UPDATE,
+              Capability.NATIVE_EXPIRY),
+          Atomicity.ITEM,
+          1,
+          1_000_000);
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(MemcachedDriver.class);
+  private static final int RACES_MAX = 1_000;
+  private static final long NATIVE_DELTA_MAX = 1L << 32;
+  private static final int ALREADY_EXPIRED =
+      60 * 60 * 24 * 30 + 1; // the least that is a date: 1970
+  private static final long NONE = -1; // no unique of memcached
+  private static final Version NOT_TOLD = new Version(""); // incr does not tell its version
+
+  private final MemcachedClient client;
+  private final long timeoutMillis;
+  private final Runnable onClose;
+  // Each state's token is new, whichever process makes it, so that no version returns.
+  private final String tokens = Long.toString(Randomness.secure().nextLong(), Character.MAX_RADIX);
+  private final AtomicLong states = new AtomicLong();
+
+  private MemcachedDriver(MemcachedClient client, Duration timeout, Runnable onClose) {
+    this.client = client;
+    this.timeoutMillis = timeout.toMillis();
+    this.onClose = onClose;
+  }
+
+  /**
+   * Counts on these servers.
+   *
+   * @param client stays the caller's to shut down; it must not change keys ({@code sanitizeKeys})
+   * @param timeout how long to wait for one answer
+   */
+  public static MemcachedDriver of(MemcachedClient client, Duration timeout) {
+    return of(client, timeout, () -> {});
+  }
+
+  static MemcachedDriver of(MemcachedClient client, Duration timeout, Runnable onClose) {
+    if (client.getServersDescription().size() > 1 && !client.isFailureMode()) {
+      LOGGER.warn(
+          "The memcached client is not in failure mode: while a server is away, it counts on"
+              + " another, and counts are lost when that one returns. Set failureMode.");
+    }
+    return new MemcachedDriver(client, timeout, onClose);
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return PROFILE;
+  }
+
+  @Override
+  public Optional<Item> get(Key key, Consistency consistency) {
+    return Optional.ofNullable(gets(key)).map(found -> found.item);
+  }
+
+  @Override
+  public WriteResult write(Write write) {
+    if (write instanceof Write.Update update
+        && update.isLoneAdd()
+        && update.changes().getFirst() instanceof Change.Add add
+        && -NATIVE_DELTA_MAX <= add.delta()
+        && add.delta() <= NATIVE_DELTA_MAX) {
+      Optional<Item> after = addDigits(update.key(), add.delta());
+      if (after.isPresent()) {
+        return new WriteResult.Applied(after);
+      }
+    }
+    return swap(write);
+  }
+
+  /** Protocol 1; empty if what is there is not digits. */
+  private Optional<Item> addDigits(Key key, long delta) {
+    String name = Encoded.name(key);
+    long initial = Encoded.BIAS + delta;
+    long value;
+    try {
+      long digits =
+          call(
+              Outcome.UNKNOWN,
+              () ->
+                  delta < 0
+                      ? client.decr(name, -delta, initial, timeoutMillis)
+                      : client.incr(name, delta, initial, timeoutMillis));
+      value = digits - Encoded.BIAS;
+    } catch (StoreException e) {
+      if (Failures.isNotANumber(e)) {
+        return Optional.empty();
+      }
+      throw e;
+    }
+    if (!Encoded.fitsDigits(value)) {
+      makeBinary(key);
+    }
+    Map<String, Field> fields = Map.of(Item.VALUE, new Field.Number(value));
+    return Optional.of(new Item(key, fields, NOT_TOLD, Optional.empty()));
+  }
+
+  /** Changes the form and not the number. If it fails, the next add does it. */
+  private void makeBinary(Key key) {
+    try {
+      Found found = gets(key);
+      if (found != null && !Encoded.isBinary(found.item.version())) {
+        store(found.item, found.cas);
+      }
+    } catch (StoreException e) {
+      LOGGER.debug("a number of memcached stays as digits for now", e);
+    }
+  }
+
+  /** Protocol 2. */
+  private WriteResult swap(Write write) {
+    for (int race = 0; race < RACES_MAX; race++) {
+      Found found = gets(write.key());
+      Optional<Item> before = Optional.ofNullable(found).map(each -> each.item);
+      Write.Effect effect = write.applyTo(before, nextVersion());
+      if (!(effect instanceof Write.Effect.Now now)) {
+        return new WriteResult.ConditionFailed(write.key(), before);
+      }
+      boolean done;
+      if (now.item().isPresent()) {
+        done = store(now.item().get(), found == null ? NONE : found.cas);
+      } else {
+        done = found == null || delete(found);
+      }
+      if (done) {
+        return new WriteResult.Applied(now.item());
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED,
+        "%d writers came first to %s/%s"
+            .formatted(RACES_MAX, write.key().partition(), write.key().sort()));
+  }
+
+  private record Found(Item item, long cas) {}
+
+  private @Nullable Found gets(Key key) {
+    GetsResponse<byte[]> found =
+        call(
+            Outcome.NOT_APPLIED,
+            () -> client.gets(Encoded.name(key), timeoutMillis, Encoded.BYTES));
+    return found == null
+        ? null
+        : new Found(Encoded.item(key, found.getValue(), found.getCas()), found.getCas());
+  }
+
+  /** Whether it was stored; false if another writer was first. */
+  private boolean store(Item item, long cas) {
+    Item binary =
+        Encoded.isBinary(item.version())
+            ? item
+            : new Item(item.key(), item.fields(), nextVersion(), item.expiresAt());
+    byte[] value = Encoded.bytes(binary);
+    if (value.length > Encoded.VALUE_BYTES_MAX) {
+      throw StoreException.notApplied(
+          Reason.INVALID,
+          "an item would have %d bytes, the limit of memcached is %d"
+              .formatted(value.length, Encoded.VALUE_BYTES_MAX));
+    }
+    String name = Encoded.name(item.key());
+    int expiry = Encoded.expirySeconds(item.expiresAt());
+    return call(
+        Outcome.UNKNOWN,
+        () ->
+            cas == NONE
+                ? client.add(name, expiry, value, Encoded.BYTES, timeoutMillis)
+                : client.cas(name, expiry, value, Encoded.BYTES, timeoutMillis, cas));
+  }
+
+  private boolean delete(Found found) {
+    String name = Encoded.name(found.item.key());
+    return call(
+        Outcome.UNKNOWN,
+        () ->
+            client.cas(
+                name, ALREADY_EXPIRED, new byte[0], Encoded.BYTES, timeoutMillis, found.cas));
+  }
+
+  private interface Call<T> {
+    T run() throws TimeoutException, InterruptedException, MemcachedException;
+  }
+
+  /**
+   * A call of the client.
+   *
+   * @param lost what it means if there was no answer
+   */
+  private static <T> T call(Outcome lost, Call<T> call) {
+    try {
+      return call.run();
+    } catch (TimeoutException
+        | InterruptedException
+        | MemcachedException
+        | UnknownCommandException e) {
+      throw Failures.of(e, lost);
+    }
+  }
+
+  private Version nextVersion() {
+    return Encoded.version(
+        tokens + "." + Long.toString(states.incrementAndGet(), Character.MAX_RADIX));
+  }
+
+  @Override
+  public void close() {
+    onClose.run();
+  }
+}

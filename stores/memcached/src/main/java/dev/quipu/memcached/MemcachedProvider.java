@@ -1,0 +1,77 @@
+package dev.quipu.memcached;
+
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.store.StoreUri;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.List;
+import java.util.Set;
+import net.rubyeye.xmemcached.MemcachedClient;
+import net.rubyeye.xmemcached.XMemcachedClientBuilder;
+import net.rubyeye.xmemcached.impl.KetamaMemcachedSessionLocator;
+
+/** Opens {@code memcached://host:port,host:port}. */
+public final class MemcachedProvider implements StoreProvider {
+  private static final int PORT = 11_211;
+  private static final int CONNECTIONS_MAX = 64;
+
+  /** For the service loader. */
+  public MemcachedProvider() {}
+
+  @Override
+  public List<String> schemes() {
+    return List.of("memcached");
+  }
+
+  @Override
+  public String usage() {
+    return "memcached://HOST:PORT,HOST:PORT?connections=1";
+  }
+
+  @Override
+  public StoreProfile fullProfile() {
+    return MemcachedDriver.PROFILE;
+  }
+
+  @Override
+  public String schema(URI uri) {
+    return "# memcached has no schema\n";
+  }
+
+  @Override
+  public StoreDriver open(URI uri) {
+    StoreUri parsed = new StoreUri(uri, PORT, Set.of("connections"));
+    XMemcachedClientBuilder builder =
+        new XMemcachedClientBuilder(
+            parsed.hosts().stream()
+                .map(host -> new InetSocketAddress(host.name(), host.port()))
+                .toList());
+    builder.setOpTimeout(parsed.timeout().toMillis());
+    builder.setConnectTimeout(parsed.timeout().toMillis());
+    builder.setConnectionPoolSize(parsed.parameter("connections", 1, 1, CONNECTIONS_MAX));
+    builder.setFailureMode(true); // a server that is away has no stand-in
+    builder.setSessionLocator(new KetamaMemcachedSessionLocator());
+    try {
+      MemcachedClient client = builder.build();
+      client.setOptimizeGet(false);
+      return MemcachedDriver.of(client, parsed.timeout(), () -> shutdown(client));
+    } catch (IOException e) {
+      throw new StoreException(
+          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "memcached: " + e.getMessage(), e);
+    }
+  }
+
+  private static void shutdown(MemcachedClient client) {
+    try {
+      client.shutdown();
+    } catch (IOException e) {
+      // it is gone either way
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package dev.quipu.memcached;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.testservers.MemcachedServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/** One server for all tests, emptied for each. */
+final class Caches {
+  private static final Optional<MemcachedServer> SERVER = MemcachedServer.start();
+
+  private Caches() {}
+
+  static MemcachedServer emptyServer() {
+    assumeTrue(SERVER.isPresent(), "no memcached on this machine: ./dev deps installs it");
+    MemcachedServer server = SERVER.orElseThrow();
+    ask(server, "flush_all");
+    return server;
+  }
+
+  /** One line to the server, and its first line in return. */
+  static String ask(MemcachedServer server, String line) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+      socket.getOutputStream().write((line + "\r\nquit\r\n").getBytes(StandardCharsets.US_ASCII));
+      String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+      return answer.lines().findFirst().orElse("");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  static StoreDriver openEmpty() {
+    return StoreProvider.open(
+        "memcached://127.0.0.1:%d?timeoutMillis=5000".formatted(emptyServer().port()));
+  }
+}
