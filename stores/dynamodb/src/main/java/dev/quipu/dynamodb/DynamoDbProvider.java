@@ -1,0 +1,96 @@
+package dev.quipu.dynamodb;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.store.StoreUri;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
+import software.amazon.awssdk.http.SdkHttpClient;
+import software.amazon.awssdk.http.apache5.Apache5HttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClientBuilder;
+
+/** Opens {@code dynamodb://REGION/TABLE}. */
+public final class DynamoDbProvider implements StoreProvider {
+  private static final int CONNECTIONS = 64;
+  private static final int CONNECTIONS_MAX = 10_000;
+
+  /** For the service loader. */
+  public DynamoDbProvider() {}
+
+  @Override
+  public List<String> schemes() {
+    return List.of("dynamodb");
+  }
+
+  @Override
+  public String usage() {
+    return "dynamodb://REGION/TABLE?endpoint=URL&connections=64; credentials as the AWS SDK finds them,"
+        + " or KEY:SECRET@REGION";
+  }
+
+  @Override
+  public StoreProfile fullProfile() {
+    return DynamoDbDriver.PROFILE;
+  }
+
+  private static StoreUri parse(URI uri) {
+    return new StoreUri(uri, 443, Set.of("endpoint", "connections"));
+  }
+
+  private static String table(StoreUri uri) {
+    return uri.path().isEmpty() ? Table.NAME : uri.path();
+  }
+
+  @Override
+  public String schema(URI uri) {
+    StoreUri parsed = parse(uri);
+    return new Table(table(parsed)).commands(parsed.host().name());
+  }
+
+  @Override
+  public StoreDriver open(URI uri) {
+    StoreUri parsed = parse(uri);
+    String table = table(parsed);
+    new Table(table); // a wrong name is named before anything is connected
+    Duration timeout = parsed.timeout();
+    SdkHttpClient http =
+        Apache5HttpClient.builder()
+            .maxConnections(parsed.parameter("connections", CONNECTIONS, 1, CONNECTIONS_MAX))
+            .connectionTimeout(timeout)
+            .connectionAcquisitionTimeout(timeout)
+            .socketTimeout(timeout)
+            .build();
+    DynamoDbClientBuilder builder =
+        DynamoDbClient.builder()
+            .region(Region.of(parsed.host().name()))
+            .httpClient(http)
+            .overrideConfiguration(
+                each -> each.retryStrategy(AwsRetryStrategy.doNotRetry()).apiCallTimeout(timeout));
+    parsed.parameter("endpoint").map(URI::create).ifPresent(builder::endpointOverride);
+    if (parsed.user().isPresent()) {
+      builder.credentialsProvider(
+          StaticCredentialsProvider.create(
+              AwsBasicCredentials.create(parsed.user().get(), parsed.password().orElse(""))));
+    }
+    DynamoDbClient client = builder.build();
+    Runnable close =
+        () -> {
+          client.close();
+          http.close();
+        };
+    try {
+      return DynamoDbDriver.of(client, table, timeout, close);
+    } catch (RuntimeException e) {
+      close.run();
+      throw e;
+    }
+  }
+}

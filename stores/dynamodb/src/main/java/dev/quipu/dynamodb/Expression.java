@@ -1,0 +1,206 @@
+package dev.quipu.dynamodb;
+
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Field;
+import dev.quipu.store.Version;
+import dev.quipu.store.Write;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+
+/** A write in DynamoDB's expressions, with their names and values. */
+final class Expression {
+  private static final BigInteger MIN = BigInteger.valueOf(Long.MIN_VALUE);
+  private static final BigInteger MAX = BigInteger.valueOf(Long.MAX_VALUE);
+
+  private final Map<String, String> names = new HashMap<>();
+  private final Map<String, AttributeValue> values = new HashMap<>();
+  private final List<String> conditions = new ArrayList<>();
+  private final List<String> sets = new ArrayList<>();
+  private final List<String> removes = new ArrayList<>();
+  private final List<String> adds = new ArrayList<>();
+  private final List<String> deletes = new ArrayList<>();
+
+  private Expression() {}
+
+  /** The condition alone, of a put or a delete. */
+  static Expression ofCondition(Write write) {
+    Expression expression = new Expression();
+    expression.add(write.condition(), write);
+    return expression;
+  }
+
+  /** The changes of an update, and all that must hold for them. */
+  static Expression of(Write.Update update, String token) {
+    Expression expression = new Expression();
+    expression.add(update.condition(), update);
+    String generation = expression.name(Attributes.GENERATION);
+    expression.sets.add(
+        "%1$s = if_not_exists(%1$s, %2$s) + %3$s"
+            .formatted(generation, expression.number(0), expression.number(1)));
+    expression.sets.add(
+        expression.name(Attributes.CALL) + " = " + expression.value(Attributes.text(token)));
+    update.changes().forEach(expression::add);
+    return expression;
+  }
+
+  Map<String, String> names() {
+    return names;
+  }
+
+  Map<String, AttributeValue> values() {
+    return values;
+  }
+
+  /** The condition; empty if there is none. */
+  Optional<String> condition() {
+    return conditions.isEmpty() ? Optional.empty() : Optional.of(String.join(" AND ", conditions));
+  }
+
+  String update() {
+    StringBuilder text = new StringBuilder();
+    clause(text, "SET", sets);
+    clause(text, "REMOVE", removes);
+    clause(text, "ADD", adds);
+    clause(text, "DELETE", deletes);
+    return text.toString().strip();
+  }
+
+  private static void clause(StringBuilder text, String word, List<String> parts) {
+    if (!parts.isEmpty()) {
+      text.append(word).append(' ').append(String.join(", ", parts)).append(' ');
+    }
+  }
+
+  private String name(String attribute) {
+    String place = "#n" + names.size();
+    names.put(place, attribute);
+    return place;
+  }
+
+  private String value(AttributeValue value) {
+    String place = ":v" + values.size();
+    values.put(place, value);
+    return place;
+  }
+
+  private String number(long number) {
+    return value(Attributes.number(number));
+  }
+
+  private String number(BigInteger number) {
+    return value(AttributeValue.fromN(number.toString()));
+  }
+
+  private void add(Change change) {
+    String name = name(Attributes.field(change.field()));
+    switch (change) {
+      case Change.Add add -> {
+        sets.add(
+            "%1$s = if_not_exists(%1$s, %2$s) + %3$s"
+                .formatted(name, number(0), number(add.delta())));
+        between(name, MIN, MAX, add.delta());
+      }
+      case Change.Put put -> {
+        boolean none = put.value() instanceof Field.Tokens tokens && tokens.values().isEmpty();
+        if (none) {
+          removes.add(name);
+        } else {
+          sets.add(name + " = " + value(Attributes.value(put.value())));
+        }
+      }
+      case Change.AddToken add -> adds.add(name + " " + token(add.token()));
+      case Change.DropToken drop -> {
+        deletes.add(name + " " + token(drop.token()));
+        conditions.add(setOrNone(name, ""));
+      }
+    }
+  }
+
+  private String token(String token) {
+    return value(AttributeValue.fromSs(List.of(token)));
+  }
+
+  /** That a number, once {@code delta} is added, lies between two. */
+  private void between(String name, BigInteger min, BigInteger max, long delta) {
+    BigInteger low = min.subtract(BigInteger.valueOf(delta));
+    BigInteger high = max.subtract(BigInteger.valueOf(delta));
+    String within = "%s BETWEEN %s AND %s".formatted(name, number(low), number(high));
+    boolean fromNothing = low.signum() <= 0 && high.signum() >= 0;
+    conditions.add(
+        fromNothing ? "(attribute_not_exists(%s) OR %s)".formatted(name, within) : within);
+  }
+
+  /** That a field is not there, or is a set of which more holds. */
+  private String setOrNone(String name, String more) {
+    return "(attribute_not_exists(%1$s) OR (attribute_type(%1$s, %2$s)%3$s))"
+        .formatted(name, value(Attributes.text("SS")), more);
+  }
+
+  private void add(Condition condition, Write write) {
+    switch (condition) {
+      case Condition.Always always -> {
+        // nothing to check
+      }
+      case Condition.Absent absent ->
+          conditions.add("attribute_not_exists(" + name(Attributes.PARTITION) + ")");
+      case Condition.VersionIs is -> add(is.version());
+      case Condition.FieldIs is ->
+          conditions.add(
+              name(Attributes.field(is.field())) + " = " + value(Attributes.value(is.value())));
+      case Condition.Within within -> add(within, write);
+      case Condition.Lacks lacks -> {
+        String name = name(Attributes.field(lacks.field()));
+        String token = value(Attributes.text(lacks.token()));
+        conditions.add(setOrNone(name, " AND NOT contains(" + name + ", " + token + ")"));
+      }
+      case Condition.FewerThan fewer -> {
+        String name = name(Attributes.field(fewer.field()));
+        conditions.add(setOrNone(name, " AND size(" + name + ") < " + number(fewer.count())));
+      }
+      case Condition.All all -> all.conditions().forEach(each -> add(each, write));
+    }
+  }
+
+  private void add(Version version) {
+    String[] parts = version.token().split("\\.", 2);
+    if (parts.length < 2 || !parts[0].matches("[0-9]{1,18}")) {
+      never();
+      return;
+    }
+    conditions.add(name(Attributes.GENERATION) + " = " + number(Long.parseLong(parts[0])));
+    conditions.add(name(Attributes.CALL) + " = " + value(Attributes.text(parts[1])));
+  }
+
+  private void never() {
+    conditions.add(
+        "attribute_exists(%1$s) AND attribute_not_exists(%1$s)"
+            .formatted(name(Attributes.PARTITION)));
+  }
+
+  private void add(Condition.Within within, Write write) {
+    Set<Change> changes =
+        write instanceof Write.Update update ? Set.copyOf(update.changes()) : Set.of();
+    Optional<Change> change =
+        changes.stream().filter(each -> each.field().equals(within.field())).findFirst();
+    long delta = change.isPresent() && change.get() instanceof Change.Add add ? add.delta() : 0;
+    boolean known =
+        !(write instanceof Write.Update)
+            || (change.isPresent() && change.get() instanceof Change.Put);
+    if (!known) {
+      between(
+          name(Attributes.field(within.field())),
+          BigInteger.valueOf(within.min()),
+          BigInteger.valueOf(within.max()),
+          delta);
+    } else if (!write.when(within).holdsOn(Optional.empty())) {
+      never(); // the same whatever the item is
+    }
+  }
+}

@@ -1,0 +1,98 @@
+package dev.quipu.dynamodb;
+
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import software.amazon.awssdk.core.exception.AbortedException;
+import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
+import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.services.dynamodb.model.CancellationReason;
+import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
+import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
+import software.amazon.awssdk.services.dynamodb.model.TransactionInProgressException;
+
+/** What an error of DynamoDB or of its SDK says about the effect of a call. */
+final class Failures {
+  private Failures() {}
+
+  /**
+   * An error of 4xx as an answer means that nothing was done; one of 5xx, or none at all, means
+   * nothing.
+   *
+   * @param lost what it means if there was no such answer
+   */
+  static StoreException of(SdkException e, Outcome lost) {
+    String message = "DynamoDB: " + e.getMessage();
+    return switch (e) {
+      case TransactionInProgressException running ->
+          new StoreException(lost, Reason.THROTTLED, message, e);
+      case DynamoDbException answer when answer.statusCode() < 500 ->
+          new StoreException(Outcome.NOT_APPLIED, reason(answer), message, e);
+      case DynamoDbException failed -> new StoreException(lost, Reason.UNAVAILABLE, message, e);
+      case ApiCallTimeoutException late -> new StoreException(lost, Reason.TIMEOUT, message, e);
+      case ApiCallAttemptTimeoutException late ->
+          new StoreException(lost, Reason.TIMEOUT, message, e);
+      case AbortedException interrupted -> {
+        Thread.currentThread().interrupt();
+        yield new StoreException(lost, Reason.UNAVAILABLE, message, e);
+      }
+      default ->
+          new StoreException(
+              neverConnected(e) ? Outcome.NOT_APPLIED : lost, Reason.UNAVAILABLE, message, e);
+    };
+  }
+
+  private static boolean neverConnected(Throwable e) {
+    for (Throwable each = e; each != null; each = each.getCause()) {
+      if (each instanceof ConnectException || each instanceof UnknownHostException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static Reason reason(DynamoDbException answer) {
+    String code = answer.awsErrorDetails() == null ? "" : answer.awsErrorDetails().errorCode();
+    if (answer.isThrottlingException() || answer.statusCode() == 429) {
+      return Reason.THROTTLED;
+    }
+    return switch (code == null ? "" : code) {
+      case "ProvisionedThroughputExceededException",
+          "RequestLimitExceeded",
+          "ThrottlingException",
+          "LimitExceededException",
+          "ReplicatedWriteConflictException",
+          "TransactionConflictException" ->
+          Reason.THROTTLED;
+      case "AccessDeniedException",
+          "UnrecognizedClientException",
+          "InvalidSignatureException",
+          "IncompleteSignatureException",
+          "MissingAuthenticationTokenException",
+          "ExpiredTokenException" ->
+          Reason.DENIED;
+      case "ItemCollectionSizeLimitExceededException" -> Reason.FULL;
+      default -> Reason.INVALID;
+    };
+  }
+
+  /** A transaction that was not applied, for another reason than a condition. */
+  static StoreException ofCancelled(TransactionCanceledException e) {
+    for (CancellationReason reason : e.cancellationReasons()) {
+      String code = String.valueOf(reason.code());
+      boolean invalid = code.equals("ValidationError");
+      if (invalid || code.equals("ItemCollectionSizeLimitExceeded")) {
+        return new StoreException(
+            Outcome.NOT_APPLIED,
+            invalid ? Reason.INVALID : Reason.FULL,
+            "DynamoDB: " + reason.message(),
+            e);
+      }
+    }
+    return new StoreException(
+        Outcome.NOT_APPLIED, Reason.THROTTLED, "DynamoDB: " + e.getMessage(), e);
+  }
+}

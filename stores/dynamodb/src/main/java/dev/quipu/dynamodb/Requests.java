@@ -1,0 +1,164 @@
+package dev.quipu.dynamodb;
+
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Key;
+import dev.quipu.store.RequestToken;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Write;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+import software.amazon.awssdk.services.dynamodb.model.Delete;
+import software.amazon.awssdk.services.dynamodb.model.DeleteItemRequest;
+import software.amazon.awssdk.services.dynamodb.model.GetItemRequest;
+import software.amazon.awssdk.services.dynamodb.model.Put;
+import software.amazon.awssdk.services.dynamodb.model.PutItemRequest;
+import software.amazon.awssdk.services.dynamodb.model.QueryRequest;
+import software.amazon.awssdk.services.dynamodb.model.ReturnValue;
+import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionCheckFailure;
+import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
+import software.amazon.awssdk.services.dynamodb.model.TransactWriteItemsRequest;
+import software.amazon.awssdk.services.dynamodb.model.Update;
+import software.amazon.awssdk.services.dynamodb.model.UpdateItemRequest;
+
+/** Requests of the SDK, each with its deadline. A failed condition returns the item. */
+final class Requests {
+  private static final ReturnValuesOnConditionCheckFailure FOUND =
+      ReturnValuesOnConditionCheckFailure.ALL_OLD;
+
+  private final String table;
+  private final AwsRequestOverrideConfiguration deadline;
+
+  Requests(String table, AwsRequestOverrideConfiguration deadline) {
+    this.table = table;
+    this.deadline = deadline;
+  }
+
+  GetItemRequest get(Key key, boolean consistent) {
+    return GetItemRequest.builder()
+        .tableName(table)
+        .key(Attributes.key(key))
+        .consistentRead(consistent)
+        .overrideConfiguration(deadline)
+        .build();
+  }
+
+  PutItemRequest put(Write.Put put, String token) {
+    Expression expression = Expression.ofCondition(put);
+    return PutItemRequest.builder()
+        .tableName(table)
+        .item(Attributes.of(put, token))
+        .conditionExpression(expression.condition().orElse(null))
+        .expressionAttributeNames(orNull(expression.names()))
+        .expressionAttributeValues(orNull(expression.values()))
+        .returnValuesOnConditionCheckFailure(FOUND)
+        .overrideConfiguration(deadline)
+        .build();
+  }
+
+  Put putOfBatch(Write.Put put, String token) {
+    Expression expression = Expression.ofCondition(put);
+    return Put.builder()
+        .tableName(table)
+        .item(Attributes.of(put, token))
+        .conditionExpression(expression.condition().orElse(null))
+        .expressionAttributeNames(orNull(expression.names()))
+        .expressionAttributeValues(orNull(expression.values()))
+        .returnValuesOnConditionCheckFailure(FOUND)
+        .build();
+  }
+
+  UpdateItemRequest update(Write.Update update, String token) {
+    Expression expression = Expression.of(update, token);
+    return UpdateItemRequest.builder()
+        .tableName(table)
+        .key(Attributes.key(update.key()))
+        .updateExpression(expression.update())
+        .conditionExpression(expression.condition().orElse(null))
+        .expressionAttributeNames(orNull(expression.names()))
+        .expressionAttributeValues(orNull(expression.values()))
+        .returnValues(ReturnValue.ALL_NEW)
+        .returnValuesOnConditionCheckFailure(FOUND)
+        .overrideConfiguration(deadline)
+        .build();
+  }
+
+  Update updateOfBatch(Write.Update update, String token) {
+    Expression expression = Expression.of(update, token);
+    return Update.builder()
+        .tableName(table)
+        .key(Attributes.key(update.key()))
+        .updateExpression(expression.update())
+        .conditionExpression(expression.condition().orElse(null))
+        .expressionAttributeNames(orNull(expression.names()))
+        .expressionAttributeValues(orNull(expression.values()))
+        .returnValuesOnConditionCheckFailure(FOUND)
+        .build();
+  }
+
+  DeleteItemRequest delete(Write.Delete delete) {
+    Expression expression = Expression.ofCondition(delete);
+    return DeleteItemRequest.builder()
+        .tableName(table)
+        .key(Attributes.key(delete.key()))
+        .conditionExpression(expression.condition().orElse(null))
+        .expressionAttributeNames(orNull(expression.names()))
+        .expressionAttributeValues(orNull(expression.values()))
+        .returnValuesOnConditionCheckFailure(FOUND)
+        .overrideConfiguration(deadline)
+        .build();
+  }
+
+  Delete deleteOfBatch(Write.Delete delete) {
+    Expression expression = Expression.ofCondition(delete);
+    return Delete.builder()
+        .tableName(table)
+        .key(Attributes.key(delete.key()))
+        .conditionExpression(expression.condition().orElse(null))
+        .expressionAttributeNames(orNull(expression.names()))
+        .expressionAttributeValues(orNull(expression.values()))
+        .returnValuesOnConditionCheckFailure(FOUND)
+        .build();
+  }
+
+  TransactWriteItemsRequest batch(List<TransactWriteItem> items, @Nullable RequestToken token) {
+    return TransactWriteItemsRequest.builder()
+        .transactItems(items)
+        .clientRequestToken(token == null ? null : token.text())
+        .overrideConfiguration(deadline)
+        .build();
+  }
+
+  /** One item more than the page has, so that one knows whether there is another page. */
+  QueryRequest query(Scan scan, Map<String, AttributeValue> from) {
+    boolean bounded = !scan.from().isEmpty();
+    String sorts =
+        bounded
+            ? scan.until().isPresent() ? " AND sk BETWEEN :f AND :u" : " AND sk >= :f"
+            : scan.until().isPresent() ? " AND sk < :u" : "";
+    Map<String, AttributeValue> values = new HashMap<>();
+    values.put(":p", Attributes.partition(scan.partition()));
+    if (bounded) {
+      values.put(":f", Attributes.text(scan.from()));
+    }
+    scan.until().ifPresent(until -> values.put(":u", Attributes.text(until)));
+    return QueryRequest.builder()
+        .tableName(table)
+        .keyConditionExpression("pk = :p" + sorts)
+        .expressionAttributeValues(values)
+        .exclusiveStartKey(orNull(from))
+        .scanIndexForward(!scan.descending())
+        .limit(scan.itemsMax() + 1)
+        .consistentRead(scan.consistency() == Consistency.STRONG)
+        .overrideConfiguration(deadline)
+        .build();
+  }
+
+  /** DynamoDB takes no empty maps. */
+  private static <V> @Nullable Map<String, V> orNull(Map<String, V> map) {
+    return map.isEmpty() ? null : map;
+  }
+}

@@ -1,0 +1,140 @@
+package dev.quipu.dynamodb;
+
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.model.AttributeDefinition;
+import software.amazon.awssdk.services.dynamodb.model.BillingMode;
+import software.amazon.awssdk.services.dynamodb.model.CreateTableRequest;
+import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
+import software.amazon.awssdk.services.dynamodb.model.KeySchemaElement;
+import software.amazon.awssdk.services.dynamodb.model.KeyType;
+import software.amazon.awssdk.services.dynamodb.model.ResourceInUseException;
+import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
+import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
+import software.amazon.awssdk.services.dynamodb.model.TableDescription;
+
+/** The table, and who creates it. */
+final class Table {
+  /** The name of the table, where none is given. */
+  static final String NAME = "quipu";
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(Table.class);
+
+  private final String name;
+
+  /**
+   * A table of this name.
+   *
+   * @throws IllegalArgumentException if DynamoDB takes no such name
+   */
+  Table(String name) {
+    if (!name.matches("[A-Za-z0-9_.-]{3,255}")) {
+      throw new IllegalArgumentException(
+          "table is '%s'; it must be 3 to 255 letters, digits or _.-".formatted(name));
+    }
+    this.name = name;
+  }
+
+  /** The commands that create it, for who may. */
+  String commands(String region) {
+    return """
+    aws dynamodb create-table --region %2$s --table-name %1$s \\
+      --attribute-definitions AttributeName=pk,AttributeType=S AttributeName=sk,AttributeType=S \\
+      --key-schema AttributeName=pk,KeyType=HASH AttributeName=sk,KeyType=RANGE \\
+      --billing-mode PAY_PER_REQUEST
+    aws dynamodb wait table-exists --region %2$s --table-name %1$s
+    aws dynamodb update-time-to-live --region %2$s --table-name %1$s \\
+      --time-to-live-specification Enabled=true,AttributeName=ttl
+    # Rights that a server needs: dynamodb:DescribeTable, GetItem, PutItem, UpdateItem,
+    # DeleteItem, Query, ConditionCheckItem on the table.
+    """
+        .formatted(name, region);
+  }
+
+  /** Creates it if it is not there, and waits until it can be used. */
+  void prepare(DynamoDbClient client) {
+    try {
+      check(describe(client));
+    } catch (ResourceNotFoundException e) {
+      create(client);
+    } catch (DynamoDbException e) {
+      if (!"AccessDeniedException".equals(e.awsErrorDetails().errorCode())) {
+        throw Failures.of(e, Outcome.NOT_APPLIED);
+      }
+      LOGGER.debug("may not look at table {}, so it is taken to be there", name);
+    } catch (SdkException e) {
+      throw Failures.of(e, Outcome.NOT_APPLIED);
+    }
+  }
+
+  private TableDescription describe(DynamoDbClient client) {
+    return client.describeTable(request -> request.tableName(name)).table();
+  }
+
+  private void check(TableDescription found) {
+    String keys =
+        found.keySchema().stream()
+            .map(key -> key.attributeName() + " " + key.keyType())
+            .collect(Collectors.joining(", "));
+    if (!keys.equals("pk HASH, sk RANGE")) {
+      throw StoreException.notApplied(
+          Reason.INVALID,
+          "table %s has the keys %s; they must be pk HASH, sk RANGE".formatted(name, keys));
+    }
+  }
+
+  private void create(DynamoDbClient client) {
+    CreateTableRequest request =
+        CreateTableRequest.builder()
+            .tableName(name)
+            .attributeDefinitions(
+                List.of(definition(Attributes.PARTITION), definition(Attributes.SORT)))
+            .keySchema(
+                List.of(
+                    key(Attributes.PARTITION, KeyType.HASH), key(Attributes.SORT, KeyType.RANGE)))
+            .billingMode(BillingMode.PAY_PER_REQUEST)
+            .build();
+    try {
+      try {
+        client.createTable(request);
+      } catch (ResourceInUseException e) {
+        LOGGER.debug("another server creates table {} at the same time", name);
+      }
+      try (var waiter = client.waiter()) {
+        waiter.waitUntilTableExists(each -> each.tableName(name));
+      }
+    } catch (SdkException e) {
+      throw Failures.of(e, Outcome.NOT_APPLIED);
+    }
+    expire(client);
+  }
+
+  private void expire(DynamoDbClient client) {
+    try {
+      client.updateTimeToLive(request ->
+          request
+              .tableName(name)
+              .timeToLiveSpecification(ttl -> ttl.enabled(true).attributeName(Attributes.TTL)));
+    } catch (SdkException e) {
+      LOGGER.warn("Table {} does not drop what has expired: {}", name, e.getMessage());
+    }
+  }
+
+  private static AttributeDefinition definition(String attribute) {
+    return AttributeDefinition.builder()
+        .attributeName(attribute)
+        .attributeType(ScalarAttributeType.S)
+        .build();
+  }
+
+  private static KeySchemaElement key(String attribute, KeyType type) {
+    return KeySchemaElement.builder().attributeName(attribute).keyType(type).build();
+  }
+}
