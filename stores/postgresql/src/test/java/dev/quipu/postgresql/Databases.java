@@ -1,8 +1,7 @@
 package dev.quipu.postgresql;
 
-import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.PostgresServer;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** One server for all tests, a table for each. */
@@ -12,12 +11,8 @@ final class Databases {
 
   private Databases() {}
 
-  static String uri(int port) {
-    return "postgresql://postgres@127.0.0.1:%d/postgres?table=t%d&timeoutMillis=5000"
-        .formatted(port, TABLES.incrementAndGet());
-  }
-
-  static StoreDriver openEmpty() {
-    return StoreProvider.open(uri(SERVER.port()));
+  static String newUri(int port, Duration timeout) {
+    return "postgresql://postgres@127.0.0.1:%d/postgres?table=t%d&timeoutMillis=%d"
+        .formatted(port, TABLES.incrementAndGet(), timeout.toMillis());
   }
 }

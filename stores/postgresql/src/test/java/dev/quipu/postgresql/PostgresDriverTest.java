@@ -1,12 +1,14 @@
 package dev.quipu.postgresql;
 
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
 import dev.quipu.verify.contract.StoreContract;
+import java.time.Duration;
 
 /** PostgreSQL as a store. */
 final class PostgresDriverTest extends StoreContract {
   @Override
   protected StoreDriver open() {
-    return Databases.openEmpty();
+    return StoreProvider.open(Databases.newUri(Databases.SERVER.port(), Duration.ofSeconds(5)));
   }
 }
