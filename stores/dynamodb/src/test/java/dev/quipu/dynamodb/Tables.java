@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.testservers.DynamoDbServer;
 import java.net.URI;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -19,8 +20,8 @@ final class Tables {
     return SERVER.orElseThrow();
   }
 
-  static String newUri(URI endpoint) {
-    return "dynamodb://key:secret@us-east-1/table%d?endpoint=%s&timeoutMillis=5000"
-        .formatted(TABLES.incrementAndGet(), endpoint);
+  static String newUri(URI endpoint, Duration timeout) {
+    return "dynamodb://key:secret@us-east-1/table%d?endpoint=%s&timeoutMillis=%d"
+        .formatted(TABLES.incrementAndGet(), endpoint, timeout.toMillis());
   }
 }

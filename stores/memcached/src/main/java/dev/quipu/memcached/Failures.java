@@ -37,7 +37,8 @@ final class Failures {
       case MemcachedClientException answer ->
           new StoreException(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
       default -> {
-        boolean neverSent = message.contains("no available connection");
+        boolean neverSent =
+            message.contains("no available connection") || message.contains(": Session(");
         yield new StoreException(
             neverSent ? Outcome.NOT_APPLIED : lost, Reason.UNAVAILABLE, message, e);
       }

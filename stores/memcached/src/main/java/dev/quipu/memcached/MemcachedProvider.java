@@ -20,6 +20,7 @@ import net.rubyeye.xmemcached.impl.KetamaMemcachedSessionLocator;
 public final class MemcachedProvider implements StoreProvider {
   private static final int PORT = 11_211;
   private static final int CONNECTIONS_MAX = 64;
+  private static final long HEAL_MILLIS = 200;
 
   /** For the service loader. */
   public MemcachedProvider() {}
@@ -55,11 +56,13 @@ public final class MemcachedProvider implements StoreProvider {
     builder.setOpTimeout(parsed.timeout().toMillis());
     builder.setConnectTimeout(parsed.timeout().toMillis());
     builder.setConnectionPoolSize(parsed.parameter("connections", 1, 1, CONNECTIONS_MAX));
+    builder.setHealSessionInterval(HEAL_MILLIS);
     builder.setFailureMode(true); // a server that is away has no stand-in
     builder.setSessionLocator(new KetamaMemcachedSessionLocator());
     try {
       MemcachedClient client = builder.build();
       client.setOptimizeGet(false);
+      client.setTimeoutExceptionThreshold(1); // the second in a row closes what others wait behind
       return MemcachedDriver.of(client, parsed.timeout(), () -> shutdown(client));
     } catch (IOException e) {
       throw new StoreException(

@@ -2,14 +2,13 @@ package dev.quipu.memcached;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.MemcachedServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Optional;
 
 /** One server for all tests, emptied for each. */
@@ -36,8 +35,7 @@ final class Caches {
     }
   }
 
-  static StoreDriver openEmpty() {
-    return StoreProvider.open(
-        "memcached://127.0.0.1:%d?timeoutMillis=5000".formatted(emptyServer().port()));
+  static String uri(int port, Duration timeout) {
+    return "memcached://127.0.0.1:%d?timeoutMillis=%d".formatted(port, timeout.toMillis());
   }
 }

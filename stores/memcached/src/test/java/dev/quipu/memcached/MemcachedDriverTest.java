@@ -1,12 +1,14 @@
 package dev.quipu.memcached;
 
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
 import dev.quipu.verify.contract.StoreContract;
+import java.time.Duration;
 
 /** memcached as a store. */
 final class MemcachedDriverTest extends StoreContract {
   @Override
   protected StoreDriver open() {
-    return Caches.openEmpty();
+    return StoreProvider.open(Caches.uri(Caches.emptyServer().port(), Duration.ofSeconds(5)));
   }
 }

@@ -15,34 +15,37 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.StringCodec;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A connection to a server or a cluster: one multiplexed connection a node. */
+/**
+ * A connection to a server or a cluster: one multiplexed connection a node. It is made again by the
+ * next call, when it has closed, and when an answer did not come in time: the others on it would
+ * wait behind that one.
+ */
 final class Link implements AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger(Link.class);
 
-  private final StatefulConnection<String, String> connection;
-  private final RedisClusterAsyncCommands<String, String> commands;
-  private final Supplier<List<RedisClusterAsyncCommands<String, String>>> masters;
+  private final Supplier<Opened> opener;
   private final Duration timeout;
+  private final ReentrantLock opening = new ReentrantLock();
+  private volatile Opened opened;
+  private volatile int attempts;
+  private volatile boolean isClosed;
 
-  private Link(
-      StatefulConnection<String, String> connection,
-      RedisClusterAsyncCommands<String, String> commands,
-      Supplier<List<RedisClusterAsyncCommands<String, String>>> masters,
-      Duration timeout) {
-    this.connection = connection;
-    this.commands = commands;
-    this.masters = masters;
+  private Link(Supplier<Opened> opener, Duration timeout) {
+    this.opener = opener;
     this.timeout = timeout;
-    warnIfItRepeats(connection.getOptions());
+    this.opened = open(opener);
+    warnIfItRepeats(opened.connection.getOptions());
   }
 
   /** One command. */
@@ -50,26 +53,39 @@ final class Link implements AutoCloseable {
     RedisFuture<T> on(RedisClusterAsyncCommands<String, String> commands);
   }
 
+  private record Opened(
+      StatefulConnection<String, String> connection,
+      RedisClusterAsyncCommands<String, String> commands,
+      Supplier<List<RedisClusterAsyncCommands<String, String>>> masters) {}
+
   static Link to(RedisClient client, Duration timeout) {
-    StatefulRedisConnection<String, String> connection =
-        connected(() -> client.connect(StringCodec.UTF8));
-    return new Link(connection, connection.async(), () -> List.of(connection.async()), timeout);
+    return new Link(
+        () -> {
+          StatefulRedisConnection<String, String> connection = client.connect(StringCodec.UTF8);
+          return new Opened(connection, connection.async(), () -> List.of(connection.async()));
+        },
+        timeout);
   }
 
   static Link to(RedisClusterClient client, Duration timeout) {
-    StatefulRedisClusterConnection<String, String> connection =
-        connected(() -> client.connect(StringCodec.UTF8));
     return new Link(
-        connection,
-        connection.async(),
-        () ->
-            connection.getPartitions().stream()
-                .filter(node -> node.getRole().isUpstream() && !node.getSlots().isEmpty())
-                .map(RedisClusterNode::getNodeId)
-                .<RedisClusterAsyncCommands<String, String>>map(
-                    node -> connection.getConnection(node).async())
-                .toList(),
+        () -> {
+          StatefulRedisClusterConnection<String, String> connection =
+              client.connect(StringCodec.UTF8);
+          return new Opened(connection, connection.async(), () -> masters(connection));
+        },
         timeout);
+  }
+
+  private static List<RedisClusterAsyncCommands<String, String>> masters(
+      StatefulRedisClusterConnection<String, String> connection) {
+    List<RedisClusterAsyncCommands<String, String>> masters = new ArrayList<>();
+    for (RedisClusterNode node : connection.getPartitions()) {
+      if (node.getRole().isUpstream() && !node.getSlots().isEmpty()) {
+        masters.add(connection.getConnection(node.getNodeId()).async());
+      }
+    }
+    return masters;
   }
 
   private static void warnIfItRepeats(ClientOptions options) {
@@ -87,35 +103,63 @@ final class Link implements AutoCloseable {
         && options.getReplayFilter().equals(ClientOptions.DEFAULT_REPLAY_FILTER);
   }
 
-  private static <T> T connected(Supplier<T> connect) {
+  private static Opened open(Supplier<Opened> opener) {
     try {
-      return connect.get();
+      return opener.get();
     } catch (RedisException e) {
       throw Failures.ofRead(e);
     }
   }
 
+  /** The connection; a new one if it has closed. Nothing was sent if this fails. */
+  private Opened opened() {
+    Opened now = opened;
+    if (now.connection.isOpen()) {
+      return now;
+    }
+    int seen = attempts;
+    opening.lock();
+    try {
+      boolean triedMeanwhile = attempts != seen;
+      if (!opened.connection.isOpen()) {
+        if (triedMeanwhile || isClosed) {
+          throw StoreException.notApplied(Reason.UNAVAILABLE, "Redis: not connected");
+        }
+        attempts = seen + 1; // whoever waits for the lock need not try once more
+        opened.connection.closeAsync();
+        opened = open(opener);
+      }
+      return opened;
+    } finally {
+      opening.unlock();
+    }
+  }
+
   /** A command without an effect. */
   <T> T read(Call<T> call) {
-    return await(call, commands, true);
+    Opened on = opened();
+    return await(call, on, on.commands, true);
   }
 
   /** A command with an effect: if its answer does not come, that is unknown. */
   <T> T write(Call<T> call) {
-    return await(call, commands, false);
+    Opened on = opened();
+    return await(call, on, on.commands, false);
   }
 
   /** The same on every master; it must be harmless to repeat. */
   <T> void onEachMaster(Call<T> call) {
-    masters.get().forEach(master -> await(call, master, true));
+    Opened on = opened();
+    on.masters.get().forEach(master -> await(call, on, master, true));
   }
 
   /** Whether every master syncs its log before it answers. */
   boolean isDurable() {
     try {
-      return masters.get().stream()
+      Opened on = opened();
+      return on.masters.get().stream()
           .allMatch(master -> {
-            Map<String, String> log = await(each -> each.configGet("append*"), master, true);
+            Map<String, String> log = await(each -> each.configGet("append*"), on, master, true);
             return "yes".equals(log.get("appendonly")) && "always".equals(log.get("appendfsync"));
           });
     } catch (StoreException e) {
@@ -123,10 +167,11 @@ final class Link implements AutoCloseable {
     }
   }
 
-  private <T> T await(Call<T> call, RedisClusterAsyncCommands<String, String> on, boolean isRead) {
-    if (!connection.isOpen()) {
-      throw StoreException.notApplied(Reason.UNAVAILABLE, "Redis: not connected");
-    }
+  private <T> T await(
+      Call<T> call,
+      Opened connection,
+      RedisClusterAsyncCommands<String, String> on,
+      boolean isRead) {
     Outcome lost = isRead ? Outcome.NOT_APPLIED : Outcome.UNKNOWN;
     RedisFuture<T> answer;
     try {
@@ -140,6 +185,7 @@ final class Link implements AutoCloseable {
       throw Failures.of(e.getCause() == null ? e : e.getCause(), lost);
     } catch (TimeoutException e) {
       answer.cancel(true);
+      connection.connection.closeAsync();
       throw new StoreException(lost, Reason.TIMEOUT, "Redis: no answer in " + timeout, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -149,6 +195,12 @@ final class Link implements AutoCloseable {
 
   @Override
   public void close() {
-    connection.close();
+    opening.lock();
+    try {
+      isClosed = true;
+      opened.connection.close();
+    } finally {
+      opening.unlock();
+    }
   }
 }

@@ -60,11 +60,7 @@ public final class RedisProvider implements StoreProvider {
 
   private static StoreDriver openServer(StoreUri uri, String prefix) {
     RedisClient client = RedisClient.create(redisUri(uri, uri.host()));
-    client.setOptions(
-        options(
-            ClientOptions.builder()
-                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS),
-            uri.timeout()));
+    client.setOptions(options(ClientOptions.builder().autoReconnect(false), uri.timeout()));
     try {
       return RedisDriver.open(Link.to(client, uri.timeout()), prefix, () -> shutdown(client));
     } catch (RuntimeException e) {
@@ -74,7 +70,7 @@ public final class RedisProvider implements StoreProvider {
   }
 
   private static StoreDriver openCluster(StoreUri uri, String prefix) {
-    // It connects to a node when it first needs it, so commands must be able to wait for that.
+    // Here the client itself connects to nodes again, as the slots move.
     RedisClusterClient client =
         RedisClusterClient.create(uri.hosts().stream().map(host -> redisUri(uri, host)).toList());
     client.setOptions(
@@ -91,10 +87,9 @@ public final class RedisProvider implements StoreProvider {
     client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
   }
 
-  /** Connects again by itself, but never sends again what was under way. */
+  /** It never sends again what was under way when a connection broke. */
   private static ClientOptions options(ClientOptions.Builder builder, Duration timeout) {
     return builder
-        .autoReconnect(true)
         .replayFilter(command -> true)
         .socketOptions(SocketOptions.builder().connectTimeout(timeout).keepAlive(true).build())
         .build();

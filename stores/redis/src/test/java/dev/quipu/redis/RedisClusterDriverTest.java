@@ -4,6 +4,7 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.RedisCluster;
 import dev.quipu.verify.contract.StoreContract;
+import java.time.Duration;
 
 /** Redis Cluster as a store. */
 final class RedisClusterDriverTest extends StoreContract {
@@ -11,6 +12,7 @@ final class RedisClusterDriverTest extends StoreContract {
 
   @Override
   protected StoreDriver open() {
-    return StoreProvider.open(Stores.newUri("redis-cluster", CLUSTER.ports().getFirst()));
+    return StoreProvider.open(
+        Stores.newUri("redis-cluster", CLUSTER.ports().getFirst(), Duration.ofSeconds(5)));
   }
 }

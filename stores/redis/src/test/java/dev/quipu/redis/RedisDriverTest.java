@@ -4,6 +4,7 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.verify.contract.StoreContract;
+import java.time.Duration;
 
 /** Redis as a store. */
 final class RedisDriverTest extends StoreContract {
@@ -11,6 +12,6 @@ final class RedisDriverTest extends StoreContract {
 
   @Override
   protected StoreDriver open() {
-    return StoreProvider.open(Stores.newUri("redis", SERVER.port()));
+    return StoreProvider.open(Stores.newUri("redis", SERVER.port(), Duration.ofSeconds(5)));
   }
 }

@@ -1,5 +1,6 @@
 package dev.quipu.redis;
 
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Empty stores on servers that tests share: each has a prefix of its own. */
@@ -8,8 +9,8 @@ final class Stores {
 
   private Stores() {}
 
-  static String newUri(String scheme, int port) {
-    return "%s://127.0.0.1:%d?prefix=t%d&timeoutMillis=5000"
-        .formatted(scheme, port, PREFIXES.incrementAndGet());
+  static String newUri(String scheme, int port, Duration timeout) {
+    return "%s://127.0.0.1:%d?prefix=t%d&timeoutMillis=%d"
+        .formatted(scheme, port, PREFIXES.incrementAndGet(), timeout.toMillis());
   }
 }

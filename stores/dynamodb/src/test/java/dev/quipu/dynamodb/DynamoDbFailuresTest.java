@@ -1,0 +1,26 @@
+package dev.quipu.dynamodb;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.verify.contract.FailureContract;
+import dev.quipu.verify.proxy.DynamoDbProtocol;
+import dev.quipu.verify.proxy.Protocol;
+import java.net.URI;
+
+/** DynamoDB Local behind a wire that fails. */
+final class DynamoDbFailuresTest extends FailureContract {
+  @Override
+  protected int storePort() {
+    return Tables.server().endpoint().getPort();
+  }
+
+  @Override
+  protected Protocol protocol() {
+    return new DynamoDbProtocol();
+  }
+
+  @Override
+  protected StoreDriver open(int port) {
+    return StoreProvider.open(Tables.newUri(URI.create("http://127.0.0.1:" + port), TIMEOUT));
+  }
+}
