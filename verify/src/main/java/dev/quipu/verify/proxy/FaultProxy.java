@@ -164,7 +164,11 @@ public final class FaultProxy implements AutoCloseable {
         Optional<WireFault> fault =
             request.kind() == Protocol.Kind.OTHER ? Optional.empty() : plan.next(request);
         if (fault.isEmpty()) {
-          toClient.write(remembered(request, forward(request)));
+          byte[] reply = remembered(request, forward(request));
+          if (reply.length == 0) {
+            return; // it said goodbye
+          }
+          toClient.write(reply);
         } else if (!goesOnAfter(fault.get(), request)) {
           return;
         }

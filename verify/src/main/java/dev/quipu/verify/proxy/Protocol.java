@@ -18,7 +18,7 @@ public interface Protocol {
     /** The next whole request; null if the client is done. */
     @Nullable Request read(InputStream client) throws IOException;
 
-    /** The whole reply to a request; it may be empty. */
+    /** The whole reply to a request; empty if it says goodbye, and the connection ends. */
     byte[] reply(Request request, InputStream store) throws IOException;
 
     /** Whether a reply tells that a write was applied. */
