@@ -29,7 +29,8 @@ done
   printf '# Command line\n\nMade by `./dev docs`.\n\n```text\n'
   COLUMNS=100 ./quipu --help
   printf '```\n'
-  for command in serve add get list outcome views import export check salvage techniques verify \
+  for command in serve add get list outcome views import export check salvage techniques stores \
+    schema verify \
     completion version; do
     printf '\n## %s\n\n```text\n' "$command"
     COLUMNS=100 ./quipu "$command" --help

@@ -3,10 +3,14 @@ package dev.quipu;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
 import dev.quipu.technique.UniqueViews;
 import dev.quipu.time.Clock;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ServiceLoader;
+import java.util.function.Function;
 
 /**
  * Where counting starts.
@@ -52,14 +56,26 @@ public final class Quipu implements AutoCloseable {
   }
 
   /**
-   * Counts on a store, by the technique that is exact on it: {@link MarkerItem}. The driver stays
-   * the caller's to close.
+   * Counts on a store, by the technique that promises most on it: {@link MarkerItem}, with markers
+   * kept for ever, wherever the store has batches; else {@link dev.quipu.technique.AtomicAdd},
+   * which keeps no request ids. The driver stays the caller's to close.
    *
-   * @throws IllegalArgumentException if the store lacks what the technique needs
+   * @throws IllegalArgumentException if no technique works on the store
    */
   public static Quipu on(StoreDriver driver) {
+    TechniqueSpec best = Techniques.bestFor(driver.profile());
+    return on(
+        driver,
+        store ->
+            best.equals(MarkerItem.SPEC)
+                ? new MarkerItem(store)
+                : Techniques.open(best, store, Duration.ZERO));
+  }
+
+  /** Counts on a store by a technique. The driver stays the caller's to close. */
+  public static Quipu on(StoreDriver driver, Function<Store, Counters> technique) {
     Store store = new Store(driver, Clock.system());
-    return new Quipu(new MarkerItem(store), store, () -> {});
+    return new Quipu(technique.apply(store), store, () -> {});
   }
 
   /** A counter without bounds. */

@@ -1,5 +1,9 @@
 package dev.quipu.technique;
 
+import dev.quipu.Counters;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreProfile;
+import java.time.Duration;
 import java.util.List;
 
 /** All techniques that count on a store. */
@@ -8,5 +12,52 @@ public final class Techniques {
   public static final List<TechniqueSpec> ALL =
       List.of(AtomicAdd.SPEC, Optimistic.SPEC, MarkerItem.SPEC);
 
+  /** From the one that promises most. */
+  private static final List<TechniqueSpec> BY_PROMISE =
+      List.of(MarkerItem.SPEC, AtomicAdd.SPEC, Optimistic.SPEC);
+
   private Techniques() {}
+
+  /**
+   * The technique of this name.
+   *
+   * @throws IllegalArgumentException if there is none, naming those that there are
+   */
+  public static TechniqueSpec named(String name) {
+    return ALL.stream()
+        .filter(spec -> spec.name().equals(name))
+        .findFirst()
+        .orElseThrow(() ->
+            new IllegalArgumentException(
+                "no technique '%s'; there are %s"
+                    .formatted(name, ALL.stream().map(TechniqueSpec::name).toList())));
+  }
+
+  /**
+   * The technique that promises most on such a store.
+   *
+   * @throws IllegalArgumentException if none works there
+   */
+  public static TechniqueSpec bestFor(StoreProfile profile) {
+    return BY_PROMISE.stream()
+        .filter(spec -> spec.worksOn(profile))
+        .findFirst()
+        .orElseThrow(
+            () -> new IllegalArgumentException("no technique works on store " + profile.name()));
+  }
+
+  /**
+   * Counts on a store by a technique.
+   *
+   * @param keep how long request ids are remembered, by a technique that does
+   * @throws IllegalArgumentException if the store lacks what the technique needs
+   */
+  public static Counters open(TechniqueSpec spec, Store store, Duration keep) {
+    return switch (spec.name()) {
+      case "atomic-add" -> new AtomicAdd(store);
+      case "optimistic" -> new Optimistic(store);
+      case "marker-item" -> new MarkerItem(store, keep);
+      default -> throw new IllegalArgumentException("no way to open " + spec.name());
+    };
+  }
 }

@@ -9,6 +9,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
 import ch.qos.logback.core.spi.ContextAwareBase;
+import java.util.List;
 
 /**
  * One JSON object a line, or plain text, on standard error. In code, for a start without parsing
@@ -18,6 +19,9 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
   /** A message on one line, whatever is in it: %kvp are its parts, %ex what it was about. */
   private static final String LINE =
       "%d{HH:mm:ss.SSS} %-5level %replace(%msg %kvp){'[\\p{Cntrl}]+', ' '}%n%ex";
+
+  private static final List<String> SILENT =
+      List.of("net.rubyeye.xmemcached", "com.google.code.yanf4j", "remoting");
 
   /** What the log looks like. */
   public enum Form {
@@ -49,7 +53,10 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
     appender.setTarget("System.err");
     appender.setEncoder(encoder);
     appender.start();
-    context.getLogger("ROOT").setLevel(Level.INFO);
+    context.getLogger("ROOT").setLevel(Level.WARN);
+    context.getLogger("dev.quipu").setLevel(Level.INFO);
+    // The client of memcached logs each attempt to connect as an error; the driver reports it.
+    SILENT.forEach(name -> context.getLogger(name).setLevel(Level.OFF));
     context.getLogger("ROOT").addAppender(appender);
     return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
   }
@@ -61,7 +68,7 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
     encoder.setWithSequenceNumber(false);
     encoder.setWithNanoseconds(false);
     encoder.setWithArguments(false);
-    encoder.setWithFormattedMessage(false);
+    encoder.setWithMessage(false);
     encoder.start();
     return encoder;
   }

@@ -5,10 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.time.Randomness;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -26,8 +24,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -37,44 +33,13 @@ import tools.jackson.databind.json.JsonMapper;
 final class ServerIT {
   private static final int KILLS = 5;
   private static final int CLIENTS = 8;
-  private static final Path JAR = Path.of("target/quipu.jar").toAbsolutePath();
-  private static final Pattern READY = Pattern.compile("quipu is ready: (http://[^,]+),.*");
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   @TempDir Path temporary;
 
-  /** A running server. */
-  private record Running(Process process, URI uri) {}
-
-  private static Process quipu(Path log, String... arguments) throws IOException {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-jar",
-                JAR.toString()));
-    command.addAll(List.of(arguments));
-    return new ProcessBuilder(command)
-        .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-        .start();
-  }
-
-  private Running serve() throws IOException {
-    Process process =
-        quipu(
-            temporary.resolve("out"),
-            "serve",
-            "--http",
-            "0",
-            "--data",
-            temporary.resolve("data").toString());
-    BufferedReader lines =
-        new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8));
-    String line = lines.readLine();
-    Matcher ready = READY.matcher(String.valueOf(line));
-    assertTrue(ready.matches(), line);
-    Thread.ofVirtual().start(() -> lines.lines().forEach(each -> {}));
-    return new Running(process, URI.create(ready.group(1)));
+  private QuipuProcess serve() throws IOException {
+    return QuipuProcess.serve(
+        temporary.resolve("out"), "--data", temporary.resolve("data").toString());
   }
 
   @Test
@@ -82,15 +47,15 @@ final class ServerIT {
     RandomGenerator random = Randomness.seeded(Long.getLong("seed", 20_261_121L));
     long requests = 0;
     for (int kill = 0; kill <= KILLS; kill++) {
-      Running server = serve();
+      QuipuProcess server = serve();
       // Whatever was under way when the server before died is asked again, under the same ids.
       long next = requests;
       long lives = kill == KILLS ? Long.MAX_VALUE : 50 + random.nextInt(200);
       requests = load(server, next, lives);
       if (kill == KILLS) {
-        assertEquals(Long.toString(requests), value(server.uri));
-        server.process.toHandle().destroy(); // SIGTERM: a graceful stop
-        assertEquals(143, server.process.waitFor());
+        assertEquals(Long.toString(requests), value(server.uri()));
+        server.process().toHandle().destroy(); // SIGTERM: a graceful stop
+        assertEquals(143, server.process().waitFor());
       }
     }
     assertTrue(requests > 100, "only " + requests + " requests");
@@ -102,7 +67,7 @@ final class ServerIT {
    * many acknowledgements, or stops by itself once a few hundred are through. Returns the first id
    * of which not every one before was acknowledged.
    */
-  private static long load(Running server, long next, long lives) throws Exception {
+  private static long load(QuipuProcess server, long next, long lives) throws Exception {
     int span = 400;
     boolean[] acknowledged = new boolean[span];
     try (HttpClient client = HttpClient.newHttpClient();
@@ -113,9 +78,9 @@ final class ServerIT {
         int offset = i;
         running.add(
             executor.submit(() -> {
-              acknowledged[offset] = add(client, server.uri, next + offset);
+              acknowledged[offset] = add(client, server.uri(), next + offset);
               if (acknowledged[offset] && count.incrementAndGet() == lives) {
-                server.process.toHandle().destroyForcibly();
+                server.process().toHandle().destroyForcibly();
               }
             }));
       }
@@ -124,10 +89,10 @@ final class ServerIT {
       }
     }
     if (lives < span) {
-      server.process.waitFor();
+      server.process().waitFor();
     } else if (lives != Long.MAX_VALUE) {
-      server.process.toHandle().destroyForcibly();
-      server.process.waitFor();
+      server.process().toHandle().destroyForcibly();
+      server.process().waitFor();
     }
     int done = 0;
     while (done < span && acknowledged[done]) {
@@ -175,7 +140,7 @@ final class ServerIT {
     };
     // It gets half of the log and waits for the rest: so it has counted, and has not ended.
     Process killed =
-        quipu(out, "import", "--json", "--data", data, "--format", "combined-log", "-");
+        QuipuProcess.run(out, "import", "--json", "--data", data, "--format", "combined-log", "-");
     try (OutputStream in = killed.getOutputStream()) {
       byte[] whole = Files.readAllBytes(log);
       in.write(whole, 0, whole.length / 2);
@@ -189,24 +154,24 @@ final class ServerIT {
     }
     assertEquals("", Files.readString(out), "it ended before it was killed");
     for (int i = 0; i < 2; i++) {
-      assertEquals(0, quipu(out, arguments).waitFor());
+      assertEquals(0, QuipuProcess.run(out, arguments).waitFor());
     }
     List<JsonNode> said = Files.readAllLines(out).stream().map(MAPPER::readTree).toList();
     assertTrue(said.get(0).path("before").asLong() > 0, "the killed import counted nothing");
     assertEquals(0, said.get(1).path("counted").asLong());
 
-    Running server = serve();
+    QuipuProcess server = serve();
     try (HttpClient client = HttpClient.newHttpClient()) {
       for (String line : truth(log)) {
         String[] parts = line.strip().split(" ", 2);
         HttpRequest request =
-            HttpRequest.newBuilder(server.uri.resolve("/v1/views?url=" + parts[1])).build();
+            HttpRequest.newBuilder(server.uri().resolve("/v1/views?url=" + parts[1])).build();
         String body = client.send(request, HttpResponse.BodyHandlers.ofString()).body();
         assertEquals(parts[0], MAPPER.readTree(body).path("value").asString(), parts[1]);
       }
     } finally {
-      server.process.toHandle().destroy();
-      server.process.waitFor();
+      server.process().toHandle().destroy();
+      server.process().waitFor();
     }
   }
 
@@ -216,7 +181,8 @@ final class ServerIT {
     writeLog(log, 20_000);
     String data = temporary.resolve("data").toString();
     Path out = temporary.resolve("import.out");
-    Process stopped = quipu(out, "import", "--data", data, "--format", "combined-log", "-");
+    Process stopped =
+        QuipuProcess.run(out, "import", "--data", data, "--format", "combined-log", "-");
     try (OutputStream in = stopped.getOutputStream()) {
       in.write(Files.readAllBytes(log));
       in.flush();
@@ -236,7 +202,7 @@ final class ServerIT {
     assertEquals("", Files.readString(out), "it ended before it was stopped");
     String said = new String(stopped.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
     assertTrue(said.contains("broken off; run it again: "), said);
-    assertEquals(0, quipu(out, "check", "--data", data).waitFor());
+    assertEquals(0, QuipuProcess.run(out, "check", "--data", data).waitFor());
   }
 
   @Test
@@ -244,8 +210,9 @@ final class ServerIT {
     Path full = Path.of("/dev/full");
     assumeTrue(Files.exists(full), "there is no /dev/full");
     String data = temporary.resolve("data").toString();
-    assertEquals(0, quipu(temporary.resolve("out"), "add", "a", "1", "--data", data).waitFor());
-    assertEquals(1, quipu(full, "export", "--data", data).waitFor());
+    assertEquals(
+        0, QuipuProcess.run(temporary.resolve("out"), "add", "a", "1", "--data", data).waitFor());
+    assertEquals(1, QuipuProcess.run(full, "export", "--data", data).waitFor());
   }
 
   /** Whether the log, which was full of zeros, has got well beyond its first group. */

@@ -31,6 +31,8 @@ import picocli.CommandLine.Model.CommandSpec;
       DataCommands.CheckCommand.class,
       DataCommands.SalvageCommand.class,
       DataCommands.TechniquesCommand.class,
+      StoreCommands.StoresCommand.class,
+      StoreCommands.SchemaCommand.class,
       DataCommands.VerifyCommand.class,
       ToolCommands.CompletionCommand.class,
       ToolCommands.VersionCommand.class,

@@ -7,10 +7,16 @@ import dev.quipu.server.LogSetup;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.store.StoreUri;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
@@ -36,8 +42,9 @@ import picocli.CommandLine.TypeConversionException;
       "SIGTERM and SIGINT stop it gracefully: requests under way are answered, and",
       "it ends with 143 or 130, as the system has it.",
       "",
-      "Example:",
-      "  quipu serve --data /var/lib/quipu --window 48h"
+      "Examples:",
+      "  quipu serve --data /var/lib/quipu --window 48h",
+      "  quipu serve --store redis://127.0.0.1:6379"
     })
 final class ServeCommand implements Callable<Integer> {
   @Spec
@@ -53,8 +60,18 @@ final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--store",
       paramLabel = "URI",
-      description = "Where to count: engine:DIR, or memory: for counts that may be lost.")
+      description =
+          "Where to count: engine:DIR, memory: for counts that may be lost, or another store"
+              + " (quipu stores lists them).")
   private @Nullable String store;
+
+  @Option(
+      names = "--technique",
+      paramLabel = "NAME",
+      description =
+          "How to count on another store (quipu techniques lists them; default: the one that"
+              + " promises most).")
+  private @Nullable String technique;
 
   @Option(
       names = "--http",
@@ -102,13 +119,12 @@ final class ServeCommand implements Callable<Integer> {
       throw new IllegalArgumentException("--http is " + http + ", the limits are 0 and 65535");
     }
     HttpOptions options = HttpOptions.defaults().at(bind, http, Target.token(tokenFile), insecure);
-    String name = storeName();
-    Quipu quipu = open(name);
+    Opened opened = open(storeUri());
     HttpServer server;
     try {
-      server = HttpServer.start(options, quipu, name, Clock.system());
+      server = HttpServer.start(options, opened.quipu, opened.name, Clock.system());
     } catch (IOException e) {
-      quipu.close();
+      opened.close();
       throw e;
     }
     CountDownLatch stopped = new CountDownLatch(1);
@@ -117,16 +133,16 @@ final class ServeCommand implements Callable<Integer> {
             new Thread(
                 () -> {
                   server.close();
-                  quipu.close();
+                  opened.close();
                   stopped.countDown();
                 },
                 "quipu-stop"));
-    ready(server.address(), name);
+    ready(server.address(), opened.name);
     await(stopped);
     return ExitCode.OK;
   }
 
-  private String storeName() {
+  private String storeUri() {
     if (data != null && store != null) {
       throw new IllegalArgumentException("give either --data or --store, not both");
     }
@@ -136,16 +152,49 @@ final class ServeCommand implements Callable<Integer> {
     return "engine:" + (data == null ? "quipu-data" : data.toString());
   }
 
-  private Quipu open(String name) {
-    if (name.equals("memory:")) {
-      return Quipu.on(new MemoryDriver());
+  /**
+   * What was opened, and what there is to close.
+   *
+   * @param name the store as it may be shown: without a password
+   */
+  private record Opened(Quipu quipu, String name, Runnable onClose) {
+    void close() {
+      quipu.close();
+      onClose.run();
     }
-    if (name.startsWith("engine:") && name.length() > "engine:".length()) {
-      Path directory = Path.of(name.substring("engine:".length()));
-      return Quipu.on(Engine.open(directory, EngineOptions.defaults().withWindow(window)));
+  }
+
+  private Opened open(String uri) {
+    if (uri.startsWith("engine:") && uri.length() > "engine:".length()) {
+      if (technique != null) {
+        throw new IllegalArgumentException("--technique is for other stores than the engine");
+      }
+      Path directory = Path.of(uri.substring("engine:".length()));
+      Engine engine = Engine.open(directory, EngineOptions.defaults().withWindow(window));
+      return new Opened(Quipu.on(engine), uri, () -> {});
     }
-    throw new IllegalArgumentException(
-        "--store is '%s'; it must be engine:DIR or memory:".formatted(name));
+    if (uri.equals("memory:")) {
+      return open(new MemoryDriver(), uri);
+    }
+    if (!uri.contains("://")) {
+      throw new IllegalArgumentException(
+          "--store is '%s'; it must be engine:DIR, memory: or a URI like redis://HOST:PORT"
+              .formatted(uri));
+    }
+    URI parsed = StoreUri.parse(uri);
+    return open(StoreProvider.of(parsed).open(parsed), StoreUri.shown(parsed));
+  }
+
+  private Opened open(StoreDriver driver, String name) {
+    try {
+      TechniqueSpec spec =
+          technique == null ? Techniques.bestFor(driver.profile()) : Techniques.named(technique);
+      Quipu quipu = Quipu.on(driver, each -> Techniques.open(spec, each, window));
+      return new Opened(quipu, name, driver::close);
+    } catch (RuntimeException e) {
+      driver.close();
+      throw e;
+    }
   }
 
   private void ready(InetSocketAddress address, String name) {

@@ -61,12 +61,23 @@ public final class MemcachedProvider implements StoreProvider {
     builder.setSessionLocator(new KetamaMemcachedSessionLocator());
     try {
       MemcachedClient client = builder.build();
+      requireAll(client, parsed.hosts().size());
       client.setOptimizeGet(false);
       client.setTimeoutExceptionThreshold(1); // the second in a row closes what others wait behind
       return MemcachedDriver.of(client, parsed.timeout(), () -> shutdown(client));
     } catch (IOException e) {
       throw new StoreException(
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "memcached: " + e.getMessage(), e);
+    }
+  }
+
+  /** The client opens even if nobody listens. */
+  private static void requireAll(MemcachedClient client, int servers) {
+    int available = client.getAvailableServers().size();
+    if (available < servers) {
+      shutdown(client);
+      throw StoreException.notApplied(
+          Reason.UNAVAILABLE, "memcached: %d of %d servers answer".formatted(available, servers));
     }
   }
 

@@ -28,15 +28,7 @@ public final class Trial {
 
   /** Tries the technique of this name on so many seeds. */
   public static Report of(String name, long firstSeed, long seeds) {
-    TechniqueSpec spec =
-        Techniques.ALL.stream()
-            .filter(each -> each.name().equals(name))
-            .findFirst()
-            .orElseThrow(() ->
-                new IllegalArgumentException(
-                    "no technique '%s'; there are %s"
-                        .formatted(
-                            name, Techniques.ALL.stream().map(TechniqueSpec::name).toList())));
+    TechniqueSpec spec = Techniques.named(name);
     long runs = 0;
     for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {
       for (Simulation.Size size : List.of(FREE, BOUNDED)) {

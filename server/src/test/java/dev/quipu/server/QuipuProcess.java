@@ -1,0 +1,59 @@
+package dev.quipu.server;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The jar as users run it, in a process of its own. */
+record QuipuProcess(Process process, URI uri) implements AutoCloseable {
+  private static final Path JAR = Path.of("target/quipu.jar").toAbsolutePath();
+  private static final Pattern READY = Pattern.compile("quipu is ready: (http://[^,]+),.*");
+
+  /** Runs a command; what it prints is appended to {@code out}. */
+  static Process run(Path out, String... arguments) throws IOException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx512m",
+                "-jar",
+                JAR.toString()));
+    command.addAll(List.of(arguments));
+    return new ProcessBuilder(command)
+        .redirectOutput(ProcessBuilder.Redirect.appendTo(out.toFile()))
+        .start();
+  }
+
+  /** Starts a server on a free port, and waits until it says that it is ready. */
+  static QuipuProcess serve(Path out, String... options) throws IOException {
+    List<String> arguments = new ArrayList<>(List.of("serve", "--http", "0"));
+    arguments.addAll(List.of(options));
+    Process process = run(out, arguments.toArray(String[]::new));
+    BufferedReader lines =
+        new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8));
+    List<String> said = new ArrayList<>();
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      Matcher ready = READY.matcher(line);
+      if (ready.matches()) {
+        Thread.ofVirtual().start(() -> lines.lines().forEach(each -> {}));
+        return new QuipuProcess(process, URI.create(ready.group(1)));
+      }
+      said.add(line);
+    }
+    throw new IllegalStateException("it ended before it was ready: " + said);
+  }
+
+  /** Kills it, as kill -9 does. */
+  @Override
+  public void close() {
+    process.toHandle().destroyForcibly();
+    process.onExit().join();
+  }
+}
