@@ -12,8 +12,10 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeoutException;
 import net.rubyeye.xmemcached.MemcachedClient;
 import net.rubyeye.xmemcached.XMemcachedClientBuilder;
+import net.rubyeye.xmemcached.exception.MemcachedException;
 import net.rubyeye.xmemcached.impl.KetamaMemcachedSessionLocator;
 
 /** Opens {@code memcached://host:port,host:port}. */
@@ -71,13 +73,21 @@ public final class MemcachedProvider implements StoreProvider {
     }
   }
 
-  /** The client opens even if nobody listens. */
+  /** The client opens even if nobody listens: each server must tell its version. */
   private static void requireAll(MemcachedClient client, int servers) {
-    int available = client.getAvailableServers().size();
-    if (available < servers) {
+    int answered;
+    try {
+      answered = client.getVersions().size();
+    } catch (TimeoutException | MemcachedException e) {
+      answered = 0;
+    } catch (InterruptedException e) {
+      shutdown(client);
+      throw Failures.of(e, Outcome.NOT_APPLIED);
+    }
+    if (answered < servers) {
       shutdown(client);
       throw StoreException.notApplied(
-          Reason.UNAVAILABLE, "memcached: %d of %d servers answer".formatted(available, servers));
+          Reason.UNAVAILABLE, "memcached: %d of %d servers answer".formatted(answered, servers));
     }
   }
 

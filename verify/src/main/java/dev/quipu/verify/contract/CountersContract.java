@@ -16,7 +16,9 @@ import dev.quipu.Reading;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.store.Key;
 import dev.quipu.technique.Guarantee;
+import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,7 +53,8 @@ public abstract class CountersContract {
 
   @BeforeEach
   final void openCounters() throws Exception {
-    clock = new ManualClock(1_700_000_000_000L);
+    // A store with expiry of its own goes by the time of the day.
+    clock = new ManualClock(Clock.system().epochMillis());
     counters = open(clock);
   }
 
@@ -193,11 +196,14 @@ public abstract class CountersContract {
     for (int i = 0; i < names.size(); i++) {
       assertEquals(i + 1, value(names.get(i)), names.get(i));
     }
-    assertEquals(names.stream().sorted().toList(), listed("", 5));
+    if (canList()) {
+      assertEquals(names.stream().sorted(Key.ORDER).toList(), listed("", 5));
+    }
   }
 
   @Test
   final void aListingShowsEachCounterOnceInOrderWhateverThePage() {
+    assumeTrue(canList(), "the store has no order");
     List<String> names = new ArrayList<>();
     for (int i = 0; i < 23; i++) {
       names.add("page/%02d".formatted(i));
@@ -212,6 +218,15 @@ public abstract class CountersContract {
     assertEquals(new CounterPage.Entry("page/21", Reading.exact(22)), page.counters().getFirst());
     assertEquals(Optional.empty(), page.resumeAfter());
     assertEquals(List.of(), listed("nothing", 10));
+  }
+
+  private boolean canList() {
+    try {
+      counters.list("", "", 1);
+      return true;
+    } catch (UnsupportedOperationException e) {
+      return false;
+    }
   }
 
   private List<String> listed(String prefix, int limit) {

@@ -1,0 +1,145 @@
+package dev.quipu.postgresql;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.store.Write;
+import java.net.URI;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** How a table comes to be, and what a user's own connections are used for. */
+final class PostgresSetupTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Write ADD =
+      new Write.Update(
+          new Key("p", "s"), List.of(new Change.Add(Item.VALUE, 1)), Condition.always());
+
+  private static PGSimpleDataSource source(String user) {
+    PGSimpleDataSource source = new PGSimpleDataSource();
+    source.setServerNames(new String[] {"127.0.0.1"});
+    source.setPortNumbers(new int[] {Databases.SERVER.port()});
+    source.setUser(user);
+    source.setDatabaseName("postgres");
+    return source;
+  }
+
+  private static void execute(String sql) throws SQLException {
+    try (Connection connection = source("postgres").getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  @Test
+  void serversThatStartAtOnceCreateOneTable() throws Exception {
+    String uri = Databases.newUri(Databases.SERVER.port(), TIMEOUT) + "&connections=2";
+    try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<StoreDriver>> opening = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        opening.add(executor.submit(() -> StoreProvider.open(uri)));
+      }
+      for (Future<StoreDriver> each : opening) {
+        try (StoreDriver driver = each.get()) {
+          driver.write(ADD);
+        }
+      }
+    }
+    try (StoreDriver driver = StoreProvider.open(uri)) {
+      Item item = driver.get(ADD.key(), Consistency.STRONG).orElseThrow();
+      assertEquals(8, item.number(Item.VALUE));
+    }
+  }
+
+  @Test
+  void aRoleThatMayNotCreateUsesWhatAnAdministratorCreated() throws Exception {
+    execute("CREATE ROLE counting LOGIN");
+    StoreException e =
+        assertThrows(
+            StoreException.class, () -> PostgresDriver.of(source("counting"), "by_hand", TIMEOUT));
+    assertEquals(Outcome.NOT_APPLIED, e.outcome());
+    assertEquals(Reason.DENIED, e.reason());
+    String schema =
+        StoreProvider.of(URI.create("postgresql://db/app"))
+            .schema(URI.create("postgresql://db/app?table=by_hand"));
+    execute(schema.replace("-- ", "").replace(" TO quipu", " TO counting"));
+    try (StoreDriver driver = PostgresDriver.of(source("counting"), "by_hand", TIMEOUT)) {
+      driver.write(ADD);
+    }
+  }
+
+  @Test
+  void aSourceThatWasHandedInStaysOpen() throws Exception {
+    PGSimpleDataSource source = source("postgres");
+    StoreDriver driver = PostgresDriver.of(source, "handed_in", TIMEOUT);
+    driver.write(ADD);
+    driver.close();
+    try (Connection connection = source.getConnection()) {
+      assertTrue(connection.isValid(1));
+    }
+  }
+
+  @Test
+  void durabilityIsWhatTheServerSays() throws Exception {
+    assertTrue(
+        PostgresDriver.of(source("postgres"), "durable", TIMEOUT)
+            .profile()
+            .has(Capability.DURABLE));
+    execute("CREATE ROLE careless LOGIN SUPERUSER");
+    execute("ALTER ROLE careless SET synchronous_commit = off");
+    assertFalse(
+        PostgresDriver.of(source("careless"), "careless", TIMEOUT)
+            .profile()
+            .has(Capability.DURABLE));
+  }
+
+  @Test
+  void whatIsWrongInAUriIsNamed() {
+    wrong("postgresql://127.0.0.1:99999/db", "port in the store's URI is '99999'");
+    wrong("postgresql://127.0.0.1/db?table=Robert'); DROP", "not well-formed");
+    wrong("postgresql://127.0.0.1/db?table=Robert", "table is 'Robert'");
+    wrong("postgresql://127.0.0.1/db?tabel=x", "no parameter 'tabel'");
+    wrong("postgresql://127.0.0.1/db?connections=0", "connections in the store's URI is '0'");
+    wrong("postgresql://127.0.0.1/db?timeoutMillis=0", "timeoutMillis in the store's URI is '0'");
+    wrong("postgresql:///db", "has no host");
+  }
+
+  private static void wrong(String uri, String message) {
+    IllegalArgumentException e =
+        assertThrows(IllegalArgumentException.class, () -> StoreProvider.open(uri));
+    assertTrue(String.valueOf(e.getMessage()).contains(message), e.getMessage());
+  }
+
+  @Test
+  void aPasswordIsInNoMessage() {
+    StoreException e =
+        assertThrows(
+            StoreException.class,
+            () ->
+                StoreProvider.open("postgresql://u:tell-nobody@127.0.0.1:1/db?timeoutMillis=300"));
+    assertFalse(e.toString().contains("tell-nobody"));
+    assertEquals(Reason.UNAVAILABLE, e.reason());
+  }
+}

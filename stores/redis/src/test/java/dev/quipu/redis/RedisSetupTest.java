@@ -1,0 +1,192 @@
+package dev.quipu.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.store.Write;
+import dev.quipu.testservers.RedisServer;
+import dev.quipu.time.Clock;
+import io.lettuce.core.AclSetuserArgs;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.FlushMode;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.protocol.CommandType;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** How the script comes to the server, and what a user's own client is used for. */
+final class RedisSetupTest {
+  private static final RedisServer SERVER = RedisServer.startDurable();
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Key KEY = new Key("p", "s");
+  private static final Write ADD =
+      new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, 1)), Condition.always());
+
+  private static RedisClient client() {
+    return RedisClient.create(RedisURI.create("127.0.0.1", SERVER.port()));
+  }
+
+  private static long value(StoreDriver driver) {
+    return driver.get(KEY, Consistency.STRONG).orElseThrow().number(Item.VALUE);
+  }
+
+  @Test
+  void aServerThatForgotTheScriptGetsItAgain() {
+    RedisClient client = client();
+    try (StatefulRedisConnection<String, String> admin = client.connect();
+        StoreDriver driver = StoreProvider.open(Stores.newUri("redis", SERVER.port(), TIMEOUT))) {
+      driver.write(ADD);
+      admin.sync().functionFlush(FlushMode.SYNC);
+      driver.write(ADD);
+      assertEquals(2, value(driver));
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  @Test
+  void whereFunctionsAreNotAllowedTheScriptIsCalledByItsDigest() {
+    RedisClient client = client();
+    String secret = "without-functions";
+    try (StatefulRedisConnection<String, String> admin = client.connect()) {
+      admin
+          .sync()
+          .aclSetuser(
+              "plain",
+              AclSetuserArgs.Builder.on()
+                  .addPassword(secret)
+                  .allKeys()
+                  .allChannels()
+                  .allCommands()
+                  .removeCommand(CommandType.FUNCTION)
+                  .removeCommand(CommandType.FCALL));
+      String uri = "redis://plain:%s@127.0.0.1:%d?prefix=digest".formatted(secret, SERVER.port());
+      try (StoreDriver driver = StoreProvider.open(uri)) {
+        driver.write(ADD);
+        admin.sync().scriptFlush();
+        driver.write(ADD);
+        assertEquals(2, value(driver));
+        assertEquals(1, driver.scan(Scan.all("p")).items().size());
+      }
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  @Test
+  void aClientThatRepeatsByItselfIsNoticed() {
+    assertTrue(Link.repeats(ClientOptions.create()));
+    assertFalse(Link.repeats(ClientOptions.builder().autoReconnect(false).build()));
+    assertFalse(Link.repeats(ClientOptions.builder().replayFilter(command -> true).build()));
+  }
+
+  @Test
+  void aClientThatWasHandedInStaysOpen() {
+    RedisClient client = client();
+    try {
+      StoreDriver driver = RedisDriver.of(client, "handed-in", TIMEOUT);
+      driver.write(ADD);
+      driver.close();
+      try (StatefulRedisConnection<String, String> own = client.connect()) {
+        assertEquals("PONG", own.sync().ping());
+        assertTrue(own.sync().exists("handed-in:{p}:s") == 1);
+      }
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  @Test
+  void durabilityIsWhatTheServerSays() {
+    try (RedisServer careless =
+            RedisServer.start("--appendonly", "yes", "--appendfsync", "everysec");
+        StoreDriver durable = StoreProvider.open(Stores.newUri("redis", SERVER.port(), TIMEOUT));
+        StoreDriver not = StoreProvider.open(Stores.newUri("redis", careless.port(), TIMEOUT))) {
+      assertTrue(durable.profile().has(Capability.DURABLE));
+      assertFalse(not.profile().has(Capability.DURABLE));
+    }
+  }
+
+  @Test
+  void aServerWithoutRoomSaysSoAndKeepsWhatItHas() {
+    try (RedisServer small =
+            RedisServer.start("--maxmemory", "1500kb", "--maxmemory-policy", "noeviction");
+        StoreDriver driver = StoreProvider.open(Stores.newUri("redis", small.port(), TIMEOUT))) {
+      driver.write(ADD);
+      StoreException full =
+          assertThrows(
+              StoreException.class,
+              () -> {
+                for (int i = 0; i < 1_000; i++) {
+                  Field text = new Field.Text("x".repeat(10_000));
+                  driver.write(
+                      new Write.Put(
+                          new Key("p", "fill" + i),
+                          Map.of("t", text),
+                          Optional.empty(),
+                          Condition.always()));
+                }
+              });
+      assertEquals(Outcome.NOT_APPLIED, full.outcome());
+      assertEquals(Reason.FULL, full.reason());
+      assertEquals(1, value(driver));
+    }
+  }
+
+  /** An item that Redis dropped leaves the index at the next scan. */
+  @Test
+  void whatRedisDroppedIsNoLongerScanned() {
+    RedisClient client = client();
+    try (StatefulRedisConnection<String, String> admin = client.connect();
+        StoreDriver driver =
+            StoreProvider.open("redis://127.0.0.1:%d?prefix=dropped".formatted(SERVER.port()))) {
+      Instant soon = Instant.ofEpochMilli(Clock.system().epochMillis()).plusSeconds(60);
+      driver.write(new Write.Put(KEY, Map.of(), Optional.of(soon), Condition.always()));
+      driver.write(
+          new Write.Put(new Key("p", "t"), Map.of(), Optional.empty(), Condition.always()));
+      assertTrue(admin.sync().pttl("dropped:{p}:s") > 60_000);
+      admin.sync().del("dropped:{p}:s"); // as expiry does
+      assertEquals(2, admin.sync().zcard("dropped:{p}"));
+      assertEquals(1, driver.scan(Scan.all("p")).items().size());
+      assertEquals(1, admin.sync().zcard("dropped:{p}"));
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  @Test
+  void whatIsWrongInAUriIsNamed() {
+    wrong("redis://127.0.0.1/database", "the database in the store's URI is 'database'");
+    wrong("redis://127.0.0.1:6379,127.0.0.1:6380", "several hosts");
+    wrong("redis://127.0.0.1?prefix={x}", "not well-formed");
+    wrong("redis://127.0.0.1?prefix=a%20b", "prefix is 'a b'");
+    wrong("redis://", "not well-formed");
+  }
+
+  private static void wrong(String uri, String message) {
+    IllegalArgumentException e =
+        assertThrows(IllegalArgumentException.class, () -> StoreProvider.open(uri));
+    assertTrue(String.valueOf(e.getMessage()).contains(message), e.getMessage());
+  }
+}
