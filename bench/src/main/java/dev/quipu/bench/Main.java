@@ -21,8 +21,23 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public final class Main {
   private Main() {}
 
-  /** Arguments: the file to write; then values of inFlight, if not all are wanted. */
-  public static void main(String[] arguments) throws RunnerException, IOException {
+  /**
+   * Arguments: {@code engine} or {@code stores}, and the file to write; for the engine then values
+   * of inFlight, if not all are wanted.
+   */
+  public static void main(String[] arguments) throws Exception {
+    String table =
+        switch (arguments[0]) {
+          case "engine" -> engine(Arrays.copyOfRange(arguments, 2, arguments.length));
+          case "stores" -> storesHead() + StoreOverhead.measure();
+          default -> throw new IllegalArgumentException("engine or stores, not " + arguments[0]);
+        };
+    System.out.println(table);
+    Files.writeString(Path.of(arguments[1]), table);
+    System.exit(0); // clients leave threads behind
+  }
+
+  private static String engine(String[] inFlight) throws RunnerException, IOException {
     ChainedOptionsBuilder options =
         new OptionsBuilder()
             .include(DurableAdds.class.getSimpleName())
@@ -33,12 +48,10 @@ public final class Main {
             .measurementIterations(5)
             .measurementTime(TimeValue.seconds(1))
             .shouldFailOnError(true);
-    if (arguments.length > 1) {
-      options.param("inFlight", Arrays.copyOfRange(arguments, 1, arguments.length));
+    if (inFlight.length > 0) {
+      options.param("inFlight", inFlight);
     }
-    String table = table(new Runner(options.build()).run());
-    System.out.println(table);
-    Files.writeString(Path.of(arguments[0]), table);
+    return table(new Runner(options.build()).run());
   }
 
   private static String table(Collection<RunResult> results) throws IOException {
@@ -67,6 +80,41 @@ public final class Main {
   }
 
   private static String head() throws IOException {
+    return """
+    # Benchmarks
+
+    Durable adds per second in process: a group of adds is on the disk before the call returns.
+    `once`: each under a request id of its own; `bounded`: the same with a floor and a ceiling.
+    RocksDB does the same work, marker and counter, in one synced batch a group. Only the ratios
+    say anything about another machine. Drivers beside raw clients: [stores](benchmarks-stores.md).
+
+    Made by `./dev bench engine` on %s.
+
+    | adds | counters | in flight | engine | RocksDB | ratio |
+    |---|---|---|---|---|---|
+    """
+        .formatted(machine());
+  }
+
+  private static String storesHead() throws IOException {
+    return """
+    # Benchmarks of drivers
+
+    Adds per second to one hot number, through `Store` and the driver, beside a raw client, in
+    turns of a second each: medians of 11 turns, and the least and greatest ratio of two turns.
+    The real servers run on the same machine, with durable writes where they have them. Only the
+    ratios say anything about another machine. PostgreSQL's driver folds adds that wait for the
+    same row into one statement.
+
+    Made by `./dev bench stores` on %s.
+
+    | store | raw client's call | clients | through Quipu | raw | ratio | of turns |
+    |---|---|---|---|---|---|---|
+    """
+        .formatted(machine());
+  }
+
+  private static String machine() throws IOException {
     Path cpuInfo = Path.of("/proc/cpuinfo");
     String cpu = "unknown processor";
     if (Files.exists(cpuInfo)) {
@@ -77,19 +125,7 @@ public final class Main {
               .map(line -> line.substring(line.indexOf(':') + 1).strip())
               .orElse(cpu);
     }
-    return """
-    # Benchmarks
-
-    Durable adds per second in process: a group of adds is on the disk before the call returns.
-    `once`: each under a request id of its own; `bounded`: the same with a floor and a ceiling.
-    RocksDB does the same work, marker and counter, in one synced batch a group. Only the ratios
-    say anything about another machine.
-
-    Made by `./dev bench` on %s: %s, %d cores, %s, Java %s.
-
-    | adds | counters | in flight | engine | RocksDB | ratio |
-    |---|---|---|---|---|---|
-    """
+    return "%s: %s, %d cores, %s, Java %s"
         .formatted(
             LocalDate.now(ZoneOffset.UTC),
             cpu,

@@ -102,14 +102,22 @@ public final class DynamoDbDriver implements StoreDriver {
    * @throws StoreException if the table cannot be used
    */
   public static DynamoDbDriver of(DynamoDbClient client, String table, Duration timeout) {
-    return of(client, table, timeout, () -> {});
-  }
-
-  static DynamoDbDriver of(
-      DynamoDbClient client, String table, Duration timeout, Runnable onClose) {
     warnIfItRepeats(client);
     AwsRequestOverrideConfiguration deadline =
         AwsRequestOverrideConfiguration.builder().apiCallTimeout(timeout).build();
+    return open(client, table, deadline, () -> {});
+  }
+
+  /**
+   * Opens the table.
+   *
+   * @param deadline of each request; null if the client has one of its own
+   */
+  static DynamoDbDriver open(
+      DynamoDbClient client,
+      String table,
+      @Nullable AwsRequestOverrideConfiguration deadline,
+      Runnable onClose) {
     new Table(table).prepare(client);
     return new DynamoDbDriver(client, new Requests(table, deadline), onClose);
   }

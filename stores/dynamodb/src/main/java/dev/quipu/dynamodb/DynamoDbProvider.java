@@ -87,7 +87,7 @@ public final class DynamoDbProvider implements StoreProvider {
           http.close();
         };
     try {
-      return DynamoDbDriver.of(client, table, timeout, close);
+      return DynamoDbDriver.open(client, table, null, close);
     } catch (RuntimeException e) {
       close.run();
       throw e;

@@ -30,9 +30,9 @@ final class Requests {
       ReturnValuesOnConditionCheckFailure.ALL_OLD;
 
   private final String table;
-  private final AwsRequestOverrideConfiguration deadline;
+  private final @Nullable AwsRequestOverrideConfiguration deadline;
 
-  Requests(String table, AwsRequestOverrideConfiguration deadline) {
+  Requests(String table, @Nullable AwsRequestOverrideConfiguration deadline) {
     this.table = table;
     this.deadline = deadline;
   }

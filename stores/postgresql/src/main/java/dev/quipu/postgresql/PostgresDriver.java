@@ -30,6 +30,7 @@ import java.util.Optional;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.jdbc.PgConnection;
 
 /**
  * Counting on PostgreSQL 12 and later.
@@ -86,6 +87,7 @@ public final class PostgresDriver implements StoreDriver {
   private final Statements statements;
   private final Folder folder;
   private final int timeoutMillis;
+  private final boolean isOwnPool;
   private final Runnable onClose;
   private final StoreProfile profile;
 
@@ -94,8 +96,10 @@ public final class PostgresDriver implements StoreDriver {
       Statements statements,
       Duration timeout,
       boolean durable,
+      boolean isOwnPool,
       Runnable onClose) {
     this.source = source;
+    this.isOwnPool = isOwnPool;
     this.statements = statements;
     this.timeoutMillis = (int) timeout.toMillis();
     this.onClose = onClose;
@@ -113,10 +117,11 @@ public final class PostgresDriver implements StoreDriver {
    * @throws StoreException if the server cannot be used
    */
   public static PostgresDriver of(DataSource source, String table, Duration timeout) {
-    return of(source, table, timeout, () -> {});
+    return open(source, table, timeout, false, () -> {});
   }
 
-  static PostgresDriver of(DataSource source, String table, Duration timeout, Runnable onClose) {
+  static PostgresDriver open(
+      DataSource source, String table, Duration timeout, boolean isOwnPool, Runnable onClose) {
     Schema schema = new Schema(table);
     boolean durable;
     try (Connection connection = source.getConnection()) {
@@ -125,7 +130,7 @@ public final class PostgresDriver implements StoreDriver {
     } catch (SQLException e) {
       throw Failures.ofRead(e);
     }
-    return new PostgresDriver(source, new Statements(schema), timeout, durable, onClose);
+    return new PostgresDriver(source, new Statements(schema), timeout, durable, isOwnPool, onClose);
   }
 
   static StoreProfile profile(boolean durable) {
@@ -319,7 +324,11 @@ public final class PostgresDriver implements StoreDriver {
   private Connection connection() throws SQLException {
     Connection connection = source.getConnection();
     try {
-      connection.setNetworkTimeout(Runnable::run, timeoutMillis);
+      // In a pool of our own the limit stays on; another's pool gets its connection back as it was.
+      Connection limited = isOwnPool ? connection.unwrap(PgConnection.class) : connection;
+      if (limited.getNetworkTimeout() != timeoutMillis) {
+        limited.setNetworkTimeout(Runnable::run, timeoutMillis);
+      }
       return connection;
     } catch (SQLException e) {
       connection.close();

@@ -80,7 +80,7 @@ public final class PostgresProvider implements StoreProvider {
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "PostgreSQL: " + e.getMessage(), e);
     }
     try {
-      return PostgresDriver.of(pool, table, parsed.timeout(), pool::close);
+      return PostgresDriver.open(pool, table, parsed.timeout(), true, pool::close);
     } catch (RuntimeException e) {
       pool.close();
       throw e;

@@ -1,0 +1,109 @@
+package dev.quipu.server.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.store.Capability;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import dev.quipu.verify.contract.StoreContract;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the page of stores says is what the drivers say; {@code ./dev docs} writes it. */
+final class StoresPageTest {
+  private static final Path PAGE = Path.of("../docs/reference/stores.md");
+  private static final String HEAD =
+      """
+      # Stores
+
+      What each store can do in one atomic step, and so which techniques work there. How to use them:
+      [Counting on your store](../guides/stores.md). Made by `./dev docs`.
+
+      `durable` of PostgreSQL and Redis is looked up when a driver opens: the table shows them set up
+      for it. Redis Cluster is as Redis.
+      """;
+
+  @TempDir Path directory;
+
+  @Test
+  void thePageIsCurrent() throws IOException {
+    String page = page();
+    if (Boolean.getBoolean("quipu.docs.write")) {
+      Files.writeString(PAGE, page);
+    }
+    assertEquals(page, Files.readString(PAGE), "docs/reference/stores.md is old: run ./dev docs");
+  }
+
+  private String page() {
+    List<StoreProfile> profiles = profiles();
+    StringBuilder page = new StringBuilder(HEAD);
+    page.append("\n| |");
+    profiles.forEach(profile -> page.append(' ').append(profile.name()).append(" |"));
+    page.append("\n|---|").append("---|".repeat(profiles.size())).append('\n');
+    for (Capability capability : Capability.values()) {
+      row(page, word(capability), profiles, profile -> profile.has(capability) ? "yes" : "-");
+    }
+    row(page, "a batch reaches", profiles, profile -> "one " + word(profile.atomicity()));
+    row(page, "writes in a batch", profiles, profile -> Integer.toString(profile.batchItemsMax()));
+    row(
+        page,
+        "bytes in a write",
+        profiles,
+        profile -> String.format(Locale.ROOT, "%,d", profile.itemBytesMax()));
+    for (TechniqueSpec spec : Techniques.ALL) {
+      row(page, "`" + spec.name() + "`", profiles, profile -> spec.worksOn(profile) ? "yes" : "-");
+    }
+    page.append("\n## URIs\n\nEvery one takes `timeoutMillis=5000`, the wait for one answer.\n\n");
+    for (StoreProvider provider : StoreCommands.providers()) {
+      page.append("- `").append(provider.usage().replace("; ", "`; `").replace(", or ", "`, or `"));
+      page.append("`\n");
+    }
+    page.append("\n## What the contract skips\n\n");
+    for (StoreProfile profile : profiles) {
+      List<String> skips = StoreContract.skips(profile);
+      String list =
+          skips.isEmpty()
+              ? "nothing"
+              : skips.stream().map(test -> "`" + test + "`").collect(Collectors.joining(", "));
+      page.append("- ").append(profile.name()).append(": ").append(list).append(".\n");
+    }
+    return page.toString();
+  }
+
+  private List<StoreProfile> profiles() {
+    List<StoreProfile> profiles = new ArrayList<>();
+    profiles.add(new MemoryDriver().profile());
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      profiles.add(engine.driver().profile());
+    }
+    StoreCommands.providers().forEach(provider -> profiles.add(provider.fullProfile()));
+    return profiles;
+  }
+
+  private static void row(
+      StringBuilder page,
+      String name,
+      List<StoreProfile> profiles,
+      Function<StoreProfile, String> cell) {
+    page.append("| ").append(name).append(" |");
+    profiles.forEach(profile -> page.append(' ').append(cell.apply(profile)).append(" |"));
+    page.append('\n');
+  }
+
+  private static String word(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+  }
+}
