@@ -1,0 +1,54 @@
+package dev.quipu.dynamodb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.Write;
+import dev.quipu.verify.proxy.DynamoDbProtocol;
+import dev.quipu.verify.proxy.FaultPlan;
+import dev.quipu.verify.proxy.FaultProxy;
+import dev.quipu.verify.proxy.WireFault;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+
+/** Why a client that repeats by itself gets a warning: one add counts twice, and nobody hears it. */
+final class DynamoDbRetriesTest {
+  private static final Key KEY = new Key("p", "s");
+  private static final Write ADD =
+      new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, 1)), Condition.always());
+
+  @ParameterizedTest
+  @EnumSource(names = {"ERROR_AFTER_APPLY", "REPLY_DROPPED"})
+  void theClientOfTheSdkAsItComesCountsTwice(WireFault fault) {
+    int port = Tables.server().endpoint().getPort();
+    try (FaultProxy proxy =
+            FaultProxy.start(new DynamoDbProtocol(), port, Duration.ofSeconds(1), write -> 1);
+        DynamoDbClient asItComes =
+            DynamoDbClient.builder()
+                .region(Region.US_EAST_1)
+                .endpointOverride(URI.create("http://127.0.0.1:" + proxy.port()))
+                .credentialsProvider(
+                    StaticCredentialsProvider.create(AwsBasicCredentials.create("key", "secret")))
+                .build();
+        StoreDriver driver =
+            DynamoDbDriver.of(asItComes, "retries-" + fault, Duration.ofSeconds(10))) {
+      proxy.use(FaultPlan.of(fault));
+      driver.write(ADD);
+      assertEquals(1, proxy.ledger().fired(fault));
+      assertEquals(2, proxy.ledger().applied());
+      assertEquals(2, driver.get(KEY, Consistency.STRONG).orElseThrow().number(Item.VALUE));
+    }
+  }
+}
