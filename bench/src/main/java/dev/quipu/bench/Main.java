@@ -101,7 +101,7 @@ public final class Main {
     # Benchmarks of drivers
 
     Adds per second to one hot number, through `Store` and the driver, beside a raw client, in
-    turns of a second each: medians of 11 turns, and the least and greatest ratio of two turns.
+    turns of a second each: medians of 21 turns, and the least and greatest ratio of two turns.
     The real servers run on the same machine, with durable writes where they have them. Only the
     ratios say anything about another machine. PostgreSQL's driver folds adds that wait for the
     same row into one statement.

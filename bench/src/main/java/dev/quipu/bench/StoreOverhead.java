@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -57,7 +58,7 @@ import software.amazon.awssdk.services.dynamodb.model.UpdateItemRequest;
  */
 final class StoreOverhead {
   private static final int WARM_UP_TURNS = 3;
-  private static final int TURNS = 11;
+  private static final int TURNS = 21;
   private static final Duration TURN = Duration.ofSeconds(1);
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final Key KEY = new Key("counter/hot", "value");
@@ -74,13 +75,21 @@ final class StoreOverhead {
     void add() throws Exception;
   }
 
-  /** The table, one row a store and number of clients. */
-  static String measure() throws Exception {
+  /** The rows of these stores, one a number of clients. */
+  static String measure(Set<String> stores) throws Exception {
     StoreOverhead overhead = new StoreOverhead();
-    overhead.onRedis();
-    overhead.onMemcached();
-    overhead.onPostgres();
-    overhead.onDynamoDb();
+    if (stores.contains("redis")) {
+      overhead.onRedis();
+    }
+    if (stores.contains("memcached")) {
+      overhead.onMemcached();
+    }
+    if (stores.contains("postgresql")) {
+      overhead.onPostgres();
+    }
+    if (stores.contains("dynamodb")) {
+      overhead.onDynamoDb();
+    }
     return overhead.table.toString();
   }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.StoreProfile;
@@ -56,7 +57,7 @@ final class StoresPageTest {
     for (Capability capability : Capability.values()) {
       row(page, word(capability), profiles, profile -> profile.has(capability) ? "yes" : "-");
     }
-    row(page, "a batch reaches", profiles, profile -> "one " + word(profile.atomicity()));
+    row(page, "a batch reaches", profiles, profile -> reach(profile.atomicity()));
     row(page, "writes in a batch", profiles, profile -> Integer.toString(profile.batchItemsMax()));
     row(
         page,
@@ -66,11 +67,12 @@ final class StoresPageTest {
     for (TechniqueSpec spec : Techniques.ALL) {
       row(page, "`" + spec.name() + "`", profiles, profile -> spec.worksOn(profile) ? "yes" : "-");
     }
-    page.append("\n## URIs\n\nEvery one takes `timeoutMillis=5000`, the wait for one answer.\n\n");
+    page.append(
+        "\n## URIs\n\nEvery one takes `timeoutMillis=5000`, the wait for one answer.\n\n```text\n");
     for (StoreProvider provider : StoreCommands.providers()) {
-      page.append("- `").append(provider.usage().replace("; ", "`; `").replace(", or ", "`, or `"));
-      page.append("`\n");
+      page.append(provider.usage()).append('\n');
     }
+    page.append("```\n");
     page.append("\n## What the contract skips\n\n");
     for (StoreProfile profile : profiles) {
       List<String> skips = StoreContract.skips(profile);
@@ -101,6 +103,14 @@ final class StoresPageTest {
     page.append("| ").append(name).append(" |");
     profiles.forEach(profile -> page.append(' ').append(cell.apply(profile)).append(" |"));
     page.append('\n');
+  }
+
+  private static String reach(Atomicity atomicity) {
+    return switch (atomicity) {
+      case ITEM -> "one item";
+      case PARTITION -> "a partition";
+      case STORE -> "all items";
+    };
   }
 
   private static String word(Enum<?> constant) {

@@ -23,7 +23,9 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 
-/** Why a client that repeats by itself gets a warning: one add counts twice, and nobody hears it. */
+/**
+ * Why a client that repeats by itself gets a warning: one add counts twice, and nobody hears it.
+ */
 final class DynamoDbRetriesTest {
   private static final Key KEY = new Key("p", "s");
   private static final Write ADD =

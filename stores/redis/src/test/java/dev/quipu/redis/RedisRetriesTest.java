@@ -20,7 +20,9 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Why a client that repeats by itself gets a warning: one add counts twice, and nobody hears it. */
+/**
+ * Why a client that repeats by itself gets a warning: one add counts twice, and nobody hears it.
+ */
 final class RedisRetriesTest {
   private static final Key KEY = new Key("p", "s");
   private static final Write ADD =
