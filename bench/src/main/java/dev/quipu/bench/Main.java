@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -29,12 +30,18 @@ public final class Main {
     String table =
         switch (arguments[0]) {
           case "engine" -> engine(Arrays.copyOfRange(arguments, 2, arguments.length));
-          case "stores" -> storesHead() + StoreOverhead.measure();
+          case "stores" -> storesHead() + StoreOverhead.measure(stores(arguments));
           default -> throw new IllegalArgumentException("engine or stores, not " + arguments[0]);
         };
     System.out.println(table);
     Files.writeString(Path.of(arguments[1]), table);
     System.exit(0); // clients leave threads behind
+  }
+
+  private static Set<String> stores(String[] arguments) {
+    return arguments.length > 2
+        ? Set.of(Arrays.copyOfRange(arguments, 2, arguments.length))
+        : Set.of("redis", "memcached", "postgresql", "dynamodb");
   }
 
   private static String engine(String[] inFlight) throws RunnerException, IOException {
