@@ -25,12 +25,14 @@ public record Item(
   }
 
   static Map<String, Field> withoutEmptySets(Map<String, Field> fields) {
-    boolean none = fields.values().stream().noneMatch(Item::isEmptySet);
-    return none
-        ? Map.copyOf(fields)
-        : fields.entrySet().stream()
-            .filter(field -> !isEmptySet(field.getValue()))
+    for (Field field : fields.values()) { // no stream: this is done for every item
+      if (isEmptySet(field)) {
+        return fields.entrySet().stream()
+            .filter(each -> !isEmptySet(each.getValue()))
             .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
+      }
+    }
+    return Map.copyOf(fields);
   }
 
   private static boolean isEmptySet(Field field) {

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
@@ -265,15 +266,22 @@ public final class Store {
   }
 
   private void check(Write write) {
-    long bytes =
-        switch (write) {
-          case Write.Put put ->
-              put.fields().entrySet().stream()
-                  .mapToLong(field -> Limits.utf8Length(field.getKey()) + bytes(field.getValue()))
-                  .sum();
-          case Write.Update update -> update.changes().stream().mapToLong(Store::bytes).sum();
-          case Write.Delete delete -> 0;
-        };
+    long bytes = 0;
+    switch (write) {
+      case Write.Put put -> {
+        for (Map.Entry<String, Field> field : put.fields().entrySet()) {
+          bytes += Limits.utf8Length(field.getKey()) + bytes(field.getValue());
+        }
+      }
+      case Write.Update update -> {
+        for (Change change : update.changes()) {
+          bytes += bytes(change);
+        }
+      }
+      case Write.Delete delete -> {
+        // it brings nothing
+      }
+    }
     if (bytes > profile.itemBytesMax()) {
       throw new IllegalArgumentException(
           "a write has %d bytes of fields, the limit of store %s is %d"

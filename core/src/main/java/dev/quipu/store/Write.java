@@ -46,7 +46,8 @@ public sealed interface Write {
      */
     public Update {
       changes = List.copyOf(changes);
-      long fields = changes.stream().map(Change::field).distinct().count();
+      long fields =
+          changes.size() == 1 ? 1 : changes.stream().map(Change::field).distinct().count();
       if (changes.isEmpty() || fields != changes.size()) {
         throw new IllegalArgumentException(
             "an update of %s has %d changes of %d fields; each field changes once, at least one does"
