@@ -15,7 +15,8 @@ awk -v table="$table" '
 mv README.md.new README.md
 
 # Each technique's page is the essay at the head of its file.
-for name in AtomicAdd:atomic-add Optimistic:optimistic MarkerItem:marker-item; do
+for name in AtomicAdd:atomic-add Optimistic:optimistic \
+  OptimisticWithHistory:optimistic-with-history MarkerItem:marker-item TokenSet:token-set; do
   page=docs/concepts/${name#*:}.md
   {
     printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "${name#*:}" "${name%:*}"

@@ -89,6 +89,7 @@ final class CounterItems {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     return store
         .get(valueKey(counter), Consistency.STRONG)
+        .filter(item -> item.fields().containsKey(VALUE)) // else nothing was ever added
         .map(item -> Reading.exact(item.number(VALUE)));
   }
 

@@ -17,10 +17,7 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
@@ -82,7 +79,6 @@ public final class MarkerItem implements Counters {
   private static final String ADDED = "added";
   private static final String BOUNDS = "bounds";
   private static final String CALL = "call";
-  private static final int ATTEMPTS_MAX = 8;
   private static final OptionalLong NO_VALUE = OptionalLong.empty();
 
   private final Store store;
@@ -145,29 +141,8 @@ public final class MarkerItem implements Counters {
     items.enlist(add.counter());
     String call = randomId().text();
     List<Write> batch = batch(add, id, call);
-    StoreException lost = null;
-    for (int attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      try {
-        WriteResult result = store.writeAll(batch, null);
-        AddResult answer = answer(add, markerKey(add.counter(), id), call, result);
-        if (lost != null
-            && answer instanceof AddResult.Refused refused
-            && refused.why() != Refusal.SEALED) {
-          break; // the lost attempt may still find room
-        }
-        return answer;
-      } catch (StoreException e) {
-        if (e.outcome() == Outcome.NOT_APPLIED && lost == null) {
-          throw e;
-        }
-        if (!e.reason().isTemporary()) {
-          throw e.outcome() == Outcome.UNKNOWN ? e : StoreException.unknown(e.reason(), "", lost);
-        }
-        lost = e;
-      }
-    }
-    throw StoreException.unknown(
-        Reason.UNAVAILABLE, "no definite answer for request %s".formatted(id), lost);
+    Key marker = markerKey(add.counter(), id);
+    return UntilDefinite.answer(id, () -> answer(add, marker, call, store.writeAll(batch, null)));
   }
 
   private RequestId randomId() {

@@ -10,9 +10,14 @@ import java.util.List;
 public final class Techniques {
   /** In the order in which they are taught. */
   public static final List<TechniqueSpec> ALL =
-      List.of(AtomicAdd.SPEC, Optimistic.SPEC, MarkerItem.SPEC);
+      List.of(
+          AtomicAdd.SPEC,
+          Optimistic.SPEC,
+          OptimisticWithHistory.SPEC,
+          MarkerItem.SPEC,
+          TokenSet.SPEC);
 
-  /** From the one that promises most. */
+  /** From the one that promises most, for counters that take any number of requests. */
   private static final List<TechniqueSpec> BY_PROMISE =
       List.of(MarkerItem.SPEC, AtomicAdd.SPEC, Optimistic.SPEC);
 
@@ -56,7 +61,9 @@ public final class Techniques {
     return switch (spec.name()) {
       case "atomic-add" -> new AtomicAdd(store);
       case "optimistic" -> new Optimistic(store);
+      case "optimistic-with-history" -> new OptimisticWithHistory(store);
       case "marker-item" -> new MarkerItem(store, keep);
+      case "token-set" -> new TokenSet(store);
       default -> throw new IllegalArgumentException("no way to open " + spec.name());
     };
   }

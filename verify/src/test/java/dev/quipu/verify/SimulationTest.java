@@ -21,7 +21,10 @@ import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.Guarantee;
+import dev.quipu.technique.Optimistic;
+import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.verify.history.Operation;
 import dev.quipu.verify.simulate.Simulation;
 import dev.quipu.verify.simulate.Trial;
 import java.util.List;
@@ -39,7 +42,8 @@ final class SimulationTest {
   private static final Simulation.Size BOUNDED = new Simulation.Size(3, 6, 0.2, true);
 
   @ParameterizedTest
-  @ValueSource(strings = {"atomic-add", "optimistic", "marker-item"})
+  @ValueSource(
+      strings = {"atomic-add", "optimistic", "optimistic-with-history", "marker-item", "token-set"})
   void everyPromiseIsKeptOnEverySeed(String technique) {
     Trial.Report report = Trial.of(technique, 1, SEEDS);
     assertEquals(Optional.empty(), report.broken());
@@ -59,6 +63,29 @@ final class SimulationTest {
             (store, random) -> new AtomicAdd(store), Simulation.Repeat.NEVER, FREE, seed)
         .history()
         .toString();
+  }
+
+  /** What the history is for: plain optimistic must leave open what it resolves. */
+  @Test
+  void aHistoryResolvesWhatOneTagLeavesOpen() {
+    long plain = unknowns(Optimistic::new);
+    long withHistory = unknowns(OptimisticWithHistory::new);
+    assertTrue(plain > 100, "plain left open only " + plain);
+    assertTrue(withHistory < plain / 2, withHistory + " of " + plain + " are still open");
+  }
+
+  private static long unknowns(Simulation.Technique technique) {
+    long unknowns = 0;
+    for (long seed = 1; seed <= SEEDS / 4; seed++) {
+      unknowns +=
+          Simulation.run(technique, Simulation.Repeat.NEVER, FREE, seed)
+              .history()
+              .operations()
+              .stream()
+              .filter(operation -> operation.end() == Operation.End.UNKNOWN)
+              .count();
+    }
+    return unknowns;
   }
 
   @Test

@@ -6,6 +6,8 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.Optimistic;
+import dev.quipu.technique.OptimisticWithHistory;
+import dev.quipu.technique.TokenSet;
 import dev.quipu.verify.contract.TechniqueContract;
 import java.time.Duration;
 import java.util.function.Function;
@@ -28,6 +30,20 @@ final class MemcachedTechniquesTest {
   final class ByAtomicAdd extends OnStore {
     ByAtomicAdd() {
       super(AtomicAdd::new);
+    }
+  }
+
+  @Nested
+  final class ByOptimisticWithHistory extends OnStore {
+    ByOptimisticWithHistory() {
+      super(OptimisticWithHistory::new);
+    }
+  }
+
+  @Nested
+  final class ByTokenSet extends OnStore {
+    ByTokenSet() {
+      super(TokenSet::new);
     }
   }
 

@@ -7,6 +7,8 @@ import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
+import dev.quipu.technique.OptimisticWithHistory;
+import dev.quipu.technique.TokenSet;
 import dev.quipu.testservers.RedisCluster;
 import dev.quipu.verify.contract.TechniqueContract;
 import java.time.Duration;
@@ -33,6 +35,20 @@ final class RedisClusterTechniquesTest {
   final class ByAtomicAdd extends OnStore {
     ByAtomicAdd() {
       super(AtomicAdd::new);
+    }
+  }
+
+  @Nested
+  final class ByOptimisticWithHistory extends OnStore {
+    ByOptimisticWithHistory() {
+      super(OptimisticWithHistory::new);
+    }
+  }
+
+  @Nested
+  final class ByTokenSet extends OnStore {
+    ByTokenSet() {
+      super(TokenSet::new);
     }
   }
 

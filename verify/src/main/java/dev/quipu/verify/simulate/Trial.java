@@ -4,8 +4,10 @@ import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
+import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
+import dev.quipu.technique.TokenSet;
 import dev.quipu.verify.checker.Verdict;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,7 +78,9 @@ public final class Trial {
     return switch (spec.name()) {
       case "atomic-add" -> (store, random) -> new AtomicAdd(store);
       case "optimistic" -> Optimistic::new;
+      case "optimistic-with-history" -> OptimisticWithHistory::new;
       case "marker-item" -> MarkerItem::new;
+      case "token-set" -> TokenSet::new;
       default -> throw new IllegalArgumentException("no way to open " + spec.name());
     };
   }
