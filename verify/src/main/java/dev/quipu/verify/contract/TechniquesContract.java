@@ -1,0 +1,106 @@
+package dev.quipu.verify.contract;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.quipu.Counters;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreOptions;
+import dev.quipu.technique.AtomicAdd;
+import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.Optimistic;
+import dev.quipu.technique.OptimisticWithHistory;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.TokenSet;
+import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
+import java.time.Duration;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Nested;
+
+/**
+ * {@link CountersContract} for every technique on one store: the same answers as anywhere. What
+ * does not work on the store is skipped by name.
+ */
+public abstract class TechniquesContract {
+  private static final StoreOptions PATIENT =
+      new StoreOptions(100, Duration.ofMillis(1), Duration.ofMillis(2), Duration.ofDays(1));
+
+  /** For subclasses. */
+  protected TechniquesContract() {}
+
+  /** Opens an empty store. */
+  protected abstract StoreDriver openStore() throws Exception;
+
+  /** One technique on the store. */
+  abstract class OnStore extends CountersContract {
+    private final TechniqueSpec spec;
+    private final Function<Store, Counters> technique;
+    private @Nullable StoreDriver driver;
+
+    OnStore(TechniqueSpec spec, Function<Store, Counters> technique) {
+      this.spec = spec;
+      this.technique = technique;
+    }
+
+    @Override
+    protected final Counters open(ManualClock clock) throws Exception {
+      StoreDriver opened = openStore();
+      driver = opened;
+      assumeTrue(
+          spec.worksOn(opened.profile()),
+          () -> spec.name() + " does not work on " + opened.profile().name());
+      return technique.apply(new Store(opened, clock, Randomness.secure(), PATIENT));
+    }
+
+    @Override
+    protected final void close() {
+      if (driver != null) {
+        driver.close();
+      }
+    }
+  }
+
+  @Nested
+  final class ByAtomicAdd extends OnStore {
+    ByAtomicAdd() {
+      super(AtomicAdd.SPEC, AtomicAdd::new);
+    }
+  }
+
+  @Nested
+  final class ByOptimistic extends OnStore {
+    ByOptimistic() {
+      super(Optimistic.SPEC, Optimistic::new);
+    }
+  }
+
+  @Nested
+  final class ByOptimisticWithHistory extends OnStore {
+    ByOptimisticWithHistory() {
+      super(OptimisticWithHistory.SPEC, OptimisticWithHistory::new);
+    }
+  }
+
+  @Nested
+  final class ByMarkerItem extends OnStore {
+    ByMarkerItem() {
+      super(MarkerItem.SPEC, MarkerItem::new);
+    }
+  }
+
+  @Nested
+  final class ByMarkerItemThatExpires extends OnStore {
+    ByMarkerItemThatExpires() {
+      super(MarkerItem.SPEC, store -> new MarkerItem(store, CountersContract.WINDOW));
+    }
+  }
+
+  @Nested
+  final class ByTokenSet extends OnStore {
+    ByTokenSet() {
+      super(TokenSet.SPEC, TokenSet::new);
+    }
+  }
+}

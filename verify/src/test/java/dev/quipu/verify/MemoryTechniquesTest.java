@@ -1,0 +1,13 @@
+package dev.quipu.verify;
+
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.verify.contract.TechniquesContract;
+
+/** All techniques in memory. */
+final class MemoryTechniquesTest extends TechniquesContract {
+  @Override
+  protected StoreDriver openStore() {
+    return new MemoryDriver();
+  }
+}
