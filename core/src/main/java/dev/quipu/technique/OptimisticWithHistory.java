@@ -26,14 +26,14 @@ import java.util.random.RandomGenerator;
  *   5. Unknown outcome: read the item again.
  *      a. The own tag is among the tags: it was applied.
  *      b. The item is the one read in 1: send the very same write again.
- *      c. The tag that was newest in 1 is still there, and the own is not: others wrote since, all of
- *         them are there, and ours is not one of them. Its state is gone, so it never will be: go
- *         to 1.
+ *      c. The tag that was newest in 1 is still there, and the own is not: others wrote since,
+ *         all of them are there, and ours is not one of them. Its state is gone, so it never will
+ *         be: go to 1.
  *      d. That tag is gone too: more than 100 wrote since, and ours may have been dropped with the
  *         rest: UNKNOWN.
  *
- * Why it is right. Tags are added in the order of the writes and dropped from the oldest, so between
- * one that is there and the newest none is missing.
+ * Why it is right. Tags are added in the order of the writes and dropped from the oldest, so
+ * between one that is there and the newest none is missing.
  *
  * Crash table.
  *   | broken off after | stored          | a repeat                            |

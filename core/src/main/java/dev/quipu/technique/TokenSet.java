@@ -38,8 +38,8 @@ import java.util.random.RandomGenerator;
  * what the request was. The set has a fixed number of slots.
  *
  * Protocol.
- *   1. In one step, if the set lacks the id and has a free slot, and the number stays within bounds:
- *      add to the number, put the id into the set, and keep what the request was.
+ *   1. In one step, if the set lacks the id and has a free slot, and the number stays within
+ *      bounds: add to the number, put the id into the set, and keep what the request was.
  *   2. The id was there: look at its text.
  *      a. It tells of the same request: it counted before.
  *      b. It tells of another request: a conflict; nothing changes.

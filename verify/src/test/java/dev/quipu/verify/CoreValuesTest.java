@@ -91,7 +91,9 @@ final class CoreValuesTest {
         assertThrows(IllegalArgumentException.class, () -> new MarkerItem(store));
     String said = String.valueOf(e.getMessage());
     assertTrue(said.contains("ATOMIC_BATCH") && said.contains("NATIVE_UPDATE"), said);
-    assertTrue(said.endsWith("these do: atomic-add, optimistic"), said);
+    assertTrue(
+        said.endsWith("these do: atomic-add, optimistic, optimistic-with-history, token-set"),
+        said);
   }
 
   @Test

@@ -30,11 +30,11 @@ final class StoresPageTest {
       """
       # Stores
 
-      What each store can do in one atomic step, and so which techniques work there. How to use them:
-      [Counting on your store](../guides/stores.md). Made by `./dev docs`.
+      What each store can do in one atomic step, and so which techniques work there. How to use
+      them: [Counting on your store](../guides/stores.md). Made by `./dev docs`.
 
-      `durable` of PostgreSQL and Redis is looked up when a driver opens: the table shows them set up
-      for it. Redis Cluster is as Redis.
+      `durable` of PostgreSQL and Redis is looked up when a driver opens: the table shows them set
+      up for it. Redis Cluster is as Redis.
       """;
 
   @TempDir Path directory;
