@@ -16,7 +16,8 @@ mv README.md.new README.md
 
 # Each technique's page is the essay at the head of its file.
 for name in AtomicAdd:atomic-add Optimistic:optimistic \
-  OptimisticWithHistory:optimistic-with-history MarkerItem:marker-item TokenSet:token-set; do
+  OptimisticWithHistory:optimistic-with-history MarkerItem:marker-item ItemCollection:item-collection \
+  TokenSet:token-set; do
   page=docs/concepts/${name#*:}.md
   {
     printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "${name#*:}" "${name%:*}"

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * Where techniques keep one number per counter, and how they list them.
@@ -94,6 +95,12 @@ final class CounterItems {
   }
 
   CounterPage list(String prefix, String after, int limit) {
+    return list(prefix, after, limit, this::read);
+  }
+
+  /** A page of counters, for a technique that reads them in its own way. */
+  CounterPage list(
+      String prefix, String after, int limit, Function<String, Optional<Reading>> reader) {
     if (limit < 1 || limit > Limits.PAGE_COUNTERS_MAX) {
       throw new IllegalArgumentException(
           "limit is %d, the limits are 1 and %d".formatted(limit, Limits.PAGE_COUNTERS_MAX));
@@ -117,7 +124,7 @@ final class CounterItems {
         if (!name.startsWith(prefix)) {
           return new CounterPage(found, Optional.empty());
         }
-        Optional<Reading> reading = read(name); // empty if enlisted but never added to
+        Optional<Reading> reading = reader.apply(name); // empty if enlisted but never added to
         if (reading.isPresent() && found.size() == limit) {
           return new CounterPage(found, Optional.of(found.getLast().name()));
         }

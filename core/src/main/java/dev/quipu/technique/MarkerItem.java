@@ -4,18 +4,12 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
-import dev.quipu.Limits;
 import dev.quipu.Reading;
-import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
-import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
-import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Store;
 import dev.quipu.store.Write;
@@ -76,13 +70,10 @@ public final class MarkerItem implements Counters {
 
   private static final TechniqueSpec SPEC_EXPIRING = spec(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
   private static final String MARKER = "request/";
-  private static final String ADDED = "added";
-  private static final String BOUNDS = "bounds";
-  private static final String CALL = "call";
-  private static final OptionalLong NO_VALUE = OptionalLong.empty();
 
   private final Store store;
   private final CounterItems items;
+  private final Markers markers;
   private final RandomGenerator random;
   private final Optional<Duration> keep;
 
@@ -113,6 +104,7 @@ public final class MarkerItem implements Counters {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
     this.items = new CounterItems(store);
+    this.markers = new Markers(store, MARKER);
     this.random = random;
     this.keep = keep;
   }
@@ -141,7 +133,7 @@ public final class MarkerItem implements Counters {
     items.enlist(add.counter());
     String call = randomId().text();
     List<Write> batch = batch(add, id, call);
-    Key marker = markerKey(add.counter(), id);
+    Key marker = markers.key(add.counter(), id);
     return UntilDefinite.answer(id, () -> answer(add, marker, call, store.writeAll(batch, null)));
   }
 
@@ -150,16 +142,8 @@ public final class MarkerItem implements Counters {
   }
 
   private List<Write> batch(Add add, RequestId id, String call) {
-    Map<String, Field> marker =
-        Map.of(
-            ADDED,
-            new Field.Number(add.delta()),
-            BOUNDS,
-            new Field.Number(add.boundsMark()),
-            CALL,
-            new Field.Text(call));
     return List.of(
-        new Write.Put(markerKey(add.counter(), id), marker, expiry(), new Condition.Absent()),
+        markers.put(add, id, call, Map.of(), expiry()),
         new Write.Update(
             CounterItems.valueKey(add.counter()),
             List.of(new Change.Add(CounterItems.VALUE, add.delta())),
@@ -168,22 +152,10 @@ public final class MarkerItem implements Counters {
 
   private static AddResult answer(Add add, Key markerKey, String call, WriteResult result) {
     return switch (result) {
-      case WriteResult.Applied applied -> new AddResult.Applied(add.delta(), NO_VALUE);
-      case WriteResult.ConditionFailed failed when !failed.key().equals(markerKey) ->
-          CounterItems.refused(add, failed.found());
-      case WriteResult.ConditionFailed failed -> {
-        Item marker = failed.found().orElseThrow();
-        long added = marker.number(ADDED);
-        if (added == 0) {
-          yield new AddResult.Refused(Refusal.SEALED, 0);
-        }
-        if (added != add.delta() || marker.number(BOUNDS) != add.boundsMark()) {
-          yield new AddResult.Conflict(added);
-        }
-        yield marker.text(CALL).equals(Optional.of(call))
-            ? new AddResult.Applied(added, NO_VALUE)
-            : new AddResult.Replayed(added, NO_VALUE);
-      }
+      case WriteResult.Applied applied -> new AddResult.Applied(add.delta(), OptionalLong.empty());
+      case WriteResult.ConditionFailed failed when failed.key().equals(markerKey) ->
+          Markers.answer(add, failed.found().orElseThrow(), call);
+      case WriteResult.ConditionFailed failed -> CounterItems.refused(add, failed.found());
     };
   }
 
@@ -199,37 +171,12 @@ public final class MarkerItem implements Counters {
 
   @Override
   public RequestOutcome outcome(String counter, RequestId id) {
-    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    return store
-        .get(markerKey(counter, id), Consistency.STRONG)
-        .map(MarkerItem::outcome)
-        .orElse(new RequestOutcome.NotSeen());
+    return markers.outcome(counter, id);
   }
 
   @Override
   public RequestOutcome seal(String counter, RequestId id) {
-    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    Write seal =
-        new Write.Put(
-            markerKey(counter, id),
-            Map.of(ADDED, new Field.Number(0)),
-            expiry(),
-            new Condition.Absent());
-    return switch (store.write(seal)) {
-      case WriteResult.Applied applied -> new RequestOutcome.Sealed();
-      case WriteResult.ConditionFailed failed -> outcome(failed.found().orElseThrow());
-    };
-  }
-
-  private static RequestOutcome outcome(Item marker) {
-    long added = marker.number(ADDED);
-    return added == 0 ? new RequestOutcome.Sealed() : new RequestOutcome.Applied(added, NO_VALUE);
-  }
-
-  private static Key markerKey(String counter, RequestId id) {
-    // By the 128 bits, not the text: ids of different texts may be equal.
-    String bits = "%016x%016x".formatted(id.high(), id.low());
-    return new Key(CounterItems.partition(counter), MARKER + bits);
+    return markers.seal(counter, id, expiry());
   }
 
   private Optional<Instant> expiry() {

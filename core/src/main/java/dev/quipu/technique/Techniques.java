@@ -15,6 +15,7 @@ public final class Techniques {
           Optimistic.SPEC,
           OptimisticWithHistory.SPEC,
           MarkerItem.SPEC,
+          ItemCollection.SPEC,
           TokenSet.SPEC);
 
   /** From the one that promises most, for counters that take any number of requests. */
@@ -51,6 +52,17 @@ public final class Techniques {
             () -> new IllegalArgumentException("no technique works on store " + profile.name()));
   }
 
+  /** The exception for an add with bounds, by a technique that cannot honour them. */
+  static UnsupportedOperationException keepsNoBounds(TechniqueSpec spec) {
+    List<String> others =
+        ALL.stream()
+            .filter(other -> other.promises(Guarantee.BOUNDED))
+            .map(TechniqueSpec::name)
+            .toList();
+    return new UnsupportedOperationException(
+        "%s keeps no bounds; these do: %s".formatted(spec.name(), String.join(", ", others)));
+  }
+
   /**
    * Counts on a store by a technique.
    *
@@ -63,6 +75,7 @@ public final class Techniques {
       case "optimistic" -> new Optimistic(store);
       case "optimistic-with-history" -> new OptimisticWithHistory(store);
       case "marker-item" -> new MarkerItem(store, keep);
+      case "item-collection" -> new ItemCollection(store);
       case "token-set" -> new TokenSet(store);
       default -> throw new IllegalArgumentException("no way to open " + spec.name());
     };

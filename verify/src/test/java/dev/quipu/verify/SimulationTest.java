@@ -43,7 +43,14 @@ final class SimulationTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"atomic-add", "optimistic", "optimistic-with-history", "marker-item", "token-set"})
+      strings = {
+        "atomic-add",
+        "optimistic",
+        "optimistic-with-history",
+        "marker-item",
+        "item-collection",
+        "token-set"
+      })
   void everyPromiseIsKeptOnEverySeed(String technique) {
     Trial.Report report = Trial.of(technique, 1, SEEDS);
     assertEquals(Optional.empty(), report.broken());

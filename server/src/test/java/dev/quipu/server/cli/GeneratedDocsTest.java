@@ -20,6 +20,7 @@ final class GeneratedDocsTest {
           "Optimistic:optimistic",
           "OptimisticWithHistory:optimistic-with-history",
           "MarkerItem:marker-item",
+          "ItemCollection:item-collection",
           "TokenSet:token-set");
 
   private static void holds(String file, String text) throws IOException {

@@ -105,16 +105,45 @@ public abstract class CountersContract {
     applied(5, 5, add("a", 5, "id"));
     applied(5, 5, add("b", 5, "id"));
     assertEquals(new AddResult.Conflict(5), add("a", 6, "id"));
+    assertEquals(5, value("a"));
+    assertEquals(5, value("b"));
+  }
+
+  @Test
+  final void anIdBelongsToItsBounds() {
+    needsIds();
+    needsBounds();
+    applied(5, 5, add("a", 5, "id"));
     assertEquals(new AddResult.Conflict(5), add("a", 5, Bounds.atMost(9), "id"));
     applied(2, 7, add("a", 2, Bounds.atMost(9), "bounded"));
     assertEquals(new AddResult.Conflict(2), add("a", 2, "bounded"));
     assertEquals(new AddResult.Conflict(2), add("a", 2, Bounds.atMost(8), "bounded"));
     assertEquals(7, value("a"));
-    assertEquals(5, value("b"));
+  }
+
+  @Test
+  final void boundsThatCannotBeKeptAreRefused() {
+    assumeTrue(!counters.spec().promises(Guarantee.BOUNDED), "keeps bounds");
+    assertThrows(UnsupportedOperationException.class, () -> add("a", 1, Bounds.atMost(9), null));
+    assertEquals(Optional.empty(), counters.read("a"));
+  }
+
+  @Test
+  final void addsOfManyClientsAddUp() throws Exception {
+    Clients.together(
+        16,
+        client -> {
+          for (int i = 0; i < 10; i++) {
+            assertInstanceOf(AddResult.Applied.class, add("visits", 1, null));
+          }
+          return 0;
+        });
+    assertEquals(160, value("visits"));
   }
 
   @Test
   final void boundsHoldAtBothEdgesAndARefusalConsumesNothing() {
+    needsBounds();
     Bounds bounds = Bounds.between(-1, 3);
     applied(3, 3, add("a", 3, bounds, null));
     assertEquals(new AddResult.Refused(Refusal.CEILING, 3), add("a", 1, bounds, null));
@@ -128,6 +157,7 @@ public abstract class CountersContract {
 
   @Test
   final void aRefusalIsNotRemembered() {
+    needsBounds();
     needsIds();
     assertEquals(new AddResult.Refused(Refusal.FLOOR, 0), add("a", -1, Bounds.atLeast(0), "id"));
     applied(1, 1, add("a", 1, null));
@@ -138,6 +168,7 @@ public abstract class CountersContract {
 
   @Test
   final void aCounterOutsideItsBoundsMayMoveBackIn() {
+    needsBounds();
     applied(10, 10, add("a", 10, null));
     applied(-1, 9, add("a", -1, Bounds.between(0, 5), null));
     assertEquals(
@@ -146,6 +177,7 @@ public abstract class CountersContract {
 
   @Test
   final void overflowIsRefusedAtBothEnds() {
+    needsBounds();
     applied(Long.MAX_VALUE, Long.MAX_VALUE, add("max", Long.MAX_VALUE, null));
     assertEquals(new AddResult.Refused(Refusal.OVERFLOW, Long.MAX_VALUE), add("max", 1, null));
     applied(Long.MIN_VALUE, Long.MIN_VALUE, add("min", Long.MIN_VALUE, null));
@@ -301,6 +333,7 @@ public abstract class CountersContract {
 
   @Test
   final void severalAddsAreAnsweredInOrderEachByItself() {
+    needsBounds();
     List<AddResult> results =
         counters.addAll(
             List.of(
@@ -332,6 +365,7 @@ public abstract class CountersContract {
 
   @Test
   final void manyClientsLoseNothingAndNeverCrossTheFloor() throws Exception {
+    needsBounds();
     applied(100, 100, add("stock", 100, null));
     List<Integer> sold =
         Clients.together(
@@ -348,6 +382,12 @@ public abstract class CountersContract {
     assertEquals(100, sold.stream().mapToInt(Integer::intValue).sum());
     assertEquals(0, value("stock"));
     assertEquals(320, value("visits"));
+  }
+
+  private void needsBounds() {
+    assumeTrue(
+        counters.spec().promises(Guarantee.BOUNDED),
+        () -> counters.spec().name() + " keeps no bounds");
   }
 
   private void needsIds() {

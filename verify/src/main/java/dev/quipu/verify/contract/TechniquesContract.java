@@ -7,6 +7,7 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.AtomicAdd;
+import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.OptimisticWithHistory;
@@ -94,6 +95,13 @@ public abstract class TechniquesContract {
   final class ByMarkerItemThatExpires extends OnStore {
     ByMarkerItemThatExpires() {
       super(MarkerItem.SPEC, store -> new MarkerItem(store, CountersContract.WINDOW));
+    }
+  }
+
+  @Nested
+  final class ByItemCollection extends OnStore {
+    ByItemCollection() {
+      super(ItemCollection.SPEC, ItemCollection::new);
     }
   }
 

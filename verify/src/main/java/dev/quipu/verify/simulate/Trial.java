@@ -2,6 +2,7 @@ package dev.quipu.verify.simulate;
 
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.Guarantee;
+import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.OptimisticWithHistory;
@@ -33,7 +34,7 @@ public final class Trial {
     TechniqueSpec spec = Techniques.named(name);
     long runs = 0;
     for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {
-      for (Simulation.Size size : List.of(FREE, BOUNDED)) {
+      for (Simulation.Size size : sizes(spec)) {
         for (Simulation.Repeat repeat : repeats(spec)) {
           Simulation.Result result = Simulation.run(technique(spec), repeat, size, seed);
           runs += result.hasLostReplies() ? 1 : 0;
@@ -51,6 +52,10 @@ public final class Trial {
       }
     }
     return new Report(runs, Optional.empty());
+  }
+
+  private static List<Simulation.Size> sizes(TechniqueSpec spec) {
+    return spec.promises(Guarantee.BOUNDED) ? List.of(FREE, BOUNDED) : List.of(FREE);
   }
 
   private static List<Simulation.Repeat> repeats(TechniqueSpec spec) {
@@ -80,6 +85,7 @@ public final class Trial {
       case "optimistic" -> Optimistic::new;
       case "optimistic-with-history" -> OptimisticWithHistory::new;
       case "marker-item" -> MarkerItem::new;
+      case "item-collection" -> ItemCollection::new;
       case "token-set" -> TokenSet::new;
       default -> throw new IllegalArgumentException("no way to open " + spec.name());
     };

@@ -1,0 +1,96 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Limits;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Store;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * One item for each request of a counter, which says what the request was: what {@link MarkerItem}
+ * and {@link ItemCollection} share. A seal is one that adds nothing.
+ *
+ * <p>Stored: in the partition of the counter, {@code PREFIX} and the 128 bits of the id; {@code
+ * added}, {@code bounds}, and {@code call}, which tells the own lost write from an earlier call's.
+ */
+final class Markers {
+  static final String ADDED = "added";
+  private static final String BOUNDS = "bounds";
+  private static final String CALL = "call";
+  private static final OptionalLong NO_VALUE = OptionalLong.empty();
+
+  private final Store store;
+  private final String prefix;
+
+  Markers(Store store, String prefix) {
+    this.store = store;
+    this.prefix = prefix;
+  }
+
+  /** By the 128 bits, not the text: ids of different texts may be equal. */
+  Key key(String counter, RequestId id) {
+    String bits = "%016x%016x".formatted(id.high(), id.low());
+    return new Key(CounterItems.partition(counter), prefix + bits);
+  }
+
+  /** Stores the marker of an add, if there is none, with more fields beside. */
+  Write put(Add add, RequestId id, String call, Map<String, Field> more, Optional<Instant> expiry) {
+    Map<String, Field> fields = new HashMap<>(more);
+    fields.put(ADDED, new Field.Number(add.delta()));
+    fields.put(BOUNDS, new Field.Number(add.boundsMark()));
+    fields.put(CALL, new Field.Text(call));
+    return new Write.Put(key(add.counter(), id), fields, expiry, new Condition.Absent());
+  }
+
+  /** What a marker that was there says to an add under its id. */
+  static AddResult answer(Add add, Item marker, String call) {
+    long added = marker.number(ADDED);
+    if (added == 0) {
+      return new AddResult.Refused(Refusal.SEALED, 0);
+    }
+    if (added != add.delta() || marker.number(BOUNDS) != add.boundsMark()) {
+      return new AddResult.Conflict(added);
+    }
+    return marker.text(CALL).equals(Optional.of(call))
+        ? new AddResult.Applied(added, NO_VALUE)
+        : new AddResult.Replayed(added, NO_VALUE);
+  }
+
+  RequestOutcome outcome(String counter, RequestId id) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return store
+        .get(key(counter, id), Consistency.STRONG)
+        .map(Markers::outcome)
+        .orElse(new RequestOutcome.NotSeen());
+  }
+
+  RequestOutcome seal(String counter, RequestId id, Optional<Instant> expiry) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    Write seal =
+        new Write.Put(
+            key(counter, id), Map.of(ADDED, new Field.Number(0)), expiry, new Condition.Absent());
+    return switch (store.write(seal)) {
+      case WriteResult.Applied applied -> new RequestOutcome.Sealed();
+      case WriteResult.ConditionFailed failed -> outcome(failed.found().orElseThrow());
+    };
+  }
+
+  private static RequestOutcome outcome(Item marker) {
+    long added = marker.number(ADDED);
+    return added == 0 ? new RequestOutcome.Sealed() : new RequestOutcome.Applied(added, NO_VALUE);
+  }
+}

@@ -1,0 +1,132 @@
+package dev.quipu.verify;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.store.Capability;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Store;
+import dev.quipu.technique.ItemCollection;
+import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
+import dev.quipu.verify.simulate.LimitedDriver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+/** What is folded, what is told, and what readers see meanwhile. */
+final class ItemCollectionTest {
+  private final ManualClock clock = new ManualClock(1_000_000);
+  private final Store store = new Store(new MemoryDriver(), clock);
+  private final ItemCollection counters = new ItemCollection(store, Randomness.secure());
+
+  private void add(String id, long delta) {
+    assertInstanceOf(AddResult.Applied.class, counters.add(new Add("a", delta, RequestId.of(id))));
+  }
+
+  private long value() {
+    return counters.read("a").orElseThrow().value();
+  }
+
+  @Test
+  void theLedgerTellsChangesInOrderOfTime() {
+    add("one", 5);
+    clock.advance(Duration.ofSeconds(1));
+    add("two", -2);
+    clock.advance(Duration.ofSeconds(1));
+    add("three", 1);
+    counters.seal("a", RequestId.of("four"));
+    assertEquals(
+        List.of(5L, -2L, 1L),
+        counters.ledger("a").stream().map(ItemCollection.LedgerEntry::added).toList());
+    assertEquals(4, value());
+  }
+
+  @Test
+  void aCompactionKeepsTheValueAndWhatIsYoung() {
+    for (int i = 0; i < 250; i++) {
+      add("old" + i, 2);
+    }
+    clock.advance(Duration.ofHours(2));
+    add("young", 3);
+    assertEquals(250, counters.compact("a", Duration.ofHours(1)));
+    assertEquals(503, value());
+    assertEquals(1, counters.ledger("a").size());
+    assertEquals(0, counters.compact("a", Duration.ofHours(1)));
+    assertInstanceOf(
+        AddResult.Replayed.class, counters.add(new Add("a", 3, RequestId.of("young"))));
+    assertEquals(Optional.of(Reading.exact(503)), counters.read("a"));
+  }
+
+  @Test
+  void aSealStaysThroughACompaction() {
+    counters.seal("a", RequestId.of("never"));
+    add("one", 1);
+    clock.advance(Duration.ofHours(2));
+    counters.compact("a", Duration.ZERO);
+    assertInstanceOf(AddResult.Refused.class, counters.add(new Add("a", 9, RequestId.of("never"))));
+    assertEquals(1, value());
+  }
+
+  @Test
+  void readersNeverSeeAChangeTwiceOrNotAtAllWhileSeveralCompact() throws Exception {
+    for (int i = 0; i < 3_000; i++) {
+      add("id" + i, 1);
+    }
+    AtomicBoolean done = new AtomicBoolean();
+    try (ExecutorService executor = Executors.newFixedThreadPool(6)) {
+      List<Future<Integer>> compactors = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        compactors.add(executor.submit(() -> counters.compact("a", Duration.ZERO)));
+      }
+      List<Future<Integer>> readers = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        readers.add(
+            executor.submit(() -> {
+              int reads = 0;
+              while (!done.get() || reads == 0) {
+                assertEquals(3_000, value());
+                reads++;
+              }
+              return reads;
+            }));
+      }
+      int folded = 0;
+      for (Future<Integer> each : compactors) {
+        folded += each.get();
+      }
+      done.set(true);
+      assertEquals(3_000 - counters.ledger("a").size(), folded);
+      assertTrue(folded > 0, "nothing was folded");
+      for (Future<Integer> each : readers) {
+        assertTrue(each.get() > 0);
+      }
+    }
+    counters.compact("a", Duration.ZERO);
+    assertEquals(List.of(), counters.ledger("a"));
+    assertEquals(3_000, value());
+  }
+
+  @Test
+  void withoutTransactionsItCountsAndIsNotCompacted() {
+    Set<Capability> left = Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN);
+    ItemCollection plain =
+        new ItemCollection(new Store(new LimitedDriver(new MemoryDriver(), left), clock));
+    plain.add(new Add("a", 7, null));
+    assertThrows(UnsupportedOperationException.class, () -> plain.compact("a", Duration.ZERO));
+    assertEquals(Optional.of(Reading.exact(7)), plain.read("a"));
+  }
+}
