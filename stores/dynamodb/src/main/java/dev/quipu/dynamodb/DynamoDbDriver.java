@@ -173,6 +173,9 @@ public final class DynamoDbDriver implements StoreDriver {
             }
           });
     } catch (ConditionalCheckFailedException e) {
+      if (Failures.wasRepeated(e)) { // an earlier attempt may be what the condition failed on
+        throw Failures.of(e, Outcome.UNKNOWN);
+      }
       return failed(write, e.item());
     } catch (SdkException e) {
       throw Failures.of(e, Outcome.UNKNOWN);

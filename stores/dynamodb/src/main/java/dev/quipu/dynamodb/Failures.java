@@ -20,12 +20,16 @@ final class Failures {
 
   /**
    * An error of 4xx as an answer means that nothing was done; one of 5xx, or none at all, means
-   * nothing.
+   * nothing. Nor does any, if the client tried several times: an earlier attempt may have been
+   * applied.
    *
    * @param lost what it means if there was no such answer
    */
   static StoreException of(SdkException e, Outcome lost) {
     String message = "DynamoDB: " + e.getMessage();
+    if (wasRepeated(e)) {
+      return new StoreException(lost, Reason.UNAVAILABLE, message, e);
+    }
     return switch (e) {
       case TransactionInProgressException running ->
           new StoreException(lost, Reason.THROTTLED, message, e);
@@ -43,6 +47,12 @@ final class Failures {
           new StoreException(
               neverConnected(e) ? Outcome.NOT_APPLIED : lost, Reason.UNAVAILABLE, message, e);
     };
+  }
+
+  /** Whether the client tried more than once by itself. */
+  static boolean wasRepeated(SdkException e) {
+    Integer attempts = e.numAttempts();
+    return attempts != null && attempts > 1;
   }
 
   private static boolean neverConnected(Throwable e) {

@@ -1,13 +1,16 @@
 package dev.quipu.dynamodb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.verify.proxy.DynamoDbProtocol;
 import dev.quipu.verify.proxy.FaultPlan;
@@ -16,6 +19,7 @@ import dev.quipu.verify.proxy.WireFault;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
@@ -31,26 +35,46 @@ final class DynamoDbRetriesTest {
   private static final Write ADD =
       new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, 1)), Condition.always());
 
+  private static DynamoDbClient asItComes(FaultProxy proxy) {
+    return DynamoDbClient.builder()
+        .region(Region.US_EAST_1)
+        .endpointOverride(URI.create("http://127.0.0.1:" + proxy.port()))
+        .credentialsProvider(
+            StaticCredentialsProvider.create(AwsBasicCredentials.create("key", "secret")))
+        .build();
+  }
+
+  private static FaultProxy proxy() {
+    int port = Tables.server().endpoint().getPort();
+    return FaultProxy.start(new DynamoDbProtocol(), port, Duration.ofSeconds(1), write -> 1);
+  }
+
   @ParameterizedTest
   @EnumSource(names = {"ERROR_AFTER_APPLY", "REPLY_DROPPED"})
   void theClientOfTheSdkAsItComesCountsTwice(WireFault fault) {
-    int port = Tables.server().endpoint().getPort();
-    try (FaultProxy proxy =
-            FaultProxy.start(new DynamoDbProtocol(), port, Duration.ofSeconds(1), write -> 1);
-        DynamoDbClient asItComes =
-            DynamoDbClient.builder()
-                .region(Region.US_EAST_1)
-                .endpointOverride(URI.create("http://127.0.0.1:" + proxy.port()))
-                .credentialsProvider(
-                    StaticCredentialsProvider.create(AwsBasicCredentials.create("key", "secret")))
-                .build();
+    try (FaultProxy proxy = proxy();
+        DynamoDbClient client = asItComes(proxy);
         StoreDriver driver =
-            DynamoDbDriver.of(asItComes, "retries-" + fault, Duration.ofSeconds(10))) {
+            DynamoDbDriver.of(client, "retries-" + fault, Duration.ofSeconds(10))) {
       proxy.use(FaultPlan.of(fault));
       driver.write(ADD);
       assertEquals(1, proxy.ledger().fired(fault));
       assertEquals(2, proxy.ledger().applied());
       assertEquals(2, driver.get(KEY, Consistency.STRONG).orElseThrow().number(Item.VALUE));
+    }
+  }
+
+  /** The condition fails on what the client's own first attempt wrote: that is not "refused". */
+  @Test
+  void aConditionThatFailsOnARepeatOfTheClientIsUnknown() {
+    try (FaultProxy proxy = proxy();
+        DynamoDbClient client = asItComes(proxy);
+        StoreDriver driver = DynamoDbDriver.of(client, "repeats", Duration.ofSeconds(10))) {
+      proxy.use(FaultPlan.of(WireFault.REPLY_DROPPED));
+      StoreException e =
+          assertThrows(StoreException.class, () -> driver.write(ADD.when(new Condition.Absent())));
+      assertEquals(Outcome.UNKNOWN, e.outcome());
+      assertEquals(1, driver.get(KEY, Consistency.STRONG).orElseThrow().number(Item.VALUE));
     }
   }
 }

@@ -141,6 +141,9 @@ final class Folder {
       }
       return turns.getFirst();
     } finally {
+      // If an error got through, nobody must wait for ever: completing twice does nothing.
+      Turn broken = new Turn.Failed(new IllegalStateException("the leader of an add broke off"));
+      group.forEach(each -> each.turn.complete(broken));
       passOn(key);
     }
   }

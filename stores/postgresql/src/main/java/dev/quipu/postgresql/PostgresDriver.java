@@ -30,7 +30,6 @@ import java.util.Optional;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.jdbc.PgConnection;
 
 /**
  * Counting on PostgreSQL 12 and later.
@@ -155,8 +154,8 @@ public final class PostgresDriver implements StoreDriver {
   @Override
   public Page scan(Scan scan) {
     Sql sql = statements.scan(scan);
-    try (Connection connection = connection();
-        PreparedStatement statement = sql.prepare(connection);
+    try (Borrowed borrowed = borrow();
+        PreparedStatement statement = sql.prepare(borrowed.connection);
         ResultSet rows = statement.executeQuery()) {
       List<Item> found = new ArrayList<>();
       while (rows.next()) {
@@ -234,48 +233,32 @@ public final class PostgresDriver implements StoreDriver {
   }
 
   private Optional<Item> execute(Key key, Sql sql) {
-    try (Connection connection = connection()) {
-      try (PreparedStatement statement = sql.prepare(connection);
-          ResultSet rows = statement.executeQuery()) {
-        return rows.next() ? Optional.of(Rows.item(key, rows)) : Optional.empty();
-      } catch (SQLException e) {
-        throw Failures.ofWrite(e);
-      }
+    try (Borrowed borrowed = borrow();
+        PreparedStatement statement = sql.prepare(borrowed.connection);
+        ResultSet rows = statement.executeQuery()) {
+      return rows.next() ? Optional.of(Rows.item(key, rows)) : Optional.empty();
     } catch (SQLException e) {
-      throw Failures.ofConnection(e); // opening: a failure to close does not get here
+      throw Failures.ofWrite(e);
     }
   }
 
   /** Whether each statement brought a row, and all were committed; else none is. */
   private boolean commit(List<Write> writes, Sql all) {
-    try (Connection connection = connection()) {
-      try {
-        connection.setAutoCommit(false);
-        try (PreparedStatement statement = all.prepare(connection)) {
-          if (!eachBroughtARow(statement, writes)) {
-            connection.rollback();
-            return false;
-          }
-        } catch (SQLException e) {
-          StoreException failure = Failures.beforeCommit(e);
-          rollBack(connection);
-          throw failure;
+    try (Borrowed borrowed = borrow()) {
+      borrowed.begin();
+      try (PreparedStatement statement = all.prepare(borrowed.connection)) {
+        if (!eachBroughtARow(statement, writes)) {
+          borrowed.rollBack();
+          return false;
         }
-        connection.commit();
-        return true;
       } catch (SQLException e) {
-        throw Failures.ofWrite(e);
+        borrowed.rollBack();
+        throw Failures.beforeCommit(e);
       }
+      borrowed.commit();
+      return true;
     } catch (SQLException e) {
-      throw Failures.ofConnection(e);
-    }
-  }
-
-  private static void rollBack(Connection connection) {
-    try {
-      connection.rollback();
-    } catch (SQLException e) {
-      // The connection is broken: the server rolls back what was never committed.
+      throw Failures.ofWrite(e);
     }
   }
 
@@ -301,8 +284,8 @@ public final class PostgresDriver implements StoreDriver {
 
   private Map<Key, Item> read(Collection<Key> keys) {
     Sql sql = statements.read(List.copyOf(keys));
-    try (Connection connection = connection();
-        PreparedStatement statement = sql.prepare(connection);
+    try (Borrowed borrowed = borrow();
+        PreparedStatement statement = sql.prepare(borrowed.connection);
         ResultSet rows = statement.executeQuery()) {
       Map<Key, Item> found = new HashMap<>();
       Map<Schema.StoredKey, Key> byStored = new HashMap<>();
@@ -321,18 +304,12 @@ public final class PostgresDriver implements StoreDriver {
     }
   }
 
-  private Connection connection() throws SQLException {
-    Connection connection = source.getConnection();
+  /** A connection with a limit for each answer. Nothing was sent if this fails. */
+  private Borrowed borrow() {
     try {
-      // In a pool of our own the limit stays on; another's pool gets its connection back as it was.
-      Connection limited = isOwnPool ? connection.unwrap(PgConnection.class) : connection;
-      if (limited.getNetworkTimeout() != timeoutMillis) {
-        limited.setNetworkTimeout(Runnable::run, timeoutMillis);
-      }
-      return connection;
+      return new Borrowed(source.getConnection(), timeoutMillis, isOwnPool);
     } catch (SQLException e) {
-      connection.close();
-      throw e;
+      throw Failures.ofConnection(e);
     }
   }
 

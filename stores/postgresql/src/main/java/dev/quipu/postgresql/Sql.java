@@ -22,12 +22,7 @@ record Sql(String text, List<@Nullable Object> parameters) {
     PreparedStatement statement = connection.prepareStatement(text);
     try {
       for (int i = 0; i < parameters.size(); i++) {
-        Object parameter = parameters.get(i);
-        if (parameter instanceof String[] texts) {
-          statement.setArray(i + 1, connection.createArrayOf("text", texts));
-        } else {
-          statement.setObject(i + 1, parameter);
-        }
+        statement.setObject(i + 1, parameters.get(i));
       }
       return statement;
     } catch (SQLException e) {

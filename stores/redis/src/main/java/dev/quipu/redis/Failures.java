@@ -29,10 +29,10 @@ final class Failures {
           new StoreException(Outcome.NOT_APPLIED, reason(answer), message, e);
       case RedisCommandTimeoutException late ->
           new StoreException(lost, Reason.TIMEOUT, message, e);
-      case RedisConnectionException unreachable ->
-          new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
       default -> {
-        boolean neverSent = message.contains("Commands are rejected");
+        boolean neverSent =
+            (e instanceof RedisConnectionException && message.contains("Unable to"))
+                || message.contains("Commands are rejected");
         Outcome outcome = neverSent ? Outcome.NOT_APPLIED : lost;
         yield new StoreException(outcome, Reason.UNAVAILABLE, message, e);
       }

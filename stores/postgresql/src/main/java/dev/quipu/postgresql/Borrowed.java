@@ -1,0 +1,80 @@
+package dev.quipu.postgresql;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.postgresql.jdbc.PgConnection;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A connection out of a pool, for one call, and back as it was. That it cannot be given back says
+ * nothing of what was done on it, so closing never throws.
+ */
+final class Borrowed implements AutoCloseable {
+  private static final Logger LOGGER = LoggerFactory.getLogger(Borrowed.class);
+
+  final Connection connection;
+  private final int timeoutBefore;
+  private final boolean isOwnPool;
+  private boolean isInTransaction;
+  private boolean hasEnded; // the transaction, for sure
+
+  /**
+   * Limits the wait for each answer.
+   *
+   * @param isOwnPool whether the limit may stay on the connection, which spares setting it again
+   */
+  Borrowed(Connection connection, int timeoutMillis, boolean isOwnPool) throws SQLException {
+    this.connection = connection;
+    this.isOwnPool = isOwnPool;
+    try {
+      Connection limited = isOwnPool ? connection.unwrap(PgConnection.class) : connection;
+      this.timeoutBefore = limited.getNetworkTimeout();
+      if (timeoutBefore != timeoutMillis) {
+        limited.setNetworkTimeout(Runnable::run, timeoutMillis);
+      }
+    } catch (SQLException e) {
+      connection.close();
+      throw e;
+    }
+  }
+
+  void begin() throws SQLException {
+    connection.setAutoCommit(false);
+    isInTransaction = true;
+  }
+
+  void commit() throws SQLException {
+    connection.commit();
+    hasEnded = true;
+  }
+
+  /** If it fails, the connection is broken: the server rolls back what was never committed. */
+  void rollBack() {
+    try {
+      connection.rollback();
+      hasEnded = true;
+    } catch (SQLException e) {
+      LOGGER.debug("cannot roll back", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      if (isInTransaction && hasEnded) {
+        connection.setAutoCommit(true); // it would commit what has not ended
+      }
+      if (!isOwnPool) {
+        connection.setNetworkTimeout(Runnable::run, timeoutBefore);
+      }
+    } catch (SQLException e) {
+      LOGGER.debug("cannot give a connection back as it was", e);
+    }
+    try {
+      connection.close();
+    } catch (SQLException e) {
+      LOGGER.debug("cannot give a connection back", e);
+    }
+  }
+}
