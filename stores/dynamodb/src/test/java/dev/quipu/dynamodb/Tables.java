@@ -2,6 +2,10 @@ package dev.quipu.dynamodb;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.DynamoDbServer;
 import java.net.URI;
 import java.time.Duration;
@@ -10,10 +14,22 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** One server for all tests, a table for each. */
 final class Tables {
-  private static final Optional<DynamoDbServer> SERVER = DynamoDbServer.start();
   private static final AtomicInteger TABLES = new AtomicInteger();
+  private static final Optional<DynamoDbServer> SERVER = start();
 
   private Tables() {}
+
+  /** Its first answers take seconds, longer than tests of failures wait. */
+  private static Optional<DynamoDbServer> start() {
+    Optional<DynamoDbServer> server = DynamoDbServer.start();
+    server.ifPresent(started -> {
+      String uri = newUri(started.endpoint(), Duration.ofMinutes(1));
+      try (StoreDriver driver = StoreProvider.open(uri)) {
+        driver.get(new Key("p", "s"), Consistency.STRONG);
+      }
+    });
+    return server;
+  }
 
   static DynamoDbServer server() {
     assumeTrue(SERVER.isPresent(), "no DynamoDB Local: build with -Pdynamodb-local");

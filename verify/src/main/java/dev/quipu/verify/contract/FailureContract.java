@@ -45,9 +45,9 @@ import org.junit.jupiter.api.Test;
  */
 public abstract class FailureContract {
   /** How long the driver under test waits for an answer; {@link #open} must set it so. */
-  protected static final Duration TIMEOUT = Duration.ofMillis(700);
+  protected static final Duration TIMEOUT = Duration.ofMillis(1_500);
 
-  private static final Duration DELAY = Duration.ofMillis(1_400);
+  private static final Duration DELAY = Duration.ofSeconds(3);
   private static final Key KEY = new Key("p", "hot");
   private static final Write ADD =
       new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, 1)), Condition.always());

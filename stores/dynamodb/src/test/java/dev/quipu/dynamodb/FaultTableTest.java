@@ -1,0 +1,156 @@
+package dev.quipu.dynamodb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import dev.quipu.Add;
+import dev.quipu.Bounds;
+import dev.quipu.Counters;
+import dev.quipu.RequestId;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import dev.quipu.time.Clock;
+import dev.quipu.verify.proxy.DynamoDbProtocol;
+import dev.quipu.verify.proxy.FaultPlan;
+import dev.quipu.verify.proxy.FaultProxy;
+import dev.quipu.verify.proxy.WireFault;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+
+/**
+ * What each technique makes of each fault, measured: the drift of a counter after a few adds, each
+ * of which meets the fault once. The page is compared; {@code -Dquipu.docs.write=true} writes it.
+ */
+final class FaultTableTest {
+  private static final Path PAGE = Path.of("../../docs/reference/faults.md");
+  private static final int ADDS = 3;
+  private static final int REPEATS_MAX = 20;
+  private static final Duration TIMEOUT = Duration.ofSeconds(1);
+  private static final Duration DELAY = Duration.ofSeconds(2);
+  private static final List<WireFault> FAULTS =
+      List.of(
+          WireFault.ERROR_BEFORE_APPLY,
+          WireFault.ERROR_AFTER_APPLY,
+          WireFault.REPLY_DROPPED,
+          WireFault.DELAYED_APPLY,
+          WireFault.DUPLICATE);
+  private static final String HEAD =
+      """
+      # What a fault does to a count
+
+      Measured on DynamoDB Local through the fault proxy: each add meets the fault once, and then
+      the caller either gives up when it hears "unknown", or asks again until it has an answer,
+      under the same id where the technique keeps ids. `exact`: the counter holds what was asked
+      for; `over` and `under`: each add that met the fault counts once too often, or not at all.
+      The last row of each technique is a client that repeats by itself, as the AWS SDK comes,
+      after a dropped reply.
+
+      One client writes. With others at the same time, `optimistic` may end unknown, and
+      `optimistic-with-history` too when more than a hundred came between; see
+      [their pages](../concepts/optimistic.md).
+
+      Made by a test (FaultTableTest), which compares it.
+      """;
+
+  @Test
+  void thePageTellsWhatIsMeasured() throws IOException {
+    StringBuilder page = new StringBuilder(HEAD);
+    page.append("\n| technique | fault | gives up | asks again |\n|---|---|---|---|\n");
+    int port = Tables.server().endpoint().getPort();
+    try (FaultProxy proxy = FaultProxy.start(new DynamoDbProtocol(), port, DELAY, write -> 1)) {
+      String uri = Tables.newUri(URI.create("http://127.0.0.1:" + proxy.port()), TIMEOUT);
+      try (StoreDriver driver = StoreProvider.open(uri);
+          DynamoDbClient client = asItComes(proxy);
+          StoreDriver repeating =
+              DynamoDbDriver.of(client, "fault-table", Duration.ofSeconds(10))) {
+        for (TechniqueSpec spec : Techniques.ALL) {
+          for (WireFault fault : FAULTS) {
+            row(page, spec, word(fault), drifts(proxy, driver, spec, fault));
+          }
+          String[] drifts = drifts(proxy, repeating, spec, WireFault.REPLY_DROPPED);
+          row(page, spec, "the client repeats", drifts);
+        }
+      }
+    }
+    if (Boolean.getBoolean("quipu.docs.write")) {
+      Files.writeString(PAGE, page.toString());
+    }
+    assertEquals(Files.readString(PAGE), page.toString());
+  }
+
+  private static DynamoDbClient asItComes(FaultProxy proxy) {
+    return DynamoDbClient.builder()
+        .region(Region.US_EAST_1)
+        .endpointOverride(URI.create("http://127.0.0.1:" + proxy.port()))
+        .credentialsProvider(
+            StaticCredentialsProvider.create(AwsBasicCredentials.create("key", "secret")))
+        .build();
+  }
+
+  private static void row(StringBuilder page, TechniqueSpec spec, String fault, String[] drifts) {
+    page.append("| `%s` | %s | %s | %s |%n".formatted(spec.name(), fault, drifts[0], drifts[1]));
+  }
+
+  private static String word(WireFault fault) {
+    return fault.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+  }
+
+  private static String[] drifts(
+      FaultProxy proxy, StoreDriver driver, TechniqueSpec spec, WireFault fault) {
+    return new String[] {
+      drift(proxy, driver, spec, fault, false), drift(proxy, driver, spec, fault, true)
+    };
+  }
+
+  private static String drift(
+      FaultProxy proxy, StoreDriver driver, TechniqueSpec spec, WireFault fault, boolean again) {
+    Store store = new Store(driver, Clock.system());
+    Counters counters = Techniques.open(spec, store, Duration.ofDays(1));
+    String name = fault + "/" + again + "/" + spec.name();
+    add(counters, spec, name, -1, true); // connections and the list of names are there
+    long fired = proxy.ledger().fired(fault);
+    for (int i = 0; i < ADDS; i++) {
+      proxy.use(FaultPlan.of(fault));
+      add(counters, spec, name, i, again);
+      proxy.use(FaultPlan.none());
+    }
+    proxy.awaitDelayed();
+    assertEquals(fired + ADDS, proxy.ledger().fired(fault), name);
+    long drift = counters.read(name).orElseThrow().value() - 1 - ADDS;
+    assertEquals(0, Math.abs(drift) % ADDS, name + ": not each add came to the same: " + drift);
+    assertNotEquals(2, Math.abs(drift) / ADDS, name);
+    return drift == 0 ? "exact" : drift > 0 ? "over" : "under";
+  }
+
+  private static void add(
+      Counters counters, TechniqueSpec spec, String name, int number, boolean again) {
+    RequestId id = spec.remembersIds() ? RequestId.of("request " + number) : null;
+    Add add = new Add(name, 1, Bounds.none(), id);
+    for (int attempt = 0; attempt < REPEATS_MAX; attempt++) {
+      try {
+        counters.add(add);
+        return;
+      } catch (StoreException e) {
+        if (e.outcome() == Outcome.UNKNOWN && !again) {
+          return;
+        }
+      }
+    }
+    throw new IllegalStateException("no answer for " + name);
+  }
+}
