@@ -1,6 +1,7 @@
 package dev.quipu;
 
 import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -71,7 +72,13 @@ public interface Counters {
 
   /** The exception for a call that needs request ids, on a technique that keeps none. */
   default UnsupportedOperationException keepsNoIds() {
+    List<String> others =
+        Techniques.ALL.stream()
+            .filter(TechniqueSpec::remembersIds)
+            .map(TechniqueSpec::name)
+            .toList();
     return new UnsupportedOperationException(
-        spec().name() + " keeps no request ids; marker-item does");
+        "%s keeps no request ids; these do: %s"
+            .formatted(spec().name(), String.join(", ", others)));
   }
 }

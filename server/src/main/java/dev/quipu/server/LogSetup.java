@@ -68,7 +68,7 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
     encoder.setWithSequenceNumber(false);
     encoder.setWithNanoseconds(false);
     encoder.setWithArguments(false);
-    encoder.setWithMessage(false);
+    encoder.setWithFormattedMessage(true); // the message alone has {} for what it is about
     encoder.start();
     return encoder;
   }
