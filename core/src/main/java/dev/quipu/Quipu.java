@@ -7,8 +7,9 @@ import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.technique.UniqueViews;
 import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Function;
 
@@ -64,12 +65,7 @@ public final class Quipu implements AutoCloseable {
    */
   public static Quipu on(StoreDriver driver) {
     TechniqueSpec best = Techniques.bestFor(driver.profile());
-    return on(
-        driver,
-        store ->
-            best.equals(MarkerItem.SPEC)
-                ? new MarkerItem(store)
-                : Techniques.open(best, store, Duration.ZERO));
+    return on(driver, store -> Techniques.open(best, store, Randomness.secure(), Optional.empty()));
   }
 
   /** Counts on a store by a technique. The driver stays the caller's to close. */

@@ -59,8 +59,17 @@ public final class RequestId {
 
   /** An id that nobody else has. */
   public static RequestId random() {
-    RandomGenerator random = Randomness.secure();
+    return random(Randomness.secure());
+  }
+
+  /** An id by the caller's chance. */
+  public static RequestId random(RandomGenerator random) {
     return of(random.nextLong(), random.nextLong());
+  }
+
+  /** The 128 bits in hexadecimal: equal for equal ids. */
+  public String bits() {
+    return "%016x%016x".formatted(high, low);
   }
 
   /** The upper 64 of the 128 bits. */
@@ -77,7 +86,7 @@ public final class RequestId {
   public String text() {
     String known = text;
     if (known == null) {
-      known = "%016x%016x".formatted(high, low);
+      known = bits();
       text = known; // a benign race: every thread computes the same text
     }
     return known;

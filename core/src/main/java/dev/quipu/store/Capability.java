@@ -11,7 +11,7 @@ public enum Capability {
   NATIVE_ADD,
   /** Any {@link Write.Update} under any condition. */
   NATIVE_UPDATE,
-  /** {@link StoreDriver#writeAll} without a token. */
+  /** {@link StoreDriver#writeAll} without a token, and {@link StoreDriver#getAll}. */
   ATOMIC_BATCH,
   /** {@link StoreDriver#writeAll} with a token. */
   TOKEN_BATCH,

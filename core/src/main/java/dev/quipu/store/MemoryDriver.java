@@ -55,6 +55,16 @@ public final class MemoryDriver implements StoreDriver {
   }
 
   @Override
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    lock.lock();
+    try {
+      return keys.stream().map(items::get).toList();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
   public WriteResult write(Write write) {
     lock.lock();
     try {

@@ -77,6 +77,20 @@ public final class Store {
     return attempt(() -> driver.get(key, consistency)).filter(item -> !item.isExpired(now()));
   }
 
+  /**
+   * Several items as they are at one moment; empty where there is none or it has expired.
+   *
+   * @param keys different from each other, at most {@link StoreProfile#batchItemsMax}
+   * @throws UnsupportedOperationException if the store has no batches
+   */
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    checkBatch(keys);
+    Instant now = now();
+    return attempt(() -> driver.getAll(keys)).stream()
+        .map(found -> found.filter(item -> !item.isExpired(now)))
+        .toList();
+  }
+
   /** One item, atomic, conditional. */
   public WriteResult write(Write write) {
     check(write);
@@ -96,7 +110,11 @@ public final class Store {
    * @throws UnsupportedOperationException if the store has no batches
    */
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    checkBatch(writes, token);
+    if (token != null && !profile.has(Capability.TOKEN_BATCH)) {
+      throw profile.lacks(Capability.TOKEN_BATCH);
+    }
+    checkBatch(writes.stream().map(Write::key).toList());
+    writes.forEach(this::check);
     WriteResult result = attempt(() -> driver.writeAll(writes, token));
     if (result instanceof WriteResult.ConditionFailed failed && isExpired(failed)) {
       return replaceExpired(writes, token, failed);
@@ -239,26 +257,22 @@ public final class Store {
     return Instant.ofEpochMilli(clock.epochMillis());
   }
 
-  private void checkBatch(List<Write> writes, @Nullable RequestToken token) {
+  private void checkBatch(List<Key> keys) {
     if (!profile.has(Capability.ATOMIC_BATCH)) {
       throw profile.lacks(Capability.ATOMIC_BATCH);
     }
-    if (token != null && !profile.has(Capability.TOKEN_BATCH)) {
-      throw profile.lacks(Capability.TOKEN_BATCH);
-    }
-    if (writes.isEmpty() || writes.size() > profile.batchItemsMax()) {
+    if (keys.isEmpty() || keys.size() > profile.batchItemsMax()) {
       throw new IllegalArgumentException(
-          "a batch has %d writes, the limits of store %s are 1 and %d"
-              .formatted(writes.size(), profile.name(), profile.batchItemsMax()));
+          "a batch has %d items, the limits of store %s are 1 and %d"
+              .formatted(keys.size(), profile.name(), profile.batchItemsMax()));
     }
-    Set<Key> keys = new HashSet<>();
-    for (Write write : writes) {
-      check(write);
-      if (!keys.add(write.key())) {
-        throw new IllegalArgumentException("a batch writes twice to " + write.key());
+    Set<Key> seen = new HashSet<>();
+    for (Key key : keys) {
+      if (!seen.add(key)) {
+        throw new IllegalArgumentException("a batch has twice " + key);
       }
       if (profile.atomicity() != Atomicity.STORE
-          && !write.key().partition().equals(writes.getFirst().key().partition())) {
+          && !key.partition().equals(keys.getFirst().partition())) {
         throw new IllegalArgumentException(
             "a batch of store %s lies in one partition".formatted(profile.name()));
       }

@@ -36,6 +36,16 @@ public interface StoreDriver extends AutoCloseable {
     throw profile().lacks(Capability.ATOMIC_BATCH);
   }
 
+  /**
+   * Several items as they are at one moment, within {@link StoreProfile#atomicity}: what no batch
+   * can come between. Needs {@link Capability#ATOMIC_BATCH}. Strongly consistent.
+   *
+   * @return one answer for each key, in the same order
+   */
+  default List<Optional<Item>> getAll(List<Key> keys) {
+    throw profile().lacks(Capability.ATOMIC_BATCH);
+  }
+
   /** One page of one partition, in order of sort. */
   default Page scan(Scan scan) {
     throw profile().lacks(Capability.ORDERED_SCAN);

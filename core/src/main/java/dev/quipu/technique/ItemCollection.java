@@ -146,7 +146,7 @@ public final class ItemCollection implements Counters {
       throw Techniques.keepsNoBounds(SPEC);
     }
     RequestId given = add.id();
-    RequestId id = given == null ? RequestId.of(random.nextLong(), random.nextLong()) : given;
+    RequestId id = given == null ? RequestId.random(random) : given;
     items.enlist(add.counter());
     String call = Long.toHexString(random.nextLong());
     Map<String, Field> when = Map.of(AT, new Field.Number(store.clock().epochMillis()));

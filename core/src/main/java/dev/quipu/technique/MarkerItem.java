@@ -100,7 +100,7 @@ public final class MarkerItem implements Counters {
     this(store, Randomness.secure(), Optional.of(keep));
   }
 
-  private MarkerItem(Store store, RandomGenerator random, Optional<Duration> keep) {
+  MarkerItem(Store store, RandomGenerator random, Optional<Duration> keep) {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
     this.items = new CounterItems(store);
@@ -129,16 +129,12 @@ public final class MarkerItem implements Counters {
   @Override
   public AddResult add(Add add) {
     RequestId given = add.id();
-    RequestId id = given == null ? randomId() : given;
+    RequestId id = given == null ? RequestId.random(random) : given;
     items.enlist(add.counter());
-    String call = randomId().text();
+    String call = RequestId.random(random).text();
     List<Write> batch = batch(add, id, call);
     Key marker = markers.key(add.counter(), id);
     return UntilDefinite.answer(id, () -> answer(add, marker, call, store.writeAll(batch, null)));
-  }
-
-  private RequestId randomId() {
-    return RequestId.of(random.nextLong(), random.nextLong());
   }
 
   private List<Write> batch(Add add, RequestId id, String call) {

@@ -43,8 +43,7 @@ final class Markers {
 
   /** By the 128 bits, not the text: ids of different texts may be equal. */
   Key key(String counter, RequestId id) {
-    String bits = "%016x%016x".formatted(id.high(), id.low());
-    return new Key(CounterItems.partition(counter), prefix + bits);
+    return new Key(CounterItems.partition(counter), prefix + id.bits());
   }
 
   /** Stores the marker of an add, if there is none, with more fields beside. */

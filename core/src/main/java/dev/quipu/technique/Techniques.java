@@ -5,6 +5,8 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreProfile;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
 
 /** All techniques that count on a store. */
 public final class Techniques {
@@ -66,17 +68,19 @@ public final class Techniques {
   /**
    * Counts on a store by a technique.
    *
-   * @param keep how long request ids are remembered, by a technique that does
+   * @param random where ids and tags come from
+   * @param keep how long {@link MarkerItem} remembers request ids; empty for ever
    * @throws IllegalArgumentException if the store lacks what the technique needs
    */
-  public static Counters open(TechniqueSpec spec, Store store, Duration keep) {
+  public static Counters open(
+      TechniqueSpec spec, Store store, RandomGenerator random, Optional<Duration> keep) {
     return switch (spec.name()) {
       case "atomic-add" -> new AtomicAdd(store);
-      case "optimistic" -> new Optimistic(store);
-      case "optimistic-with-history" -> new OptimisticWithHistory(store);
-      case "marker-item" -> new MarkerItem(store, keep);
-      case "item-collection" -> new ItemCollection(store);
-      case "token-set" -> new TokenSet(store);
+      case "optimistic" -> new Optimistic(store, random);
+      case "optimistic-with-history" -> new OptimisticWithHistory(store, random);
+      case "marker-item" -> new MarkerItem(store, random, keep);
+      case "item-collection" -> new ItemCollection(store, random);
+      case "token-set" -> new TokenSet(store, random);
       default -> throw new IllegalArgumentException("no way to open " + spec.name());
     };
   }

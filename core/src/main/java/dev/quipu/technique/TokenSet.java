@@ -140,7 +140,7 @@ public final class TokenSet implements Counters {
   @Override
   public AddResult add(Add add) {
     RequestId given = add.id();
-    RequestId id = given == null ? RequestId.of(random.nextLong(), random.nextLong()) : given;
+    RequestId id = given == null ? RequestId.random(random) : given;
     items.enlist(add.counter());
     String call = Long.toHexString(random.nextLong());
     String text = add.delta() + " " + add.boundsMark() + " " + call;
@@ -149,10 +149,10 @@ public final class TokenSet implements Counters {
             CounterItems.valueKey(add.counter()),
             List.of(
                 new Change.Add(CounterItems.VALUE, add.delta()),
-                new Change.AddToken(REQUESTS, bits(id)),
-                new Change.Put(REQUEST + bits(id), new Field.Text(text))),
+                new Change.AddToken(REQUESTS, id.bits()),
+                new Change.Put(REQUEST + id.bits(), new Field.Text(text))),
             Condition.all(
-                new Condition.Lacks(REQUESTS, bits(id)),
+                new Condition.Lacks(REQUESTS, id.bits()),
                 new Condition.FewerThan(REQUESTS, slots),
                 CounterItems.within(add)));
     return UntilDefinite.answer(id, () -> answer(add, id, text, store.write(write)));
@@ -165,7 +165,7 @@ public final class TokenSet implements Counters {
               add.delta(),
               OptionalLong.of(applied.after().orElseThrow().number(CounterItems.VALUE)));
       case WriteResult.ConditionFailed failed -> {
-        Optional<String> stored = failed.found().flatMap(item -> item.text(REQUEST + bits(id)));
+        Optional<String> stored = failed.found().flatMap(item -> item.text(REQUEST + id.bits()));
         if (stored.isPresent()) {
           yield known(add, text, stored.get());
         }
@@ -227,10 +227,11 @@ public final class TokenSet implements Counters {
         new Write.Update(
             key,
             List.of(
-                new Change.AddToken(REQUESTS, bits(id)),
-                new Change.Put(REQUEST + bits(id), new Field.Text(SEAL))),
+                new Change.AddToken(REQUESTS, id.bits()),
+                new Change.Put(REQUEST + id.bits(), new Field.Text(SEAL))),
             Condition.all(
-                new Condition.Lacks(REQUESTS, bits(id)), new Condition.FewerThan(REQUESTS, slots)));
+                new Condition.Lacks(REQUESTS, id.bits()),
+                new Condition.FewerThan(REQUESTS, slots)));
     return switch (store.write(seal)) {
       case WriteResult.Applied applied -> new RequestOutcome.Sealed();
       case WriteResult.ConditionFailed failed -> {
@@ -244,16 +245,12 @@ public final class TokenSet implements Counters {
   }
 
   private static RequestOutcome outcome(Optional<Item> item, RequestId id) {
-    Optional<String> stored = item.flatMap(each -> each.text(REQUEST + bits(id)));
+    Optional<String> stored = item.flatMap(each -> each.text(REQUEST + id.bits()));
     if (stored.isEmpty()) {
       return new RequestOutcome.NotSeen();
     }
     return stored.get().equals(SEAL)
         ? new RequestOutcome.Sealed()
         : new RequestOutcome.Applied(added(stored.get()), NO_VALUE);
-  }
-
-  private static String bits(RequestId id) {
-    return "%016x%016x".formatted(id.high(), id.low());
   }
 }

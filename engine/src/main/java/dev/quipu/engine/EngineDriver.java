@@ -59,7 +59,12 @@ final class EngineDriver implements StoreDriver {
 
   @Override
   public Optional<Item> get(Key key, Consistency consistency) {
-    GetTask task = new GetTask(key);
+    return getAll(List.of(key)).getFirst();
+  }
+
+  @Override
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    GetTask task = new GetTask(keys);
     committer.run(task);
     return task.found;
   }
@@ -95,16 +100,16 @@ final class EngineDriver implements StoreDriver {
   public void close() {}
 
   private static final class GetTask extends Task {
-    private final Key key;
-    private Optional<Item> found = Optional.empty();
+    private final List<Key> keys;
+    private List<Optional<Item>> found = List.of();
 
-    GetTask(Key key) {
-      this.key = key;
+    GetTask(List<Key> keys) {
+      this.keys = keys;
     }
 
     @Override
     boolean run(State state, Group group) {
-      found = state.items.get(key);
+      found = keys.stream().map(state.items::get).toList();
       return true;
     }
   }

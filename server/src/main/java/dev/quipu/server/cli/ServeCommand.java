@@ -13,6 +13,7 @@ import dev.quipu.store.StoreUri;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
@@ -21,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
@@ -189,7 +191,10 @@ final class ServeCommand implements Callable<Integer> {
     try {
       TechniqueSpec spec =
           technique == null ? Techniques.bestFor(driver.profile()) : Techniques.named(technique);
-      Quipu quipu = Quipu.on(driver, each -> Techniques.open(spec, each, window));
+      Quipu quipu =
+          Quipu.on(
+              driver,
+              each -> Techniques.open(spec, each, Randomness.secure(), Optional.of(window)));
       return new Opened(quipu, name, driver::close);
     } catch (RuntimeException e) {
       driver.close();

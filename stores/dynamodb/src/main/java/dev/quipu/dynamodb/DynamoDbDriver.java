@@ -33,6 +33,7 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.CancellationReason;
 import software.amazon.awssdk.services.dynamodb.model.ConditionalCheckFailedException;
+import software.amazon.awssdk.services.dynamodb.model.ItemResponse;
 import software.amazon.awssdk.services.dynamodb.model.QueryResponse;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItemsRequest;
@@ -58,8 +59,8 @@ import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledExcepti
  *       a sum stays within 64 bits is part of the condition: DynamoDB's numbers have 38 digits.
  *   <li>The condition failed: the answer has the item as it was, and the library judges it again,
  *       for the reason.
- *   <li>A batch is one TransactWriteItems; a token becomes its ClientRequestToken, which DynamoDB
- *       remembers for ten minutes.
+ *   <li>Several items at one moment are one TransactGetItems; a batch is one TransactWriteItems; a
+ *       token becomes its ClientRequestToken, which DynamoDB remembers for ten minutes.
  * </ol>
  *
  * <p><b>Atomic.</b> Batches over all items. <b>Limits.</b> An item of 380 KiB beside its key, a
@@ -152,6 +153,17 @@ public final class DynamoDbDriver implements StoreDriver {
     return Attributes.item(
         key,
         read(() -> client.getItem(requests.get(key, consistency == Consistency.STRONG))).item());
+  }
+
+  @Override
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    List<ItemResponse> found =
+        read(() -> client.transactGetItems(requests.getAll(keys))).responses();
+    List<Optional<Item>> items = new ArrayList<>(keys.size());
+    for (int i = 0; i < keys.size(); i++) {
+      items.add(Attributes.item(keys.get(i), found.get(i).item()));
+    }
+    return items;
   }
 
   @Override
@@ -252,6 +264,8 @@ public final class DynamoDbDriver implements StoreDriver {
   private static <T> T read(Supplier<T> call) {
     try {
       return call.get();
+    } catch (TransactionCanceledException e) {
+      throw Failures.ofCancelled(e);
     } catch (SdkException e) {
       throw Failures.of(e, Outcome.NOT_APPLIED);
     }

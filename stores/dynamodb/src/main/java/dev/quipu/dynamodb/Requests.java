@@ -13,12 +13,15 @@ import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.Delete;
 import software.amazon.awssdk.services.dynamodb.model.DeleteItemRequest;
+import software.amazon.awssdk.services.dynamodb.model.Get;
 import software.amazon.awssdk.services.dynamodb.model.GetItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.Put;
 import software.amazon.awssdk.services.dynamodb.model.PutItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.QueryRequest;
 import software.amazon.awssdk.services.dynamodb.model.ReturnValue;
 import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionCheckFailure;
+import software.amazon.awssdk.services.dynamodb.model.TransactGetItem;
+import software.amazon.awssdk.services.dynamodb.model.TransactGetItemsRequest;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItemsRequest;
 import software.amazon.awssdk.services.dynamodb.model.Update;
@@ -44,6 +47,18 @@ final class Requests {
         .consistentRead(consistent)
         .overrideConfiguration(deadline)
         .build();
+  }
+
+  TransactGetItemsRequest getAll(List<Key> keys) {
+    return TransactGetItemsRequest.builder()
+        .transactItems(keys.stream().map(this::getOfBatch).toList())
+        .overrideConfiguration(deadline)
+        .build();
+  }
+
+  private TransactGetItem getOfBatch(Key key) {
+    Get get = Get.builder().tableName(table).key(Attributes.key(key)).build();
+    return TransactGetItem.builder().get(get).build();
   }
 
   PutItemRequest put(Write.Put put, String token) {

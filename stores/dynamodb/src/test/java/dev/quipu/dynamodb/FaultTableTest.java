@@ -15,6 +15,7 @@ import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
 import dev.quipu.verify.proxy.DynamoDbProtocol;
 import dev.quipu.verify.proxy.FaultPlan;
 import dev.quipu.verify.proxy.FaultProxy;
@@ -26,6 +27,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
@@ -120,7 +122,7 @@ final class FaultTableTest {
   private static String drift(
       FaultProxy proxy, StoreDriver driver, TechniqueSpec spec, WireFault fault, boolean again) {
     Store store = new Store(driver, Clock.system());
-    Counters counters = Techniques.open(spec, store, Duration.ofDays(1));
+    Counters counters = Techniques.open(spec, store, Randomness.secure(), Optional.empty());
     String name = fault + "/" + again + "/" + spec.name();
     add(counters, spec, name, -1, true); // connections and the list of names are there
     long fired = proxy.ledger().fired(fault);

@@ -133,17 +133,21 @@ final class Folder {
 
   /** Executes a group, tells the others, and returns the leader's own turn. */
   private Turn lead(Key key, Pending own) {
-    List<Pending> group = take(key, own);
+    List<Pending> group = new ArrayList<>(List.of(own));
+    Sum sum = take(key, group);
     try {
-      List<Turn> turns = execute(key, group);
+      List<Turn> turns = execute(key, sum, group);
       for (int i = 1; i < group.size(); i++) {
         group.get(i).turn.complete(turns.get(i));
       }
       return turns.getFirst();
     } finally {
-      // If an error got through, nobody must wait for ever: completing twice does nothing.
-      Turn broken = new Turn.Failed(new IllegalStateException("the leader of an add broke off"));
-      group.forEach(each -> each.turn.complete(broken));
+      for (Pending each : group.subList(1, group.size())) {
+        if (!each.turn.isDone()) { // an error got through: nobody must wait for ever
+          each.turn.complete(
+              new Turn.Failed(new IllegalStateException("the leader of an add broke off")));
+        }
+      }
       passOn(key);
     }
   }
@@ -163,13 +167,12 @@ final class Folder {
     }
   }
 
-  /** The leader's own, and those that wait and fold with it. */
-  private List<Pending> take(Key key, Pending own) {
+  /** Takes into the group those that wait and fold with it; the sum of all. */
+  private Sum take(Key key, List<Pending> group) {
     lock.lock();
     try {
-      List<Pending> group = new ArrayList<>(List.of(own));
       List<Pending> others = waiting.getOrDefault(key, List.of());
-      Sum sum = own.sum;
+      Sum sum = group.getFirst().sum;
       int taken = 0;
       for (Pending each : others) {
         Optional<Sum> both = sum.then(each.sum);
@@ -181,17 +184,13 @@ final class Folder {
         taken++;
       }
       others.subList(0, taken).clear();
-      return group;
+      return sum;
     } finally {
       lock.unlock();
     }
   }
 
-  private List<Turn> execute(Key key, List<Pending> group) {
-    Sum sum = group.getFirst().sum;
-    for (Pending each : group.subList(1, group.size())) {
-      sum = sum.then(each.sum).orElseThrow();
-    }
+  private List<Turn> execute(Key key, Sum sum, List<Pending> group) {
     Optional<Item> after;
     try {
       after = statement.apply(key, sum);

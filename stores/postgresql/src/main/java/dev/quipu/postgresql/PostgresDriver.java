@@ -152,6 +152,12 @@ public final class PostgresDriver implements StoreDriver {
   }
 
   @Override
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    Map<Key, Item> found = read(keys); // one statement sees one moment
+    return keys.stream().map(key -> Optional.ofNullable(found.get(key))).toList();
+  }
+
+  @Override
   public Page scan(Scan scan) {
     Sql sql = statements.scan(scan);
     try (Borrowed borrowed = borrow();

@@ -1,5 +1,6 @@
 package dev.quipu.redis;
 
+import dev.quipu.store.Atomicity;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
@@ -35,14 +36,16 @@ final class Link implements AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger(Link.class);
 
   private final Supplier<Opened> opener;
+  private final Atomicity atomicity;
   private final Duration timeout;
   private final ReentrantLock opening = new ReentrantLock();
   private volatile Opened opened;
   private volatile int attempts;
   private volatile boolean isClosed;
 
-  private Link(Supplier<Opened> opener, Duration timeout) {
+  private Link(Supplier<Opened> opener, Atomicity atomicity, Duration timeout) {
     this.opener = opener;
+    this.atomicity = atomicity;
     this.timeout = timeout;
     this.opened = open(opener);
     warnIfItRepeats(opened.connection.getOptions());
@@ -64,6 +67,7 @@ final class Link implements AutoCloseable {
           StatefulRedisConnection<String, String> connection = client.connect(StringCodec.UTF8);
           return new Opened(connection, connection.async(), () -> List.of(connection.async()));
         },
+        Atomicity.STORE,
         timeout);
   }
 
@@ -74,6 +78,7 @@ final class Link implements AutoCloseable {
               client.connect(StringCodec.UTF8);
           return new Opened(connection, connection.async(), () -> masters(connection));
         },
+        Atomicity.PARTITION, // a script works in one slot
         timeout);
   }
 
@@ -151,6 +156,11 @@ final class Link implements AutoCloseable {
   <T> void onEachMaster(Call<T> call) {
     Opened on = opened();
     on.masters.get().forEach(master -> await(call, on, master, true));
+  }
+
+  /** How far a script reaches. */
+  Atomicity atomicity() {
+    return atomicity;
   }
 
   /** Whether every master syncs its log before it answers. */

@@ -50,10 +50,11 @@ import org.jspecify.annotations.Nullable;
  *   <li>Numbers are texts in the script, since its own have 53 bits.
  * </ol>
  *
- * <p><b>Atomic.</b> Batches in one partition. <b>Limits.</b> An item of 1 MiB, a batch of 100.
- * <b>Expiry.</b> Redis drops an item a minute after it expired, for clocks that differ.
- * <b>Durable</b> if {@code appendonly} is on and {@code appendfsync} is {@code always}, which is
- * looked up when the driver opens; even so, a replica that is promoted may lack the last writes.
+ * <p><b>Atomic.</b> Batches over all items; in a cluster, over one partition. <b>Limits.</b> An
+ * item of 1 MiB, a batch of 100. <b>Expiry.</b> Redis drops an item a minute after it expired, for
+ * clocks that differ. <b>Durable</b> if {@code appendonly} is on and {@code appendfsync} is {@code
+ * always}, which is looked up when the driver opens; even so, a replica that is promoted may lack
+ * the last writes.
  *
  * <p><b>After a lost connection</b> a write is unknown. Lettuce's own way is to send it again after
  * it has connected again; a client that was opened by URI does not, and one that was handed in is
@@ -90,7 +91,7 @@ public final class RedisDriver implements StoreDriver {
     this.link = link;
     this.script = new Script(link);
     this.prefix = prefix;
-    this.profile = profile(link.isDurable());
+    this.profile = profile(link.isDurable(), link.atomicity());
     this.onClose = onClose;
   }
 
@@ -120,13 +121,12 @@ public final class RedisDriver implements StoreDriver {
     }
   }
 
-  static StoreProfile profile(boolean durable) {
+  static StoreProfile profile(boolean durable, Atomicity atomicity) {
     Set<Capability> capabilities = EnumSet.copyOf(CAPABILITIES);
     if (durable) {
       capabilities.add(Capability.DURABLE);
     }
-    return new StoreProfile(
-        "redis", capabilities, Atomicity.PARTITION, BATCH_ITEMS_MAX, ITEM_BYTES_MAX);
+    return new StoreProfile("redis", capabilities, atomicity, BATCH_ITEMS_MAX, ITEM_BYTES_MAX);
   }
 
   @Override
@@ -138,6 +138,16 @@ public final class RedisDriver implements StoreDriver {
   public Optional<Item> get(Key key, Consistency consistency) {
     Map<String, String> hash = link.read(commands -> commands.hgetall(itemKey(key)));
     return Hash.item(key, Hash.flat(hash));
+  }
+
+  @Override
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    List<Object> hashes = script.read(keys.stream().map(this::itemKey).toList());
+    List<Optional<Item>> found = new ArrayList<>(keys.size());
+    for (int i = 0; i < keys.size(); i++) {
+      found.add(Hash.item(keys.get(i), (List<?>) hashes.get(i)));
+    }
+    return found;
   }
 
   @Override
@@ -180,10 +190,10 @@ public final class RedisDriver implements StoreDriver {
 
   private WriteResult call(List<Write> writes) {
     List<String> keys = new ArrayList<>();
-    keys.add(indexKey(writes.getFirst().key().partition()));
     Arguments arguments = new Arguments(KEEP_EXPIRED);
     arguments.add(tokens + Long.toString(calls.incrementAndGet(), Character.MAX_RADIX));
     for (Write write : writes) {
+      keys.add(indexKey(write.key().partition()));
       keys.add(itemKey(write.key()));
       arguments.add(write);
     }

@@ -1,5 +1,6 @@
 package dev.quipu.redis;
 
+import dev.quipu.store.Atomicity;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;
@@ -37,7 +38,7 @@ public final class RedisProvider implements StoreProvider {
 
   @Override
   public StoreProfile fullProfile() {
-    return RedisDriver.profile(true);
+    return RedisDriver.profile(true, Atomicity.STORE);
   }
 
   @Override

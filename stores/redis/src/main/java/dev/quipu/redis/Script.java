@@ -4,6 +4,7 @@ import dev.quipu.store.Key;
 import dev.quipu.store.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.codec.Base16;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -22,7 +23,9 @@ final class Script {
   private static final String ID =
       HexFormat.of().formatHex(Key.digest(BODY.getBytes(StandardCharsets.UTF_8))).substring(0, 12);
   private static final Entry WRITE = new Entry("write");
+  private static final Entry READ = new Entry("read");
   private static final Entry SCAN = new Entry("scan");
+  private static final List<Entry> ENTRIES = List.of(WRITE, READ, SCAN);
   private static final int LOADS_MAX = 3; // a failover may lose what was just loaded
 
   private final Link link;
@@ -35,25 +38,29 @@ final class Script {
   }
 
   /** One function of the script, and the same as a script by itself. */
-  private record Entry(String function, String text, String digest) {
+  private record Entry(String name, String function, String text, String digest) {
     Entry(String name) {
       this(name, BODY + "return " + name + "(KEYS, ARGV)\n");
     }
 
     private Entry(String name, String text) {
-      this("quipu_" + name + "_" + ID, text, Sha1.of(text));
+      this(
+          name,
+          "quipu_" + name + "_" + ID,
+          text,
+          Base16.digest(text.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    String registration() {
+      return "redis.register_function('%s', %s)\n".formatted(function, name);
     }
   }
 
   /** The library, for who loads it by hand. */
   static String library() {
-    return "#!lua name=quipu_%s%n%s%s%s"
-        .formatted(ID, BODY, registration(WRITE, "write"), registration(SCAN, "scan"))
-        .replace(System.lineSeparator(), "\n");
-  }
-
-  private static String registration(Entry entry, String name) {
-    return "redis.register_function('%s', %s)\n".formatted(entry.function(), name);
+    StringBuilder library = new StringBuilder("#!lua name=quipu_" + ID + "\n" + BODY);
+    ENTRIES.forEach(entry -> library.append(entry.registration()));
+    return library.toString();
   }
 
   private static String body() {
@@ -69,6 +76,10 @@ final class Script {
 
   List<Object> write(List<String> keys, List<String> arguments) {
     return call(WRITE, keys, arguments, false);
+  }
+
+  List<Object> read(List<String> keys) {
+    return call(READ, keys, List.of(), true);
   }
 
   List<Object> scan(String index, List<String> arguments) {
@@ -120,8 +131,7 @@ final class Script {
       if (!old) {
         throw e;
       }
-      link.onEachMaster(commands -> commands.scriptLoad(WRITE.text()));
-      link.onEachMaster(commands -> commands.scriptLoad(SCAN.text()));
+      ENTRIES.forEach(entry -> link.onEachMaster(commands -> commands.scriptLoad(entry.text())));
       return false;
     }
   }

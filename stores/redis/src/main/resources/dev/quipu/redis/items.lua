@@ -1,4 +1,5 @@
--- Items of one partition, which all lie in one slot: an index, and a hash for each item.
+-- Items: an index for each partition, and a hash for each item. In a cluster, all of a partition
+-- lies in one slot, and a call touches one partition.
 --
 -- index   sorted set, all scores 0: the sorts of the items, in order of bytes
 -- item    hash: v = version, COUNT.TOKEN; x = expiry in milliseconds since 1970, if any;
@@ -211,7 +212,7 @@ local function plan(item, next, token)
   return result, steps, there, exists_after
 end
 
--- KEYS: the index, then the item of each write.
+-- KEYS: of each write the index, and the item.
 -- ARGV: a token new with each call, then for each write its sort, operation and conditions.
 -- Answers {'applied', fields...} for one write, {'applied'} for several,
 -- {'unmet' or 'type', place of the write, fields...} if nothing was written.
@@ -219,17 +220,17 @@ local function write(KEYS, ARGV)
   local next = reader(ARGV)
   local token = next()
   local plans = {}
-  for i = 2, #KEYS do
-    local sort = next()
-    local result, steps, before, after = plan(KEYS[i], next, token)
+  for i = 1, #KEYS, 2 do
+    local index, item, sort = KEYS[i], KEYS[i + 1], next()
+    local result, steps, before, after = plan(item, next, token)
     if result ~= 'ok' then
-      local answer = redis.call('HGETALL', KEYS[i])
-      table.insert(answer, 1, tostring(i - 2))
+      local answer = redis.call('HGETALL', item)
+      table.insert(answer, 1, tostring((i - 1) / 2))
       table.insert(answer, 1, result)
       return answer
     end
-    if after and not before then steps[#steps + 1] = {'ZADD', KEYS[1], '0', sort} end
-    if before and not after then steps[#steps + 1] = {'ZREM', KEYS[1], sort} end
+    if after and not before then steps[#steps + 1] = {'ZADD', index, '0', sort} end
+    if before and not after then steps[#steps + 1] = {'ZREM', index, sort} end
     plans[#plans + 1] = steps
   end
   for _, steps in ipairs(plans) do
@@ -239,6 +240,13 @@ local function write(KEYS, ARGV)
   local answer = redis.call('HGETALL', KEYS[2])
   table.insert(answer, 1, 'applied')
   return answer
+end
+
+-- KEYS: items. Answers the fields of each, as they are at one moment.
+local function read(KEYS)
+  local found = {}
+  for i, item in ipairs(KEYS) do found[i] = redis.call('HGETALL', item) end
+  return found
 end
 
 -- KEYS: the index. ARGV: what the keys of items begin with, first bound, last bound, whether

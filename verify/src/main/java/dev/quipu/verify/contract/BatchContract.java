@@ -12,6 +12,7 @@ import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Field;
+import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.RequestToken;
@@ -19,6 +20,7 @@ import dev.quipu.store.Scan;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -111,6 +113,29 @@ interface BatchContract extends StoreFixture {
   }
 
   @Test
+  @Needs(Capability.ATOMIC_BATCH)
+  default void severalItemsAreReadInTheOrderAskedFor() {
+    applied(put("a", 1, Condition.always()));
+    applied(put("c", 3, Condition.always()));
+    applied(store().write(expiring("old", 4)));
+    clock().advance(Duration.ofMinutes(2));
+    List<Optional<Item>> found =
+        store().getAll(List.of(key("c"), key("none"), key("old"), key("a")));
+    assertEquals(
+        List.of(Optional.of(item("c")), Optional.empty(), Optional.empty(), Optional.of(item("a"))),
+        found);
+    assertThrows(IllegalArgumentException.class, () -> store().getAll(List.of()));
+    assertThrows(IllegalArgumentException.class, () -> store().getAll(List.of(key("a"), key("a"))));
+    Key elsewhere = new Key("q", "a");
+    if (store().profile().atomicity() == Atomicity.STORE) {
+      assertEquals(Optional.empty(), store().getAll(List.of(key("a"), elsewhere)).get(1));
+    } else {
+      assertThrows(
+          IllegalArgumentException.class, () -> store().getAll(List.of(key("a"), elsewhere)));
+    }
+  }
+
+  @Test
   @Needs(Capability.TOKEN_BATCH)
   default void aBatchUnderATokenAppliesOnce() {
     List<Write> batch =
@@ -128,6 +153,7 @@ interface BatchContract extends StoreFixture {
     if (!store().profile().has(Capability.ATOMIC_BATCH)) {
       assertThrows(UnsupportedOperationException.class, () -> store().writeAll(batch, null));
       assertThrows(UnsupportedOperationException.class, () -> driver().writeAll(batch, null));
+      assertThrows(UnsupportedOperationException.class, () -> driver().getAll(List.of(key("a"))));
     }
     if (!store().profile().has(Capability.TOKEN_BATCH)) {
       RequestToken token = new RequestToken("t");

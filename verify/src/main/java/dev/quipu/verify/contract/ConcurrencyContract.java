@@ -12,6 +12,7 @@ import dev.quipu.store.WriteResult;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Many at once. */
@@ -103,14 +104,19 @@ interface ConcurrencyContract extends StoreFixture {
                             List.of(new Change.Add(N, 1)),
                             new Condition.Within(N, -20, 20)));
                 done += store().writeAll(batch, null) instanceof WriteResult.Applied ? 1 : 0;
+                assertEquals(0, sumOfAccounts());
               }
               return done;
             });
-    long sum = 0;
-    for (int i = 0; i < 4; i++) {
-      sum += get(StoreFixture.key("account" + i)).map(item -> item.number(N)).orElse(0L);
-    }
-    assertEquals(0, sum);
     assertTrue(moved.stream().mapToInt(Integer::intValue).sum() > 0);
+  }
+
+  /** At one moment: a batch that is half seen would show. */
+  private long sumOfAccounts() {
+    return store()
+        .getAll(Stream.of(0, 1, 2, 3).map(i -> StoreFixture.key("account" + i)).toList())
+        .stream()
+        .mapToLong(found -> found.map(item -> item.number(N)).orElse(0L))
+        .sum();
   }
 }

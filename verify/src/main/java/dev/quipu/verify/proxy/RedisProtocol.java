@@ -53,9 +53,9 @@ public final class RedisProtocol implements Protocol {
       if (READS.contains(name)) {
         return Kind.READ;
       }
-      // Quipu's function for scans is called like the one for writes.
-      boolean scans = name.equals("FCALL") && words.size() > 1 && words.get(1).contains("_scan_");
-      return scans ? Kind.READ : WRITES.contains(name) ? Kind.WRITE : Kind.OTHER;
+      // Quipu's functions for reads are called like the one for writes.
+      boolean reads = name.equals("FCALL") && words.size() > 1 && !words.get(1).contains("_write_");
+      return reads ? Kind.READ : WRITES.contains(name) ? Kind.WRITE : Kind.OTHER;
     }
 
     @Override

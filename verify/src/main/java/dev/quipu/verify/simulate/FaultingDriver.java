@@ -74,6 +74,11 @@ public final class FaultingDriver implements StoreDriver {
   }
 
   @Override
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    return read(() -> driver.getAll(keys));
+  }
+
+  @Override
   public Page scan(Scan scan) {
     return read(() -> driver.scan(scan));
   }

@@ -62,6 +62,12 @@ public final class LimitedDriver implements StoreDriver {
   }
 
   @Override
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    require(Capability.ATOMIC_BATCH);
+    return driver.getAll(keys);
+  }
+
+  @Override
   public Page scan(Scan scan) {
     require(Capability.ORDERED_SCAN);
     return driver.scan(scan);

@@ -1,14 +1,8 @@
 package dev.quipu.verify.simulate;
 
-import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.Guarantee;
-import dev.quipu.technique.ItemCollection;
-import dev.quipu.technique.MarkerItem;
-import dev.quipu.technique.Optimistic;
-import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
-import dev.quipu.technique.TokenSet;
 import dev.quipu.verify.checker.Verdict;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +30,12 @@ public final class Trial {
     for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {
       for (Simulation.Size size : sizes(spec)) {
         for (Simulation.Repeat repeat : repeats(spec)) {
-          Simulation.Result result = Simulation.run(technique(spec), repeat, size, seed);
+          Simulation.Result result =
+              Simulation.run(
+                  (store, random) -> Techniques.open(spec, store, random, Optional.empty()),
+                  repeat,
+                  size,
+                  seed);
           runs += result.hasLostReplies() ? 1 : 0;
           for (Guarantee guarantee : spec.guarantees()) {
             if (concerns(guarantee, repeat, size)
@@ -75,19 +74,6 @@ public final class Trial {
       case BOUNDED -> size.bounded();
       case ADD_AND_GET -> !size.bounded();
       case LINEARIZABLE_READ -> true;
-    };
-  }
-
-  /** How to open a technique on trial. */
-  public static Simulation.Technique technique(TechniqueSpec spec) {
-    return switch (spec.name()) {
-      case "atomic-add" -> (store, random) -> new AtomicAdd(store);
-      case "optimistic" -> Optimistic::new;
-      case "optimistic-with-history" -> OptimisticWithHistory::new;
-      case "marker-item" -> MarkerItem::new;
-      case "item-collection" -> ItemCollection::new;
-      case "token-set" -> TokenSet::new;
-      default -> throw new IllegalArgumentException("no way to open " + spec.name());
     };
   }
 }
