@@ -16,7 +16,7 @@ mv README.md.new README.md
 
 # Each technique's page is the essay at the head of its file.
 for name in AtomicAdd:atomic-add Optimistic:optimistic \
-  OptimisticWithHistory:optimistic-with-history MarkerItem:marker-item ItemCollection:item-collection \
+  OptimisticWithHistory:optimistic-with-history RequestTokens:request-token MarkerItem:marker-item ItemCollection:item-collection \
   TokenSet:token-set; do
   page=docs/concepts/${name#*:}.md
   {

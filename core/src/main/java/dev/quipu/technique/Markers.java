@@ -30,7 +30,7 @@ import java.util.OptionalLong;
 final class Markers {
   static final String ADDED = "added";
   private static final String BOUNDS = "bounds";
-  private static final String CALL = "call";
+  static final String CALL = "call";
   private static final OptionalLong NO_VALUE = OptionalLong.empty();
 
   private final Store store;

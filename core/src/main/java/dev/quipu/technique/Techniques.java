@@ -16,6 +16,7 @@ public final class Techniques {
           AtomicAdd.SPEC,
           Optimistic.SPEC,
           OptimisticWithHistory.SPEC,
+          RequestTokens.SPEC,
           MarkerItem.SPEC,
           ItemCollection.SPEC,
           TokenSet.SPEC);
@@ -78,6 +79,7 @@ public final class Techniques {
       case "atomic-add" -> new AtomicAdd(store);
       case "optimistic" -> new Optimistic(store, random);
       case "optimistic-with-history" -> new OptimisticWithHistory(store, random);
+      case "request-token" -> new RequestTokens(store, random);
       case "marker-item" -> new MarkerItem(store, random, keep);
       case "item-collection" -> new ItemCollection(store, random);
       case "token-set" -> new TokenSet(store, random);

@@ -47,6 +47,7 @@ final class SimulationTest {
         "atomic-add",
         "optimistic",
         "optimistic-with-history",
+        "request-token",
         "marker-item",
         "item-collection",
         "token-set"

@@ -2,9 +2,8 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Add;
 import dev.quipu.RequestId;
+import dev.quipu.store.Key;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Optional;
 import java.util.Set;
@@ -94,12 +93,6 @@ final class CounterLine {
   }
 
   private static String hash(String line) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest(line.getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(hash);
-    } catch (NoSuchAlgorithmException impossible) { // every Java platform must have SHA-256
-      throw new IllegalStateException(impossible);
-    }
+    return HexFormat.of().formatHex(Key.digest(line.getBytes(StandardCharsets.UTF_8)));
   }
 }

@@ -19,6 +19,7 @@ final class GeneratedDocsTest {
           "AtomicAdd:atomic-add",
           "Optimistic:optimistic",
           "OptimisticWithHistory:optimistic-with-history",
+          "RequestTokens:request-token",
           "MarkerItem:marker-item",
           "ItemCollection:item-collection",
           "TokenSet:token-set");

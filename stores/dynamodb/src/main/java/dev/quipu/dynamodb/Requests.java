@@ -5,7 +5,9 @@ import dev.quipu.store.Key;
 import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Write;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +33,8 @@ import software.amazon.awssdk.services.dynamodb.model.UpdateItemRequest;
 final class Requests {
   private static final ReturnValuesOnConditionCheckFailure FOUND =
       ReturnValuesOnConditionCheckFailure.ALL_OLD;
+
+  private static final int TOKEN_BYTES = 16; // of 18, in hexadecimal
 
   private final String table;
   private final @Nullable AwsRequestOverrideConfiguration deadline;
@@ -142,9 +146,15 @@ final class Requests {
   TransactWriteItemsRequest batch(List<TransactWriteItem> items, @Nullable RequestToken token) {
     return TransactWriteItemsRequest.builder()
         .transactItems(items)
-        .clientRequestToken(token == null ? null : token.text())
+        .clientRequestToken(token == null ? null : ofTable(token))
         .overrideConfiguration(deadline)
         .build();
+  }
+
+  /** DynamoDB knows tokens by account, whatever the table. */
+  private String ofTable(RequestToken token) {
+    byte[] both = (table + "/" + token.text()).getBytes(StandardCharsets.UTF_8);
+    return HexFormat.of().formatHex(Key.digest(both), 0, TOKEN_BYTES);
   }
 
   /** One item more than the page has, so that one knows whether there is another page. */

@@ -11,6 +11,7 @@ import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.OptimisticWithHistory;
+import dev.quipu.technique.RequestTokens;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.ManualClock;
@@ -81,6 +82,13 @@ public abstract class TechniquesContract {
   final class ByOptimisticWithHistory extends OnStore {
     ByOptimisticWithHistory() {
       super(OptimisticWithHistory.SPEC, OptimisticWithHistory::new);
+    }
+  }
+
+  @Nested
+  final class ByRequestToken extends OnStore {
+    ByRequestToken() {
+      super(RequestTokens.SPEC, RequestTokens::new);
     }
   }
 
