@@ -8,6 +8,9 @@ public final class Limits {
   /** Longest request id, in bytes of UTF-8. */
   public static final int REQUEST_ID_BYTES_MAX = 255;
 
+  /** Longest reason of an add, in bytes of UTF-8. */
+  public static final int REASON_BYTES_MAX = 1_024;
+
   /** Longest URL of a view event, in bytes of UTF-8. */
   public static final int URL_BYTES_MAX = 2_048;
 

@@ -35,8 +35,11 @@ import java.util.Set;
  *   | before 1 is sent  | nothing   | counts once              |
  *   | reply to 1 lost   | the add   | COUNTS TWICE             |
  *   | request 1 lost    | nothing   | counts once              |
- *   The last two look alike to the caller. So this technique never repeats by itself after an
- *   unknown outcome, and takes no request id: it could not honour one.
+ *   The last two look alike. Who counts this way chooses which error to have:
+ *   GIVE_UP  never repeats: the count may end too low. The caller hears "unknown".
+ *   REPEAT   repeats until there is an answer: the count may end too high. No bounds then: a
+ *            repeat could be refused for want of what its own first copy took.
+ *   Neither takes a request id: it could not honour one.
  *
  * Cost. One round trip, one write. A hot counter is as fast as the store writes one item.
  *
@@ -64,23 +67,42 @@ public final class AtomicAdd implements Counters {
           new Cost(1, 0, 0),
           "Implement resource counters with Amazon DynamoDB, method 1");
 
+  /** The same, under {@link AfterUnknown#REPEAT}. */
+  public static final TechniqueSpec SPEC_REPEATING =
+      SPEC.promising(Set.of(Guarantee.AT_LEAST_ONCE));
+
+  /** What to do when nobody knows whether an add was applied. */
+  public enum AfterUnknown {
+    /** Tell the caller: the count may end too low, never too high. */
+    GIVE_UP,
+    /** Send it again: the count may end too high, never too low. */
+    REPEAT
+  }
+
   private final Store store;
   private final CounterItems items;
+  private final AfterUnknown afterUnknown;
 
   /**
-   * Counts on {@code store}.
+   * Counts on {@code store}, and gives up after an unknown outcome.
    *
    * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
    */
   public AtomicAdd(Store store) {
+    this(store, AfterUnknown.GIVE_UP);
+  }
+
+  /** As {@link #AtomicAdd(Store)}, with the caller's choice of error. */
+  public AtomicAdd(Store store, AfterUnknown afterUnknown) {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
     this.items = new CounterItems(store);
+    this.afterUnknown = afterUnknown;
   }
 
   @Override
   public TechniqueSpec spec() {
-    return SPEC;
+    return afterUnknown == AfterUnknown.REPEAT ? SPEC_REPEATING : SPEC;
   }
 
   @Override
@@ -88,13 +110,23 @@ public final class AtomicAdd implements Counters {
     if (add.id() != null) {
       throw keepsNoIds();
     }
+    boolean repeats = afterUnknown == AfterUnknown.REPEAT;
+    if (repeats && !add.bounds().isNone()) {
+      throw Techniques.keepsNoBounds(spec());
+    }
     items.enlist(add.counter());
     Write write =
         new Write.Update(
             CounterItems.valueKey(add.counter()),
             List.of(new Change.Add(CounterItems.VALUE, add.delta())),
             CounterItems.within(add));
-    return switch (store.write(write)) {
+    return repeats
+        ? UntilDefinite.answer("an add to " + add.counter(), () -> answer(add, store.write(write)))
+        : answer(add, store.write(write));
+  }
+
+  private static AddResult answer(Add add, WriteResult result) {
+    return switch (result) {
       case WriteResult.Applied applied ->
           new AddResult.Applied(
               add.delta(),

@@ -7,6 +7,8 @@ package dev.quipu.technique;
 public enum Guarantee {
   /** An add counts once or not at all, and one that was acknowledged counts. */
   AT_MOST_ONCE("an add counts once or not at all; an acknowledged one counts"),
+  /** An add that was acknowledged counts, perhaps more than once. */
+  AT_LEAST_ONCE("an acknowledged add counts, perhaps more than once"),
   /** An add repeated under its request id counts once, however often and however late. */
   IDEMPOTENT("an add repeated under its id counts once, for ever"),
   /** As {@link #IDEMPOTENT}, for as long as ids are remembered. */

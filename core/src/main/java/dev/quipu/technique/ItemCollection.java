@@ -29,11 +29,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 
 /*
@@ -99,18 +101,30 @@ public final class ItemCollection implements Counters {
   private static final String FOLDED = "folded";
   private static final String AT = "at";
   private static final int READS_MAX = 50;
+  private static final int REMEMBERED_MAX = 100_000;
 
   private final Store store;
   private final CounterItems items;
   private final Markers changes;
   private final RandomGenerator random;
+  private final Map<String, Remembered> remembered = new ConcurrentHashMap<>();
 
   /**
    * One change.
    *
    * @param id the bits of its request id, in hexadecimal
+   * @param reason why it was made, if it was said
    */
-  public record LedgerEntry(String id, long added, Instant at) {}
+  public record LedgerEntry(String id, long added, Instant at, Optional<String> reason) {}
+
+  /**
+   * What a counter was.
+   *
+   * @param age how long ago, at most
+   */
+  public record Aged(Reading reading, Duration age) {}
+
+  private record Remembered(Reading reading, long nanos) {}
 
   /**
    * Counts on {@code store}.
@@ -142,6 +156,19 @@ public final class ItemCollection implements Counters {
    */
   @Override
   public AddResult add(Add add) {
+    return add(add, Map.of());
+  }
+
+  /**
+   * Adds, once, and keeps in the change why: the order, the customer, the message.
+   *
+   * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; a repeat keeps the first
+   */
+  public AddResult add(Add add, String reason) {
+    return add(add, Markers.why(reason));
+  }
+
+  private AddResult add(Add add, Map<String, Field> why) {
     if (!add.bounds().isNone()) {
       throw Techniques.keepsNoBounds(SPEC);
     }
@@ -149,10 +176,11 @@ public final class ItemCollection implements Counters {
     RequestId id = given == null ? RequestId.random(random) : given;
     items.enlist(add.counter());
     String call = Long.toHexString(random.nextLong());
-    Map<String, Field> when = Map.of(AT, new Field.Number(store.clock().epochMillis()));
-    Write write = changes.put(add, id, call, when, Optional.empty());
+    Map<String, Field> more = new HashMap<>(why);
+    more.put(AT, new Field.Number(store.clock().epochMillis()));
+    Write write = changes.put(add, id, call, more, Optional.empty());
     return UntilDefinite.answer(
-        id,
+        "request " + id,
         () ->
             switch (store.write(write)) {
               case WriteResult.Applied applied ->
@@ -175,6 +203,27 @@ public final class ItemCollection implements Counters {
     }
     throw StoreException.notApplied(
         Reason.THROTTLED, "counter %s is compacted faster than it is read".formatted(counter));
+  }
+
+  /**
+   * What the counter is, or was a short time ago: a read costs a scan, and this spares it.
+   *
+   * @param ageMax how old the answer may be; it says how old it is. Adds of this process that came
+   *     since may be missing
+   */
+  public Optional<Aged> read(String counter, Duration ageMax) {
+    long now = store.clock().nanoTime();
+    Remembered last = remembered.get(counter);
+    if (last != null && now - last.nanos <= ageMax.toNanos()) {
+      return Optional.of(new Aged(last.reading, Duration.ofNanos(now - last.nanos)));
+    }
+    Optional<Reading> read = read(counter);
+    if (remembered.size() >= REMEMBERED_MAX) {
+      remembered.clear();
+    }
+    read.ifPresent(reading -> remembered.put(counter, new Remembered(reading, now)));
+    Duration age = Duration.ofNanos(store.clock().nanoTime() - now);
+    return read.map(reading -> new Aged(reading, age));
   }
 
   private static long sum(String counter, Optional<Item> base, List<Item> changes) {
@@ -242,7 +291,8 @@ public final class ItemCollection implements Counters {
             new LedgerEntry(
                 change.key().sort().substring(CHANGE.length()),
                 change.number(Markers.ADDED),
-                Instant.ofEpochMilli(change.number(AT))))
+                Instant.ofEpochMilli(change.number(AT)),
+                Markers.reason(change)))
         .sorted(Comparator.comparing(LedgerEntry::at).thenComparing(LedgerEntry::id))
         .toList();
   }

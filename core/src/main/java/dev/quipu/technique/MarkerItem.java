@@ -10,6 +10,7 @@ import dev.quipu.RequestOutcome;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
+import dev.quipu.store.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Store;
 import dev.quipu.store.Write;
@@ -128,18 +129,38 @@ public final class MarkerItem implements Counters {
 
   @Override
   public AddResult add(Add add) {
+    return add(add, Map.of());
+  }
+
+  /**
+   * Adds, once, and keeps in the marker why: the order, the customer, the message.
+   *
+   * @param reason 1 to {@link dev.quipu.Limits#REASON_BYTES_MAX} bytes of UTF-8; a repeat keeps the
+   *     first
+   */
+  public AddResult add(Add add, String reason) {
+    return add(add, Markers.why(reason));
+  }
+
+  /** Why a request was made, if it applied and said so. */
+  public Optional<String> reason(String counter, RequestId id) {
+    return markers.reason(counter, id);
+  }
+
+  private AddResult add(Add add, Map<String, Field> more) {
     RequestId given = add.id();
     RequestId id = given == null ? RequestId.random(random) : given;
     items.enlist(add.counter());
     String call = RequestId.random(random).text();
-    List<Write> batch = batch(add, id, call);
+    List<Write> batch = batch(add, id, call, more);
     Key marker = markers.key(add.counter(), id);
-    return UntilDefinite.answer(id, () -> answer(add, marker, call, store.writeAll(batch, null)));
+    return UntilDefinite.answer(
+        "request " + id, () -> answer(add, marker, call, store.writeAll(batch, null)));
   }
 
-  private List<Write> batch(Add add, RequestId id, String call) {
+  private List<Write> batch(Add add, RequestId id, String call, Map<String, Field> more) {
     return List.of(
-        markers.put(add, id, call, Map.of(), expiry()),
+        markers.put(add, id, call, more, expiry()),
         new Write.Update(
             CounterItems.valueKey(add.counter()),
             List.of(new Change.Add(CounterItems.VALUE, add.delta())),

@@ -31,6 +31,7 @@ final class Markers {
   static final String ADDED = "added";
   private static final String BOUNDS = "bounds";
   static final String CALL = "call";
+  private static final String REASON = "reason";
   private static final OptionalLong NO_VALUE = OptionalLong.empty();
 
   private final Store store;
@@ -53,6 +54,25 @@ final class Markers {
     fields.put(BOUNDS, new Field.Number(add.boundsMark()));
     fields.put(CALL, new Field.Text(call));
     return new Write.Put(key(add.counter(), id), fields, expiry, new Condition.Absent());
+  }
+
+  /**
+   * The field that keeps why an add was made.
+   *
+   * @throws IllegalArgumentException if it is outside the limits
+   */
+  static Map<String, Field> why(String reason) {
+    Limits.checkText("reason", reason, Limits.REASON_BYTES_MAX);
+    return Map.of(REASON, new Field.Text(reason));
+  }
+
+  static Optional<String> reason(Item marker) {
+    return marker.text(REASON);
+  }
+
+  Optional<String> reason(String counter, RequestId id) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return store.get(key(counter, id), Consistency.STRONG).flatMap(Markers::reason);
   }
 
   /** What a marker that was there says to an add under its id. */

@@ -143,7 +143,8 @@ public final class RequestTokens implements Counters {
     String call = RequestId.random(random).text();
     long now = store.clock().epochMillis();
     return UntilDefinite.answer(
-        id, () -> given == null ? send(add, id, now, true) : sendNoted(add, id, call, now));
+        "request " + id,
+        () -> given == null ? send(add, id, now, true) : sendNoted(add, id, call, now));
   }
 
   /** Makes sure that the request is noted, and sends it. */

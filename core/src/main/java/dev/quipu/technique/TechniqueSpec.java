@@ -35,6 +35,11 @@ public record TechniqueSpec(
     guarantees = Set.copyOf(guarantees);
   }
 
+  /** The same technique, used in a way that promises something else. */
+  public TechniqueSpec promising(Set<Guarantee> others) {
+    return new TechniqueSpec(name, summary, needs, atomicity, others, perAdd, perRead, source);
+  }
+
   /** Whether the technique promises this. */
   public boolean promises(Guarantee guarantee) {
     return guarantees.contains(guarantee);

@@ -155,7 +155,7 @@ public final class TokenSet implements Counters {
                 new Condition.Lacks(REQUESTS, id.bits()),
                 new Condition.FewerThan(REQUESTS, slots),
                 CounterItems.within(add)));
-    return UntilDefinite.answer(id, () -> answer(add, id, text, store.write(write)));
+    return UntilDefinite.answer("request " + id, () -> answer(add, id, text, store.write(write)));
   }
 
   private AddResult answer(Add add, RequestId id, String text, WriteResult result) {

@@ -2,7 +2,6 @@ package dev.quipu.technique;
 
 import dev.quipu.AddResult;
 import dev.quipu.Refusal;
-import dev.quipu.RequestId;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
@@ -21,10 +20,11 @@ final class UntilDefinite {
   /**
    * The first definite answer.
    *
+   * @param what is asked for, for the message
    * @param once sends it, and says what the store answered
    * @throws StoreException if there is none; what was lost may still arrive
    */
-  static AddResult answer(RequestId id, Supplier<AddResult> once) {
+  static AddResult answer(String what, Supplier<AddResult> once) {
     @Nullable StoreException lost = null;
     for (int attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       try {
@@ -45,7 +45,6 @@ final class UntilDefinite {
         lost = e;
       }
     }
-    throw StoreException.unknown(
-        Reason.UNAVAILABLE, "no definite answer for request %s".formatted(id), lost);
+    throw StoreException.unknown(Reason.UNAVAILABLE, "no definite answer for " + what, lost);
   }
 }

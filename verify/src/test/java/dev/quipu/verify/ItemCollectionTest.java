@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.store.Capability;
@@ -18,6 +19,7 @@ import dev.quipu.time.Randomness;
 import dev.quipu.verify.simulate.LimitedDriver;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -53,6 +55,40 @@ final class ItemCollectionTest {
         List.of(5L, -2L, 1L),
         counters.ledger("a").stream().map(ItemCollection.LedgerEntry::added).toList());
     assertEquals(4, value());
+  }
+
+  @Test
+  void aChangeKeepsItsReason() {
+    Add order = new Add("a", 5, RequestId.of("one"));
+    assertInstanceOf(AddResult.Applied.class, counters.add(order, "order 981"));
+    assertInstanceOf(AddResult.Replayed.class, counters.add(order, "another"));
+    add("two", 1);
+    assertEquals(
+        List.of(Optional.of("order 981"), Optional.empty()),
+        counters.ledger("a").stream()
+            .map(ItemCollection.LedgerEntry::reason)
+            .sorted(Comparator.comparing(Optional::isEmpty))
+            .toList());
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> counters.add(order, "x".repeat(Limits.REASON_BYTES_MAX + 1)));
+  }
+
+  @Test
+  void aCachedReadSaysHowOldItIs() {
+    assertEquals(Optional.empty(), counters.read("a", Duration.ofMinutes(1)));
+    add("one", 5);
+    assertEquals(aged(5, 0), counters.read("a", Duration.ofMinutes(1)));
+    add("two", 1);
+    clock.advance(Duration.ofSeconds(60));
+    assertEquals(aged(5, 60), counters.read("a", Duration.ofMinutes(1)));
+    assertEquals(aged(6, 0), counters.read("a", Duration.ofSeconds(59)));
+    clock.advance(Duration.ofSeconds(1));
+    assertEquals(aged(6, 1), counters.read("a", Duration.ofMinutes(1)));
+  }
+
+  private static Optional<ItemCollection.Aged> aged(long value, long seconds) {
+    return Optional.of(new ItemCollection.Aged(Reading.exact(value), Duration.ofSeconds(seconds)));
   }
 
   @Test

@@ -96,6 +96,18 @@ final class SimulationTest {
     return unknowns;
   }
 
+  /** Over or under, as the caller chose, and never both. */
+  @Test
+  void anAtomicAddErrsOnTheSideThatTheCallerChose() {
+    Simulation.Technique repeating =
+        (store, random) -> new AtomicAdd(store, AtomicAdd.AfterUnknown.REPEAT);
+    int atLeastOnce =
+        brokenSeeds(repeating, Simulation.Repeat.NEVER, FREE, Guarantee.AT_LEAST_ONCE);
+    int atMostOnce = brokenSeeds(repeating, Simulation.Repeat.NEVER, FREE, Guarantee.AT_MOST_ONCE);
+    assertEquals(0, atLeastOnce);
+    assertTrue(atMostOnce > SEEDS / 4, "counted too much on only " + atMostOnce + " seeds");
+  }
+
   @Test
   void anAtomicAddThatIsRepeatedBlindlyIsCaught() {
     assertTrue(
@@ -122,7 +134,11 @@ final class SimulationTest {
   void aReadThatIsWrittenBackUnconditionallyIsCaughtByEachChecker() {
     Simulation.Technique naive = (store, random) -> new ReadAndWriteBack(store);
     for (Guarantee guarantee :
-        List.of(Guarantee.AT_MOST_ONCE, Guarantee.ADD_AND_GET, Guarantee.LINEARIZABLE_READ)) {
+        List.of(
+            Guarantee.AT_MOST_ONCE,
+            Guarantee.AT_LEAST_ONCE,
+            Guarantee.ADD_AND_GET,
+            Guarantee.LINEARIZABLE_READ)) {
       int broken = brokenSeeds(naive, Simulation.Repeat.NEVER, FREE, guarantee);
       assertTrue(broken > SEEDS / 20, guarantee + " was broken on only " + broken + " seeds");
     }

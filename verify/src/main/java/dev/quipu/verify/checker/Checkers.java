@@ -10,6 +10,7 @@ public final class Checkers {
   public static Checker of(Guarantee guarantee) {
     return switch (guarantee) {
       case AT_MOST_ONCE -> new SumChecker();
+      case AT_LEAST_ONCE -> new AtLeastOnceChecker();
       case IDEMPOTENT, IDEMPOTENT_WITHIN_WINDOW -> new ExactlyOnceChecker();
       case BOUNDED -> new BoundsChecker();
       case ADD_AND_GET -> new TilingChecker();

@@ -72,6 +72,13 @@ public abstract class TechniquesContract {
   }
 
   @Nested
+  final class ByAtomicAddThatRepeats extends OnStore {
+    ByAtomicAddThatRepeats() {
+      super(AtomicAdd.SPEC_REPEATING, store -> new AtomicAdd(store, AtomicAdd.AfterUnknown.REPEAT));
+    }
+  }
+
+  @Nested
   final class ByOptimistic extends OnStore {
     ByOptimistic() {
       super(Optimistic.SPEC, Optimistic::new);

@@ -69,7 +69,7 @@ public final class Trial {
   private static boolean concerns(
       Guarantee guarantee, Simulation.Repeat repeat, Simulation.Size size) {
     return switch (guarantee) {
-      case AT_MOST_ONCE -> repeat == Simulation.Repeat.NEVER;
+      case AT_MOST_ONCE, AT_LEAST_ONCE -> repeat == Simulation.Repeat.NEVER;
       case IDEMPOTENT, IDEMPOTENT_WITHIN_WINDOW -> repeat == Simulation.Repeat.UNDER_ID;
       case BOUNDED -> size.bounded();
       case ADD_AND_GET -> !size.bounded();
