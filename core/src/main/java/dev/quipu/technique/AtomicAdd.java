@@ -3,17 +3,14 @@ package dev.quipu.technique;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
 import dev.quipu.Reading;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
 import dev.quipu.store.Store;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 
 /*
@@ -50,7 +47,7 @@ import java.util.Set;
  * The store's own add: cheap, fast, and after a lost reply nobody knows whether it counted.
  * Thread-safe.
  */
-public final class AtomicAdd implements Counters {
+public final class AtomicAdd implements Split.Technique {
   /** What it needs, promises and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -106,7 +103,7 @@ public final class AtomicAdd implements Counters {
   }
 
   @Override
-  public AddResult add(Add add) {
+  public AddResult add(Add add, Split split) {
     if (add.id() != null) {
       throw keepsNoIds();
     }
@@ -117,21 +114,17 @@ public final class AtomicAdd implements Counters {
     items.enlist(add.counter());
     Write write =
         new Write.Update(
-            CounterItems.valueKey(add.counter()),
-            List.of(new Change.Add(CounterItems.VALUE, add.delta())),
-            CounterItems.within(add));
+            CounterItems.valueKey(add.counter()), List.of(split.change()), split.condition());
     return repeats
-        ? UntilDefinite.answer("an add to " + add.counter(), () -> answer(add, store.write(write)))
-        : answer(add, store.write(write));
+        ? UntilDefinite.answer("an add to " + add.counter(), () -> send(add, split, write))
+        : send(add, split, write);
   }
 
-  private static AddResult answer(Add add, WriteResult result) {
-    return switch (result) {
+  private AddResult send(Add add, Split split, Write write) {
+    return switch (split.write(store, write)) {
       case WriteResult.Applied applied ->
-          new AddResult.Applied(
-              add.delta(),
-              OptionalLong.of(applied.after().orElseThrow().number(CounterItems.VALUE)));
-      case WriteResult.ConditionFailed failed -> CounterItems.refused(add, failed.found());
+          new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
+      case WriteResult.ConditionFailed failed -> split.refused(add, failed.found());
     };
   }
 

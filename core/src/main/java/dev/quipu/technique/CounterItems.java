@@ -16,10 +16,12 @@ import dev.quipu.store.Page;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
 import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -84,6 +86,14 @@ final class CounterItems {
           "the store refused %s at %d, which has room".formatted(add, value));
     }
     return new AddResult.Refused(why, value);
+  }
+
+  /** The number after a write, where the store tells it: not after a batch. */
+  static OptionalLong valueAfter(WriteResult.Applied applied) {
+    return applied
+        .after()
+        .map(item -> OptionalLong.of(item.number(VALUE)))
+        .orElse(OptionalLong.empty());
   }
 
   Optional<Reading> read(String counter) {

@@ -3,13 +3,11 @@ package dev.quipu.technique;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
 import dev.quipu.store.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Store;
@@ -65,7 +63,7 @@ import java.util.random.RandomGenerator;
  */
 
 /** Counts each request once, however often it is repeated. Thread-safe. */
-public final class MarkerItem implements Counters {
+public final class MarkerItem implements Split.Technique {
   /** What it needs, promises and costs, when markers are kept for ever. */
   public static final TechniqueSpec SPEC = spec(Guarantee.IDEMPOTENT);
 
@@ -128,8 +126,8 @@ public final class MarkerItem implements Counters {
   }
 
   @Override
-  public AddResult add(Add add) {
-    return add(add, Map.of());
+  public AddResult add(Add add, Split split) {
+    return add(add, split, Map.of());
   }
 
   /**
@@ -139,7 +137,7 @@ public final class MarkerItem implements Counters {
    *     first
    */
   public AddResult add(Add add, String reason) {
-    return add(add, Markers.why(reason));
+    return add(add, Split.whole(add), Markers.why(reason));
   }
 
   /** Why a request was made, if it applied and said so. */
@@ -147,32 +145,27 @@ public final class MarkerItem implements Counters {
     return markers.reason(counter, id);
   }
 
-  private AddResult add(Add add, Map<String, Field> more) {
+  private AddResult add(Add add, Split split, Map<String, Field> more) {
     RequestId given = add.id();
     RequestId id = given == null ? RequestId.random(random) : given;
     items.enlist(add.counter());
     String call = RequestId.random(random).text();
-    List<Write> batch = batch(add, id, call, more);
+    Write own =
+        new Write.Update(
+            CounterItems.valueKey(add.counter()), List.of(split.change()), split.condition());
+    List<Write> batch = split.with(List.of(markers.put(add, id, call, more, expiry()), own));
     Key marker = markers.key(add.counter(), id);
     return UntilDefinite.answer(
-        "request " + id, () -> answer(add, marker, call, store.writeAll(batch, null)));
+        "request " + id, () -> answer(add, split, marker, call, store.writeAll(batch, null)));
   }
 
-  private List<Write> batch(Add add, RequestId id, String call, Map<String, Field> more) {
-    return List.of(
-        markers.put(add, id, call, more, expiry()),
-        new Write.Update(
-            CounterItems.valueKey(add.counter()),
-            List.of(new Change.Add(CounterItems.VALUE, add.delta())),
-            CounterItems.within(add)));
-  }
-
-  private static AddResult answer(Add add, Key markerKey, String call, WriteResult result) {
+  private static AddResult answer(
+      Add add, Split split, Key markerKey, String call, WriteResult result) {
     return switch (result) {
       case WriteResult.Applied applied -> new AddResult.Applied(add.delta(), OptionalLong.empty());
       case WriteResult.ConditionFailed failed when failed.key().equals(markerKey) ->
           Markers.answer(add, failed.found().orElseThrow(), call);
-      case WriteResult.ConditionFailed failed -> CounterItems.refused(add, failed.found());
+      case WriteResult.ConditionFailed failed -> split.refused(add, failed.found());
     };
   }
 

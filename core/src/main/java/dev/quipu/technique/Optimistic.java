@@ -3,7 +3,6 @@ package dev.quipu.technique;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
 import dev.quipu.Reading;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
@@ -52,7 +51,7 @@ import java.util.random.RandomGenerator;
  * Read, compute, write if nobody else did: works on every store with a conditional write.
  * Thread-safe.
  */
-public final class Optimistic implements Counters {
+public final class Optimistic implements Split.Technique {
   /** What it needs, promises and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -94,12 +93,12 @@ public final class Optimistic implements Counters {
   }
 
   @Override
-  public AddResult add(Add add) {
+  public AddResult add(Add add, Split split) {
     if (add.id() != null) {
       throw keepsNoIds();
     }
     items.enlist(add.counter());
-    return rounds.add(add);
+    return rounds.add(add, split);
   }
 
   @Override

@@ -2,7 +2,6 @@ package dev.quipu.technique;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.Refusal;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
@@ -16,6 +15,7 @@ import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,43 +43,59 @@ final class OptimisticRounds {
     this.tagsMax = tagsMax;
   }
 
-  AddResult add(Add add) {
+  AddResult add(Add add, Split split) {
     Key key = CounterItems.valueKey(add.counter());
     for (int round = 0; round < ROUNDS_MAX; round++) {
       Optional<Item> found = store.get(key, Consistency.STRONG);
       long value = found.map(item -> item.number(CounterItems.VALUE)).orElse(0L);
-      Refusal why = Refusal.of(value, add.delta(), add.bounds());
-      if (why != null) {
-        return new AddResult.Refused(why, value);
+      if (!split.fits(key, found)) {
+        return split.refused(add, found);
       }
-      long after = value + add.delta();
-      if (put(key, found, after)) {
-        return new AddResult.Applied(add.delta(), OptionalLong.of(after));
+      long after = value + split.delta();
+      switch (put(key, found, after, split)) {
+        case STORED -> {
+          return new AddResult.Applied(add.delta(), OptionalLong.of(after));
+        }
+        case NO_ROOM_BESIDE -> {
+          return split.refused(add, found);
+        }
+        case OVERTAKEN -> pause(round);
       }
-      pause(round);
     }
     throw StoreException.notApplied(
         Reason.THROTTLED,
         "%d writers came first to counter %s".formatted(ROUNDS_MAX, add.counter()));
   }
 
-  /** Whether the number was stored; false if another writer came first, and it never will be. */
-  private boolean put(Key key, Optional<Item> found, long after) {
+  private enum Put {
+    /** The number is stored. */
+    STORED,
+    /** Another writer came first: it is not, and never will be. */
+    OVERTAKEN,
+    /** It is not, since a write beside it failed. */
+    NO_ROOM_BESIDE
+  }
+
+  private Put put(Key key, Optional<Item> found, long after, Split split) {
     String tag = Long.toHexString(random.nextLong());
     List<String> before = tags(found);
     Condition unchanged =
         found
             .<Condition>map(item -> new Condition.VersionIs(item.version()))
             .orElse(new Condition.Absent());
-    Map<String, Field> fields =
-        Map.of(CounterItems.VALUE, new Field.Number(after), TAGS, tagsWith(before, tag));
+    Map<String, Field> fields = new HashMap<>(found.map(Item::fields).orElse(Map.of()));
+    fields.put(CounterItems.VALUE, new Field.Number(after));
+    fields.put(TAGS, tagsWith(before, tag));
     Write write = new Write.Put(key, fields, Optional.empty(), unchanged);
     for (int sent = 1; ; sent++) {
       StoreException lost;
       try {
-        boolean applied = store.write(write) instanceof WriteResult.Applied;
-        if (applied || sent == 1) {
-          return applied;
+        WriteResult result = split.write(store, write);
+        if (result instanceof WriteResult.Applied) {
+          return Put.STORED;
+        }
+        if (result instanceof WriteResult.ConditionFailed failed && sent == 1) {
+          return failed.key().equals(key) ? Put.OVERTAKEN : Put.NO_ROOM_BESIDE;
         }
         lost = StoreException.unknown(Reason.UNAVAILABLE, "a reply was lost", null);
       } catch (StoreException e) {
@@ -91,11 +107,11 @@ final class OptimisticRounds {
       Optional<Item> now = readBack(key, lost);
       List<String> tags = tags(now);
       if (tags.contains(tag)) {
-        return true;
+        return Put.STORED;
       }
       boolean same = now.map(Item::version).equals(found.map(Item::version));
       if (!same && tellsAllSince(before, tags)) {
-        return false; // the state that ours was for is gone
+        return Put.OVERTAKEN; // the state that ours was for is gone
       }
       if (!same || sent == RESENDS_MAX) {
         throw StoreException.unknown(

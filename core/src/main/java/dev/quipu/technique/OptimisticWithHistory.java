@@ -3,7 +3,6 @@ package dev.quipu.technique;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
 import dev.quipu.Reading;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
@@ -50,7 +49,7 @@ import java.util.random.RandomGenerator;
  * {@link Optimistic} that can tell its own write among the last hundred: it ends unknown only when
  * more came between. Thread-safe.
  */
-public final class OptimisticWithHistory implements Counters {
+public final class OptimisticWithHistory implements Split.Technique {
   /** What it needs, promises and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -95,12 +94,12 @@ public final class OptimisticWithHistory implements Counters {
   }
 
   @Override
-  public AddResult add(Add add) {
+  public AddResult add(Add add, Split split) {
     if (add.id() != null) {
       throw keepsNoIds();
     }
     items.enlist(add.counter());
-    return rounds.add(add);
+    return rounds.add(add, split);
   }
 
   @Override

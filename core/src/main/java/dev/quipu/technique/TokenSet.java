@@ -3,7 +3,6 @@ package dev.quipu.technique;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
@@ -67,7 +66,7 @@ import java.util.random.RandomGenerator;
  */
 
 /** Counts each request once, within one item, up to a number of requests. Thread-safe. */
-public final class TokenSet implements Counters {
+public final class TokenSet implements Split.Technique {
   /** What it needs, promises and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -138,7 +137,7 @@ public final class TokenSet implements Counters {
   }
 
   @Override
-  public AddResult add(Add add) {
+  public AddResult add(Add add, Split split) {
     RequestId given = add.id();
     RequestId id = given == null ? RequestId.random(random) : given;
     items.enlist(add.counter());
@@ -148,22 +147,23 @@ public final class TokenSet implements Counters {
         new Write.Update(
             CounterItems.valueKey(add.counter()),
             List.of(
-                new Change.Add(CounterItems.VALUE, add.delta()),
+                split.change(),
                 new Change.AddToken(REQUESTS, id.bits()),
                 new Change.Put(REQUEST + id.bits(), new Field.Text(text))),
             Condition.all(
                 new Condition.Lacks(REQUESTS, id.bits()),
                 new Condition.FewerThan(REQUESTS, slots),
-                CounterItems.within(add)));
-    return UntilDefinite.answer("request " + id, () -> answer(add, id, text, store.write(write)));
+                split.condition()));
+    return UntilDefinite.answer(
+        "request " + id, () -> answer(add, id, text, split, split.write(store, write)));
   }
 
-  private AddResult answer(Add add, RequestId id, String text, WriteResult result) {
+  private AddResult answer(Add add, RequestId id, String text, Split split, WriteResult result) {
     return switch (result) {
       case WriteResult.Applied applied ->
-          new AddResult.Applied(
-              add.delta(),
-              OptionalLong.of(applied.after().orElseThrow().number(CounterItems.VALUE)));
+          new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
+      case WriteResult.ConditionFailed failed when !isOwn(add, failed) ->
+          split.refused(add, failed.found());
       case WriteResult.ConditionFailed failed -> {
         Optional<String> stored = failed.found().flatMap(item -> item.text(REQUEST + id.bits()));
         if (stored.isPresent()) {
@@ -172,9 +172,13 @@ public final class TokenSet implements Counters {
         if (failed.found().isPresent() && isFull(failed.found().get())) {
           throw full(add.counter());
         }
-        yield CounterItems.refused(add, failed.found());
+        yield split.refused(add, failed.found());
       }
     };
+  }
+
+  private static boolean isOwn(Add add, WriteResult.ConditionFailed failed) {
+    return failed.key().equals(CounterItems.valueKey(add.counter()));
   }
 
   private static AddResult known(Add add, String text, String stored) {
