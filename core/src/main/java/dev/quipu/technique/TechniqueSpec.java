@@ -40,6 +40,11 @@ public record TechniqueSpec(
     return new TechniqueSpec(name, summary, needs, atomicity, others, perAdd, perRead, source);
   }
 
+  /** The same technique, with batches that must reach so far. */
+  public TechniqueSpec over(Atomicity other) {
+    return new TechniqueSpec(name, summary, needs, other, guarantees, perAdd, perRead, source);
+  }
+
   /** Whether the technique promises this. */
   public boolean promises(Guarantee guarantee) {
     return guarantees.contains(guarantee);

@@ -3,6 +3,7 @@ package dev.quipu.verify.contract;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Counters;
+import dev.quipu.store.Atomicity;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreOptions;
@@ -12,6 +13,8 @@ import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.RequestTokens;
+import dev.quipu.technique.ShardOptions;
+import dev.quipu.technique.Sharded;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.ManualClock;
@@ -117,6 +120,24 @@ public abstract class TechniquesContract {
   final class ByItemCollection extends OnStore {
     ByItemCollection() {
       super(ItemCollection.SPEC, ItemCollection::new);
+    }
+  }
+
+  @Nested
+  final class ByShardsAlone extends OnStore {
+    ByShardsAlone() {
+      super(
+          MarkerItem.SPEC,
+          store -> new Sharded(store, new MarkerItem(store), ShardOptions.fixed(3)));
+    }
+  }
+
+  @Nested
+  final class ByShardsTogether extends OnStore {
+    ByShardsTogether() {
+      super(
+          MarkerItem.SPEC.over(Atomicity.STORE),
+          store -> new Sharded(store, new MarkerItem(store), ShardOptions.growing(1, 8).hotAt(3)));
     }
   }
 

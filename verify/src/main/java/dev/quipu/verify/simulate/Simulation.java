@@ -58,7 +58,12 @@ public final class Simulation {
    * @param faultRate how many calls go wrong, from 0 to 1
    * @param bounded whether adds go both ways, within bounds; else they are positive
    */
-  public record Size(int clients, int adds, double faultRate, boolean bounded) {}
+  public record Size(int clients, int adds, double faultRate, boolean bounded) {
+    /** What every add of the run brings. */
+    public Bounds bounds() {
+      return bounded ? STOCK : Bounds.none();
+    }
+  }
 
   /**
    * What came of a run.
@@ -134,7 +139,7 @@ public final class Simulation {
 
   private void add(String request, long delta) {
     RequestId id = repeat == Repeat.UNDER_ID ? RequestId.of(request) : null;
-    Add add = new Add(COUNTER, delta, size.bounded() ? STOCK : Bounds.none(), id);
+    Add add = new Add(COUNTER, delta, size.bounds(), id);
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       boolean definite = addOnce(request, add);
       if (definite || repeat == Repeat.NEVER) {
@@ -145,13 +150,8 @@ public final class Simulation {
 
   /** One call; whether its answer is definite. */
   private boolean addOnce(String request, Add add) {
-    boolean bounded = size.bounded();
-    History.Pending call =
-        history.add(
-            request,
-            add.delta(),
-            bounded ? STOCK.floor() : Long.MIN_VALUE,
-            bounded ? STOCK.ceiling() : Long.MAX_VALUE);
+    Bounds bounds = size.bounds();
+    History.Pending call = history.add(request, add.delta(), bounds.floor(), bounds.ceiling());
     try {
       switch (counters.add(add)) {
         case AddResult.Applied applied -> call.end(Operation.End.OK, applied.value());

@@ -1,5 +1,8 @@
 package dev.quipu.verify.simulate;
 
+import dev.quipu.Bounds;
+import dev.quipu.Counters;
+import dev.quipu.store.Store;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
@@ -7,6 +10,7 @@ import dev.quipu.verify.checker.Verdict;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.random.RandomGenerator;
 
 /** Many seeds of one technique, against the promises of its specification. */
 public final class Trial {
@@ -23,19 +27,36 @@ public final class Trial {
    */
   public record Report(long runs, Optional<String> broken) {}
 
+  /** Opens what is tried. */
+  public interface Opener {
+    /**
+     * Opens it.
+     *
+     * @param bounds what every add will bring
+     */
+    Counters open(Store store, RandomGenerator random, Bounds bounds);
+  }
+
   /** Tries the technique of this name on so many seeds. */
   public static Report of(String name, long firstSeed, long seeds) {
     TechniqueSpec spec = Techniques.named(name);
+    return of(
+        spec,
+        (store, random, bounds) -> Techniques.open(spec, store, random, Optional.empty()),
+        firstSeed,
+        seeds);
+  }
+
+  /** Tries what the opener opens, against the promises of {@code spec}. */
+  public static Report of(TechniqueSpec spec, Opener opener, long firstSeed, long seeds) {
     long runs = 0;
     for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {
       for (Simulation.Size size : sizes(spec)) {
         for (Simulation.Repeat repeat : repeats(spec)) {
+          Bounds bounds = size.bounds();
           Simulation.Result result =
               Simulation.run(
-                  (store, random) -> Techniques.open(spec, store, random, Optional.empty()),
-                  repeat,
-                  size,
-                  seed);
+                  (store, random) -> opener.open(store, random, bounds), repeat, size, seed);
           runs += result.hasLostReplies() ? 1 : 0;
           for (Guarantee guarantee : spec.guarantees()) {
             if (concerns(guarantee, repeat, size)
@@ -44,7 +65,8 @@ public final class Trial {
                   runs,
                   Optional.of(
                       "%s broken: %s%nReplay: ./quipu verify --technique %s --seed %d%n%s"
-                          .formatted(guarantee, broken.why(), name, seed, result.history())));
+                          .formatted(
+                              guarantee, broken.why(), spec.name(), seed, result.history())));
             }
           }
         }

@@ -1,0 +1,210 @@
+package dev.quipu.technique;
+
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Reason;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The plans of all counters: makes them, changes them, and knows those that were used lately. */
+final class ShardPlans {
+  private static final int KNOWN_MAX = 100_000;
+  private static final int TRIES_MAX = 20;
+  private static final Instant NEVER = Instant.ofEpochMilli(Long.MAX_VALUE);
+
+  private final Store store;
+  private final ShardOptions options;
+  private final Map<String, ShardPlan> known = new ConcurrentHashMap<>();
+
+  ShardPlans(Store store, ShardOptions options) {
+    this.store = store;
+    this.options = options;
+  }
+
+  /** The plan of a counter; makes one if there is none. */
+  ShardPlan of(String counter) {
+    ShardPlan plan = known.get(counter);
+    for (int i = 0; plan == null && i < TRIES_MAX; i++) {
+      plan = find(counter).orElse(null);
+      if (plan == null) {
+        make(counter);
+      }
+    }
+    if (plan == null) {
+      throw StoreException.notApplied(Reason.THROTTLED, "no plan for the shards of " + counter);
+    }
+    return plan;
+  }
+
+  /** The plan that is known, or else stored. */
+  Optional<ShardPlan> find(String counter) {
+    ShardPlan plan = known.get(counter);
+    return plan == null ? stored(counter) : Optional.of(plan);
+  }
+
+  /** The plan that is stored. */
+  Optional<ShardPlan> stored(String counter) {
+    Optional<Item> item = store.get(ShardPlan.key(counter), Consistency.STRONG);
+    return item.map(found -> keep(counter, checked(counter, ShardPlan.of(found))));
+  }
+
+  private ShardPlan keep(String counter, ShardPlan plan) {
+    if (known.size() >= KNOWN_MAX) {
+      known.clear(); // a cache
+    }
+    known.put(counter, plan);
+    return plan;
+  }
+
+  private ShardPlan checked(String counter, ShardPlan plan) {
+    boolean fits =
+        plan.together() == options.actTogether()
+            && plan.bounds().equals(options.bounds())
+            && (plan.together() || plan.shards() == options.shards());
+    if (!fits) {
+      throw StoreException.notApplied(
+          Reason.INVALID,
+          "counter %s has %d shards %s, within %d to %d; it cannot be opened otherwise"
+              .formatted(
+                  counter,
+                  plan.shards(),
+                  plan.together() ? "that act together" : "by themselves",
+                  plan.bounds().floor(),
+                  plan.bounds().ceiling()));
+    }
+    return plan;
+  }
+
+  /** Stores a plan if there is none, and divides what the counter is already. */
+  private void make(String counter) {
+    ShardPlan undivided = ShardPlan.undivided(options.actTogether(), options.bounds());
+    if (options.actTogether()) {
+      ShardSnapshot now = snapshot(counter, undivided);
+      if (now.planItem().isEmpty()) {
+        divide(counter, now, undivided, options.shards());
+      }
+      return;
+    }
+    if (store.get(CounterItems.valueKey(counter), Consistency.STRONG).isPresent()) {
+      throw StoreException.notApplied(
+          Reason.INVALID,
+          "counter %s is there and has no shards; only shards that act together can take it over"
+              .formatted(counter));
+    }
+    ShardPlan plan = new ShardPlan(options.shards(), 0, false, options.bounds(), List.of());
+    store.write(put(counter, plan, new Condition.Absent()));
+  }
+
+  private static Write put(String counter, ShardPlan plan, Condition condition) {
+    return new Write.Put(ShardPlan.key(counter), plan.fields(), Optional.empty(), condition);
+  }
+
+  /** What the counter is, by the plan that is stored or, if there is none, by the given one. */
+  ShardSnapshot snapshot(String counter, ShardPlan guess) {
+    ShardPlan plan = guess;
+    for (int i = 0; i < TRIES_MAX; i++) {
+      List<Key> keys = new ArrayList<>(List.of(ShardPlan.key(counter)));
+      keys.addAll(plan.valueKeys(counter));
+      List<Optional<Item>> found = store.getAll(keys);
+      Optional<Item> stored = found.getFirst();
+      ShardPlan now = stored.isPresent() ? checked(counter, ShardPlan.of(stored.get())) : guess;
+      if (now.shards() == plan.shards()) {
+        if (stored.isPresent()) {
+          keep(counter, now);
+        }
+        return new ShardSnapshot(stored, now, found.subList(1, found.size()));
+      }
+      plan = now;
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "the shards of %s change faster than they are read".formatted(counter));
+  }
+
+  /** Gives a counter more shards, if it has fewer. */
+  void grow(String counter, int shards) {
+    for (int i = 0; i < TRIES_MAX; i++) {
+      ShardSnapshot now = snapshot(counter, of(counter));
+      if (now.plan().shards() >= shards || divide(counter, now, now.plan(), shards)) {
+        return;
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "counter %s is written too fast to be divided".formatted(counter));
+  }
+
+  /** In one step: the new plan, the new epoch in each shard, and an even part of the sum. */
+  private boolean divide(String counter, ShardSnapshot now, ShardPlan old, int shards) {
+    long total = now.total();
+    long nowMillis = store.clock().epochMillis();
+    Instant until =
+        options.retryWindow().map(time -> Instant.ofEpochMilli(nowMillis).plus(time)).orElse(NEVER);
+    boolean isNew = !now.wasAddedTo();
+    ShardPlan plan = old.grownTo(shards, isNew ? List.of() : old.history(nowMillis, until));
+    checkInside(counter, total, plan);
+    List<Write> batch = new ArrayList<>();
+    Condition unchanged =
+        now.planItem()
+            .<Condition>map(item -> new Condition.VersionIs(item.version()))
+            .orElse(new Condition.Absent());
+    batch.add(put(counter, plan, unchanged));
+    for (int shard = 0; shard < shards; shard++) {
+      List<Change> changes = new ArrayList<>();
+      changes.add(new Change.Put(ShardPlan.EPOCH, new Field.Number(plan.epoch())));
+      if (!isNew) {
+        long before = shard < old.shards() ? now.value(shard) : 0;
+        long part = ShardPlan.share(total, shard, shards);
+        changes.add(new Change.Add(CounterItems.VALUE, part - before));
+      }
+      batch.add(
+          new Write.Update(
+              CounterItems.valueKey(ShardPlan.shardName(counter, shard)),
+              changes,
+              fence(plan, shard, now)));
+    }
+    boolean divided = store.writeAll(batch, null) instanceof WriteResult.Applied;
+    if (divided) {
+      keep(counter, plan);
+    }
+    return divided;
+  }
+
+  /** The first shard of a new counter must be as it was seen: it may have a history otherwise. */
+  private static Condition fence(ShardPlan plan, int shard, ShardSnapshot now) {
+    Condition local = withinShare(plan, shard);
+    if (now.wasAddedTo() || shard >= now.shards().size()) {
+      return local;
+    }
+    Condition unchanged =
+        now.shards()
+            .get(shard)
+            .<Condition>map(item -> new Condition.VersionIs(item.version()))
+            .orElse(new Condition.Absent());
+    return Condition.all(local, unchanged);
+  }
+
+  private static Condition withinShare(ShardPlan plan, int shard) {
+    return new Condition.Within(
+        CounterItems.VALUE, plan.local(shard).floor(), plan.local(shard).ceiling());
+  }
+
+  private static void checkInside(String counter, long total, ShardPlan plan) {
+    if (total < plan.bounds().floor() || total > plan.bounds().ceiling()) {
+      throw StoreException.notApplied(
+          Reason.INVALID,
+          "counter %s is %d, outside %d to %d; it can be divided when it is back inside"
+              .formatted(counter, total, plan.bounds().floor(), plan.bounds().ceiling()));
+    }
+  }
+}

@@ -1,0 +1,456 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Counters;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.time.Randomness;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/*
+ * WRITE SHARDING
+ *
+ * Problem. A counter of one item is as fast as the store writes one item. Divided into shards, each
+ * a counter of its own, it is faster; but then one shard is empty while another is full, a request
+ * must not be repeated on another shard, and nobody has the sum.
+ *
+ * Stored. Shard 0 is the counter NAME itself, as the technique below stores it; the others are
+ * NAME#shard-1, NAME#shard-2 and so on. Beside shard 0 lies the plan: how many shards, the bounds,
+ * and the epoch, which grows with every change of the plan. The item of each shard has the epoch
+ * too.
+ *
+ * Shards by themselves (fixed number, no bounds: every store, every technique)
+ *   An add goes to the shard that its id names, or to any; a read adds up all shards.
+ *
+ * Shards that act together (bounds, or growth: stores with batches over all items)
+ *   1. Each shard has an even share of the bounds, and keeps within it: so the sum keeps within the
+ *      bounds. An add goes to the shard that its id names, or to any, in one step with the
+ *      technique's own: the share is kept, and the epoch is that of the plan.
+ *   2. It does not fit: read the plan and all shards at one moment.
+ *      a. The plan has changed: start again with that.
+ *      b. The sum has no room for it: refused.
+ *      c. There is room: split the amount. The own shard takes what it can, the one with most room
+ *         the rest, and so on; one that gives, gives half of what it has, so that the own shard
+ *         serves the next ones by itself. All parts and the technique's own step are one batch,
+ *         and each part is held to its share. It does not fit any more: go to 2.
+ *   3. To grow: in one batch, the new plan, the new epoch in each shard, and an even part of the
+ *      sum for each. Adds by the old plan fail from then on, wherever they still are.
+ *   4. After a growth, a request's id may name another shard. Its earlier shards are asked for it
+ *      first: nothing can be added there under the old epoch, so the answer is good.
+ *   5. To seal: in the shard that the id names; then look whether the plan is still the same, and if
+ *      not, seal again.
+ *
+ * Why it is right. Every step leaves the sum changed by the amount of one add or not at all, and
+ * each shard within its share. A refusal is told of one moment at which the sum had no room. A
+ * request has one shard at a time, and knows of those before.
+ *
+ * Crash table. That of the technique below: an add is one step of its own, whether it falls on one
+ * shard or on several. A growth happens wholly or not at all; whoever repeats it sees which.
+ *
+ * Cost. That of the technique below, as long as the own shard has room. A split: one read of all
+ * shards, and one write more for each other shard that gives. A refusal: one read of all shards,
+ * and so does a sum. After a growth, an add with an id reads one item for each earlier plan.
+ *
+ * Hot counters. A process that sees more adds a second than the shards of a counter should take
+ * doubles their number, up to a limit: so a plain counter may become a divided one while it is
+ * written, with its sum and its ids. All who write to it must do so by way of its plan: a plain
+ * writer knows no bounds but its own.
+ *
+ * Source. "Implement resource counters with Amazon DynamoDB", scaling counters; escrow: P. O'Neil,
+ * "The Escrow Transactional Method", 1986.
+ */
+
+/** Counters divided into shards, over another technique. Thread-safe. */
+public final class Sharded implements Counters {
+  private static final int ROUNDS_MAX = 100;
+  private static final Duration PAUSE_MAX = Duration.ofMillis(50);
+
+  private final Store store;
+  private final Counters technique;
+  private final RandomGenerator random;
+  private final ShardOptions options;
+  private final TechniqueSpec spec;
+  private final CounterItems items;
+  private final ShardPlans plans;
+  private final ShardLoad load;
+
+  /**
+   * Divides the counters of a technique.
+   *
+   * @param technique counts on the same store
+   * @throws IllegalArgumentException if the technique cannot be divided so, or the store cannot
+   */
+  public Sharded(Store store, Counters technique, ShardOptions options) {
+    this(store, technique, options, Randomness.secure());
+  }
+
+  /** As {@link #Sharded(Store, Counters, ShardOptions)}, with the caller's chance. */
+  public Sharded(Store store, Counters technique, ShardOptions options, RandomGenerator random) {
+    this.spec = spec(technique.spec(), options);
+    requireWorks(store.profile(), technique, options);
+    this.store = store;
+    this.technique = technique;
+    this.options = options;
+    this.random = random;
+    this.items = new CounterItems(store);
+    this.plans = new ShardPlans(store, options);
+    this.load = new ShardLoad(store.clock(), random);
+  }
+
+  private static TechniqueSpec spec(TechniqueSpec below, ShardOptions options) {
+    Set<Guarantee> guarantees = EnumSet.copyOf(below.guarantees());
+    guarantees.remove(Guarantee.ADD_AND_GET);
+    if (options.bounds().isNone()) {
+      guarantees.remove(Guarantee.BOUNDED);
+    }
+    if (options.grows() && options.retryWindow().isPresent()) {
+      if (guarantees.remove(Guarantee.IDEMPOTENT)) {
+        guarantees.add(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
+      }
+    }
+    return new TechniqueSpec(
+        "sharded-" + below.name(),
+        below.summary(),
+        below.needs(),
+        options.actTogether() ? Atomicity.STORE : below.atomicity(),
+        guarantees,
+        below.perAdd(),
+        below.perRead(),
+        below.source());
+  }
+
+  private static void requireWorks(StoreProfile profile, Counters below, ShardOptions wanted) {
+    if (below instanceof ItemCollection) {
+      throw new IllegalArgumentException(
+          "item-collection has no item that is hot: it needs no shards");
+    }
+    if (!wanted.actTogether()) {
+      return;
+    }
+    if (!(below instanceof Split.Technique)) {
+      throw new IllegalArgumentException(
+          "%s cannot be split, so its shards have neither bounds nor growth; these can: %s"
+              .formatted(
+                  below.spec().name(),
+                  "atomic-add, optimistic, optimistic-with-history, marker-item, token-set"));
+    }
+    if (!wanted.bounds().isNone() && !below.spec().promises(Guarantee.BOUNDED)) {
+      throw Techniques.keepsNoBounds(below.spec());
+    }
+    boolean works = profile.has(Capability.ATOMIC_BATCH);
+    if (!works || profile.atomicity() != Atomicity.STORE) {
+      throw new IllegalArgumentException(
+          "shards with bounds or growth need batches over all items, which store %s lacks; without"
+                  .formatted(profile.name())
+              + " them, ShardOptions.fixed works");
+    }
+    if (wanted.shardsMax() + 2 > profile.batchItemsMax()) {
+      throw new IllegalArgumentException(
+          "store %s takes %d items a batch, which is too few for %d shards"
+              .formatted(profile.name(), profile.batchItemsMax(), wanted.shardsMax()));
+    }
+  }
+
+  @Override
+  public TechniqueSpec spec() {
+    return spec;
+  }
+
+  /**
+   * Adds, once. The answer has no value: no shard knows the sum.
+   *
+   * @throws UnsupportedOperationException if {@code add} has other bounds than the counter
+   */
+  @Override
+  public AddResult add(Add add) {
+    checkName(add.counter());
+    checkBounds(add);
+    String counter = add.counter();
+    ShardPlan plan = plans.of(counter);
+    items.enlist(counter);
+    ShardLoad.Heat heat = load.of(counter);
+    if (options.grows()
+        && plan.shards() < options.shardsMax()
+        && load.isHot(heat, plan.shards(), options.hotAddsPerSecond())) {
+      growOrLetBe(counter, Math.min(2 * plan.shards(), options.shardsMax()));
+      plan = plans.of(counter);
+    }
+    return plan.together() ? addTogether(add, plan, heat) : addAlone(add, plan, heat);
+  }
+
+  private void checkBounds(Add add) {
+    if (!add.bounds().isNone() && !add.bounds().equals(options.bounds())) {
+      throw options.bounds().isNone()
+          ? new UnsupportedOperationException(
+              "these shards were opened without bounds; ShardOptions.within sets them")
+          : new UnsupportedOperationException(
+              "these shards keep within %d to %d, and no other bounds"
+                  .formatted(options.bounds().floor(), options.bounds().ceiling()));
+    }
+  }
+
+  private static void checkName(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    if (ShardPlan.isShardName(counter)) {
+      throw new IllegalArgumentException(
+          "name ends like that of a shard, #shard-N, and is kept for those");
+    }
+  }
+
+  private AddResult addAlone(Add add, ShardPlan plan, ShardLoad.Heat heat) {
+    int home = home(add, plan, heat);
+    Add own = onShard(add, home);
+    return withoutValue(counted(heat, home, () -> technique.add(own)));
+  }
+
+  private AddResult addTogether(Add add, ShardPlan first, ShardLoad.Heat heat) {
+    Split.Technique splittable = (Split.Technique) technique;
+    ShardPlan plan = first;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+      Optional<AddResult> earlier = earlier(add, plan);
+      if (earlier.isPresent()) {
+        return earlier.get();
+      }
+      int home = home(add, plan, heat);
+      Add own = onShard(add, home);
+      Split whole = new Split(add.delta(), plan.condition(home), List.of(), false);
+      AddResult answer = counted(heat, home, () -> splittable.add(own, whole));
+      if (isFinal(answer)) {
+        return withoutValue(answer);
+      }
+      ShardSnapshot now = plans.snapshot(add.counter(), plan);
+      if (now.plan().equals(plan)) {
+        Refusal why = Refusal.of(now.total(), add.delta(), options.bounds());
+        if (why != null) {
+          return new AddResult.Refused(why, now.total());
+        }
+        Split split = now.split(add.counter(), add.delta(), home);
+        answer = counted(heat, home, () -> splittable.add(own, split));
+        if (isFinal(answer)) {
+          return withoutValue(answer);
+        }
+        pause(round);
+      }
+      plan = now.plan();
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED,
+        "%d writers came first to the shards of %s".formatted(ROUNDS_MAX, add.counter()));
+  }
+
+  /** Any answer but that there was no room. */
+  private static boolean isFinal(AddResult answer) {
+    return !(answer instanceof AddResult.Refused refused) || refused.why() == Refusal.SEALED;
+  }
+
+  private int home(Add add, ShardPlan plan, ShardLoad.Heat heat) {
+    RequestId id = add.id();
+    return id == null ? load.choose(heat, plan.shards(), options.choice()) : plan.home(id);
+  }
+
+  /** The same id, amount and bounds, on one shard: its marker says what the request was. */
+  private Add onShard(Add add, int shard) {
+    return new Add(ShardPlan.shardName(add.counter(), shard), add.delta(), add.bounds(), add.id());
+  }
+
+  /** What the shards that were the request's own before say of it. */
+  private Optional<AddResult> earlier(Add add, ShardPlan plan) {
+    RequestId id = add.id();
+    if (id == null || plan.earlier().isEmpty()) {
+      return Optional.empty();
+    }
+    for (int shard : plan.earlierHomes(id, store.clock().epochMillis())) {
+      String name = ShardPlan.shardName(add.counter(), shard);
+      switch (technique.outcome(name, id)) {
+        case RequestOutcome.Applied applied -> {
+          return Optional.of(
+              applied.added() == add.delta()
+                  ? new AddResult.Replayed(applied.added(), OptionalLong.empty())
+                  : new AddResult.Conflict(applied.added()));
+        }
+        case RequestOutcome.Sealed sealed -> {
+          RequestOutcome known = outcome(add.counter(), id, plan);
+          return known instanceof RequestOutcome.Applied // and the seal came too late
+              ? Optional.empty()
+              : Optional.of(new AddResult.Refused(Refusal.SEALED, 0));
+        }
+        case RequestOutcome.NotSeen nothing -> {
+          // and it will not be: its epoch is over
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static AddResult withoutValue(AddResult answer) {
+    return switch (answer) {
+      case AddResult.Applied applied ->
+          new AddResult.Applied(applied.added(), OptionalLong.empty());
+      case AddResult.Replayed again -> new AddResult.Replayed(again.added(), OptionalLong.empty());
+      case AddResult.Refused refused -> refused;
+      case AddResult.Conflict conflict -> conflict;
+    };
+  }
+
+  /** One call. */
+  private interface Call {
+    AddResult answer();
+  }
+
+  private static AddResult counted(ShardLoad.Heat heat, int shard, Call call) {
+    heat.begin(shard);
+    try {
+      return call.answer();
+    } finally {
+      heat.end(shard);
+    }
+  }
+
+  private void growOrLetBe(String counter, int shards) {
+    try {
+      plans.grow(counter, shards);
+    } catch (StoreException e) {
+      // it stays as it is, or was divided all the same: the next add sees which
+    }
+  }
+
+  /**
+   * Gives a counter more shards, while it is written.
+   *
+   * @param shards at most {@link ShardOptions#shardsMax}; no more than there are changes nothing
+   * @throws UnsupportedOperationException if these shards do not grow
+   */
+  public void grow(String counter, int shards) {
+    checkName(counter);
+    if (!options.grows()) {
+      throw new UnsupportedOperationException(
+          "these shards do not grow; ShardOptions.growing makes some that do");
+    }
+    if (shards < 1 || shards > options.shardsMax()) {
+      throw new IllegalArgumentException(
+          "shards is %d, the limits are 1 and %d".formatted(shards, options.shardsMax()));
+    }
+    plans.grow(counter, shards);
+  }
+
+  /** How many shards a counter has now; 1 if it was never added to. */
+  public int shards(String counter) {
+    checkName(counter);
+    return plans.stored(counter).map(ShardPlan::shards).orElse(1);
+  }
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    checkName(counter);
+    Optional<ShardPlan> plan = plans.find(counter);
+    if (plan.isEmpty()) {
+      return technique.read(counter);
+    }
+    if (!plan.get().together()) {
+      return readAlone(counter, plan.get());
+    }
+    ShardSnapshot now = plans.snapshot(counter, plan.get());
+    return now.wasAddedTo() ? Optional.of(Reading.exact(now.total())) : Optional.empty();
+  }
+
+  private Optional<Reading> readAlone(String counter, ShardPlan plan) {
+    Optional<Long> sum = Optional.empty();
+    for (int shard = 0; shard < plan.shards(); shard++) {
+      Optional<Reading> part = technique.read(ShardPlan.shardName(counter, shard));
+      if (part.isPresent()) {
+        sum = Optional.of(plus(counter, sum.orElse(0L), part.get().value()));
+      }
+    }
+    return sum.map(Reading::exact);
+  }
+
+  private static long plus(String counter, long sum, long part) {
+    try {
+      return Math.addExact(sum, part);
+    } catch (ArithmeticException e) {
+      throw new StoreException(
+          Outcome.NOT_APPLIED,
+          Reason.INVALID,
+          "the sum of counter %s has more than 64 bits".formatted(counter),
+          e);
+    }
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return items.list(
+        prefix, after, limit, name -> ShardPlan.isShardName(name) ? Optional.empty() : read(name));
+  }
+
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id) {
+    checkName(counter);
+    Optional<ShardPlan> plan = plans.stored(counter);
+    return plan.isEmpty() ? technique.outcome(counter, id) : outcome(counter, id, plan.get());
+  }
+
+  /** Applied wherever it was: a seal by an older plan may have come too late. */
+  private RequestOutcome outcome(String counter, RequestId id, ShardPlan plan) {
+    List<Integer> homes = new ArrayList<>(List.of(plan.home(id)));
+    homes.addAll(plan.earlierHomes(id, store.clock().epochMillis()));
+    RequestOutcome known = new RequestOutcome.NotSeen();
+    for (int shard : homes) {
+      RequestOutcome there = technique.outcome(ShardPlan.shardName(counter, shard), id);
+      if (there instanceof RequestOutcome.Applied) {
+        return there;
+      }
+      known = there instanceof RequestOutcome.Sealed ? there : known;
+    }
+    return known;
+  }
+
+  @Override
+  public RequestOutcome seal(String counter, RequestId id) {
+    checkName(counter);
+    ShardPlan plan = plans.of(counter);
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+      RequestOutcome before = outcome(counter, id, plan);
+      RequestOutcome sealed =
+          before instanceof RequestOutcome.Applied
+              ? before
+              : technique.seal(ShardPlan.shardName(counter, plan.home(id)), id);
+      ShardPlan now = plans.stored(counter).orElse(plan);
+      if (sealed instanceof RequestOutcome.Applied || now.equals(plan)) {
+        return sealed;
+      }
+      plan = now; // it may have applied, by the new plan, before the seal
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED,
+        "the shards of %s change faster than a request is sealed".formatted(counter));
+  }
+
+  private void pause(int round) {
+    long longest = Math.min(PAUSE_MAX.toNanos(), 100_000L << Math.min(round, 20));
+    try {
+      store.clock().sleep(Duration.ofNanos(random.nextLong(longest + 1)));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two rounds");
+    }
+  }
+}
