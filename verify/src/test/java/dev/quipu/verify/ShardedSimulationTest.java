@@ -59,7 +59,7 @@ final class ShardedSimulationTest {
 
   @ParameterizedTest
   @MethodSource("splittable")
-  void oneSidedBoundsHoldToo(TechniqueSpec below) {
+  void promisesHoldOnTheLeastLoadedShardToo(TechniqueSpec below) {
     ShardOptions growing =
         ShardOptions.growing(2, 4).hotAt(3).choosing(ShardOptions.Choice.LEAST_LOADED);
     kept(below, growing, growing.within(STOCK));
