@@ -1,0 +1,222 @@
+package dev.quipu.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Counters;
+import dev.quipu.RequestId;
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.testservers.DynamoDbServer;
+import dev.quipu.testservers.PostgresServer;
+import dev.quipu.testservers.RedisServer;
+import dev.quipu.time.Clock;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A stock of 100,000 pieces over 16 shards, and ten times the demand. Every fifth request is
+ * repeated, and once a second a client is killed; another takes over what it had begun. All is
+ * sold, no piece twice, and nobody is refused while there is enough.
+ */
+final class StockIT {
+  private static final long STOCK = 100_000;
+  private static final int CLIENTS = 16;
+  private static final int PROCESSES = 4;
+  private static final Duration KILL_EVERY = Duration.ofSeconds(1);
+  private static final Duration RUN_MAX = Duration.ofMinutes(5);
+
+  @TempDir Path directory;
+
+  @Test
+  void onRedis() throws Exception {
+    try (RedisServer store = RedisServer.startDurable()) {
+      sell("redis://127.0.0.1:%d".formatted(store.port()), 99);
+    }
+  }
+
+  @Test
+  void onPostgres() throws Exception {
+    try (PostgresServer store = PostgresServer.start()) {
+      sell("postgresql://postgres@127.0.0.1:%d/postgres".formatted(store.port()), 99);
+    }
+  }
+
+  @Test
+  void onDynamoDb() throws Exception {
+    Optional<DynamoDbServer> started = DynamoDbServer.start();
+    assumeTrue(started.isPresent(), "no DynamoDB Local: build with -Pdynamodb-local");
+    try (DynamoDbServer store = started.get()) {
+      sell(
+          "dynamodb://key:secret@us-east-1/stock?endpoint=http://127.0.0.1:%d"
+              .formatted(store.endpoint().getPort()),
+          399);
+    }
+  }
+
+  /** In one process, as the engine is: a client that is killed is a thread that is interrupted. */
+  @Test
+  void onTheEngine() throws Exception {
+    int amountMax = 3;
+    StockBook book = new StockBook();
+    int kills = 0;
+    int next = 0;
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      Counters counters = StockClient.open(engine.driver());
+      deliver(counters);
+      List<Thread> threads = new ArrayList<>();
+      for (int i = 0; i < CLIENTS; i++) {
+        threads.add(startThread(counters, book, i, amountMax));
+      }
+      long end = Clock.system().nanoTime() + RUN_MAX.toNanos();
+      while (threads.stream().anyMatch(Thread::isAlive)) {
+        assertTrue(Clock.system().nanoTime() < end, "not done in " + RUN_MAX);
+        Clock.system().sleep(KILL_EVERY);
+        int client = next++ % CLIENTS;
+        if (threads.get(client).isAlive()) {
+          threads.get(client).interrupt();
+          threads.get(client).join();
+          threads.set(client, startThread(counters, book, client, amountMax));
+          kills++;
+        }
+      }
+      check("engine", book, counters, kills);
+    }
+  }
+
+  private static Thread startThread(Counters counters, StockBook book, int client, int amountMax) {
+    return Thread.ofPlatform()
+        .start(() -> client(client, amountMax).run(counters, book.from(client), book::note));
+  }
+
+  private static StockClient client(int number, int amountMax) {
+    return new StockClient(number, requests(amountMax), amountMax);
+  }
+
+  /** So many for each client that all together want ten times the stock. */
+  private static int requests(int amountMax) {
+    return (int) (10 * STOCK * 2 / (1 + amountMax) / CLIENTS);
+  }
+
+  private void sell(String uri, int amountMax) throws Exception {
+    StockBook book = new StockBook();
+    int kills = 0;
+    int next = 0;
+    try (StoreDriver driver = StoreProvider.open(uri)) {
+      Counters counters = StockClient.open(driver);
+      deliver(counters);
+      List<Worker> workers = new ArrayList<>();
+      Path classes = directory.resolve("classes.jsa");
+      Worker.start(List.of("-XX:ArchiveClassesAtExit=" + classes), uri, PROCESSES, amountMax, book)
+          .await();
+      List<String> jvm = List.of("-XX:SharedArchiveFile=" + classes);
+      for (int i = 0; i < PROCESSES; i++) {
+        workers.add(Worker.start(jvm, uri, i, amountMax, book));
+      }
+      long end = Clock.system().nanoTime() + RUN_MAX.toNanos();
+      while (workers.stream().anyMatch(worker -> worker.process.isAlive())) {
+        assertTrue(Clock.system().nanoTime() < end, "not done in " + RUN_MAX);
+        Clock.system().sleep(KILL_EVERY);
+        int victim = next++ % PROCESSES;
+        if (workers.get(victim).process.isAlive()) {
+          workers.get(victim).kill();
+          workers.set(victim, Worker.start(jvm, uri, victim, amountMax, book));
+          kills++;
+        }
+      }
+      for (Worker worker : workers) {
+        worker.await();
+      }
+      check(uri.split(":", 2)[0], book, counters, kills);
+    }
+  }
+
+  private static void deliver(Counters counters) {
+    for (int i = 0; i < 100; i++) {
+      Add delivery =
+          new Add(StockClient.COUNTER, STOCK / 100, StockClient.FLOOR, RequestId.of("in " + i));
+      assertInstanceOf(AddResult.Applied.class, counters.add(delivery));
+    }
+    assertEquals(STOCK, left(counters));
+  }
+
+  private static long left(Counters counters) {
+    return counters.read(StockClient.COUNTER).orElseThrow().value();
+  }
+
+  private static void check(String store, StockBook book, Counters counters, int kills) {
+    long sold = book.check(STOCK);
+    System.out.printf(
+        "StockIT: %s, sold %d, left %d, %d refusals, %d replays, %d clients killed%n",
+        store, sold, left(counters), book.refusals(), book.replays(), kills);
+    assertEquals(STOCK, sold);
+    assertEquals(0, left(counters));
+    assertTrue(kills >= 3, "only " + kills + " were killed, so this run is void");
+    assertTrue(book.replays() > 0, "nothing was replayed, so this run is void");
+  }
+
+  /** A process with several clients. */
+  private static final class Worker {
+    final Process process;
+    private final Thread reader;
+
+    private Worker(Process process, Thread reader) {
+      this.process = process;
+      this.reader = reader;
+    }
+
+    static Worker start(
+        List<String> jvmOptions, String uri, int number, int amountMax, StockBook book)
+        throws IOException {
+      List<String> command = new ArrayList<>();
+      command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+      command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+      command.addAll(jvmOptions); // a process a second is started, and most of its time is this
+      command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+      command.addAll(List.of(StockClient.class.getName(), uri));
+      command.addAll(List.of(Integer.toString(requests(amountMax)), Integer.toString(amountMax)));
+      IntStream.range(0, CLIENTS)
+          .filter(client -> client % PROCESSES == number)
+          .forEach(client -> command.add(client + ":" + book.from(client)));
+      Process process =
+          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      Thread reader = Thread.ofVirtual().start(() -> read(process, book));
+      return new Worker(process, reader);
+    }
+
+    private static void read(Process process, StockBook book) {
+      try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+          book.note(line);
+        }
+      } catch (IOException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    void kill() throws InterruptedException {
+      process.destroyForcibly();
+      reader.join(); // what it said before
+    }
+
+    void await() throws InterruptedException {
+      reader.join();
+      assertEquals(0, process.waitFor());
+    }
+  }
+}
