@@ -121,12 +121,8 @@ final class StockIT {
       Counters counters = StockClient.open(driver);
       deliver(counters);
       List<Worker> workers = new ArrayList<>();
-      Path classes = directory.resolve("classes.jsa");
-      Worker.start(List.of("-XX:ArchiveClassesAtExit=" + classes), uri, PROCESSES, amountMax, book)
-          .await();
-      List<String> jvm = List.of("-XX:SharedArchiveFile=" + classes);
       for (int i = 0; i < PROCESSES; i++) {
-        workers.add(Worker.start(jvm, uri, i, amountMax, book));
+        workers.add(Worker.start(uri, i, amountMax, book));
       }
       long end = Clock.system().nanoTime() + RUN_MAX.toNanos();
       while (workers.stream().anyMatch(worker -> worker.process.isAlive())) {
@@ -135,7 +131,7 @@ final class StockIT {
         int victim = next++ % PROCESSES;
         if (workers.get(victim).process.isAlive()) {
           workers.get(victim).kill();
-          workers.set(victim, Worker.start(jvm, uri, victim, amountMax, book));
+          workers.set(victim, Worker.start(uri, victim, amountMax, book));
           kills++;
         }
       }
@@ -180,13 +176,10 @@ final class StockIT {
       this.reader = reader;
     }
 
-    static Worker start(
-        List<String> jvmOptions, String uri, int number, int amountMax, StockBook book)
-        throws IOException {
+    static Worker start(String uri, int number, int amountMax, StockBook book) throws IOException {
       List<String> command = new ArrayList<>();
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
       command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-      command.addAll(jvmOptions); // a process a second is started, and most of its time is this
       command.addAll(List.of("-cp", System.getProperty("java.class.path")));
       command.addAll(List.of(StockClient.class.getName(), uri));
       command.addAll(List.of(Integer.toString(requests(amountMax)), Integer.toString(amountMax)));
