@@ -46,14 +46,14 @@ final class StockIT {
   @Test
   void onRedis() throws Exception {
     try (RedisServer store = RedisServer.startDurable()) {
-      sell("redis://127.0.0.1:%d".formatted(store.port()), 99);
+      sell("redis://127.0.0.1:%d".formatted(store.port()), 199);
     }
   }
 
   @Test
   void onPostgres() throws Exception {
     try (PostgresServer store = PostgresServer.start()) {
-      sell("postgresql://postgres@127.0.0.1:%d/postgres".formatted(store.port()), 99);
+      sell("postgresql://postgres@127.0.0.1:%d/postgres".formatted(store.port()), 199);
     }
   }
 
@@ -65,7 +65,7 @@ final class StockIT {
       sell(
           "dynamodb://key:secret@us-east-1/stock?endpoint=http://127.0.0.1:%d"
               .formatted(store.endpoint().getPort()),
-          399);
+          799);
     }
   }
 

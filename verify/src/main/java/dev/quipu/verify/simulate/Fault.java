@@ -1,11 +1,24 @@
 package dev.quipu.verify.simulate;
 
+import java.util.List;
+
 /** What can go wrong with one call to a store. */
 public enum Fault {
   /** The store says no before it does anything, and a repeat may succeed. */
   THROTTLED,
-  /** The request is lost on its way: the caller cannot know. */
+  /** The request is lost on its way, or ends in an error before it: the caller cannot know. */
   LOST_REQUEST,
-  /** The store has done it, and the reply is lost: the caller cannot know either. */
-  LOST_REPLY
+  /**
+   * The store has done it, and the reply is lost, or is an error: the caller cannot know either.
+   */
+  LOST_REPLY,
+  /** No answer in time, and the store does it later. */
+  DELAYED,
+  /** The store does it twice; the caller hears the first answer. */
+  DUPLICATE,
+  /** The store has done it, the reply is lost, and the client sends it again by itself. */
+  CLIENT_REPEATS;
+
+  /** Those that leave the caller with a true answer or none: what a simulation draws from. */
+  static final List<Fault> PLAIN = List.of(THROTTLED, LOST_REQUEST, LOST_REPLY);
 }
