@@ -4,7 +4,6 @@ import dev.quipu.engine.Inspection;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
-import dev.quipu.verify.simulate.Trial;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -148,33 +147,6 @@ final class DataCommands {
       members.put("perRead", spec.perRead());
       members.put("source", spec.source());
       return members;
-    }
-  }
-
-  @Command(
-      name = "verify",
-      description = "Run a technique under seeded faults, against its promises.",
-      footer = {"", "Example:", "  quipu verify --technique marker-item --seeds 10000"})
-  static final class VerifyCommand implements Callable<Integer> {
-    @Mixin private Output output = new Output();
-
-    @Option(names = "--technique", required = true, description = "Its name.")
-    private String technique = "";
-
-    @Option(names = "--seed", defaultValue = "1", description = "The first seed (default 1).")
-    private long seed;
-
-    @Option(names = "--seeds", defaultValue = "1", description = "How many seeds (default 1).")
-    private long seeds;
-
-    @Override
-    public Integer call() {
-      Trial.Report report = Trial.of(technique, seed, seeds);
-      String verdict = report.broken().orElse("every promise kept");
-      output.print(
-          "%d runs in which replies were lost: %s".formatted(report.runs(), verdict),
-          Output.members("runs", report.runs(), "broken", report.broken().orElse("")));
-      return report.broken().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
     }
   }
 }

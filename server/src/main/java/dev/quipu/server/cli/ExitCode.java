@@ -10,6 +10,7 @@ final class ExitCode {
   static final int UNKNOWN = 5;
   static final int UNREACHABLE = 6;
   static final int SKIPPED = 7;
+  static final int DRIFT = 8;
 
   private ExitCode() {}
 }

@@ -33,7 +33,7 @@ import picocli.CommandLine.Model.CommandSpec;
       DataCommands.TechniquesCommand.class,
       StoreCommands.StoresCommand.class,
       StoreCommands.SchemaCommand.class,
-      DataCommands.VerifyCommand.class,
+      VerifyCommand.class,
       ToolCommands.CompletionCommand.class,
       ToolCommands.VersionCommand.class,
     },
@@ -48,6 +48,7 @@ import picocli.CommandLine.Model.CommandSpec;
       "  5  it is not known whether it was done: repeat it with the same id",
       "  6  the server or the store cannot be reached, or has no room",
       "  7  done, but some lines of the input were skipped",
+      "  8  verify: the count is off",
       "A signal ends a command as the system has it: 130 for SIGINT, 143 for SIGTERM.",
       "",
       "Completion for bash and zsh: source <(quipu completion bash)"

@@ -6,10 +6,6 @@ import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.LogSetup;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
-import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreProvider;
-import dev.quipu.store.StoreUri;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Clock;
@@ -17,7 +13,6 @@ import dev.quipu.time.Randomness;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
-import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
@@ -167,37 +162,27 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private Opened open(String uri) {
-    if (uri.startsWith("engine:") && uri.length() > "engine:".length()) {
+    if (OpenedStore.isEngine(uri)) {
       if (technique != null) {
         throw new IllegalArgumentException("--technique is for other stores than the engine");
       }
-      Path directory = Path.of(uri.substring("engine:".length()));
-      Engine engine = Engine.open(directory, EngineOptions.defaults().withWindow(window));
+      Engine engine =
+          Engine.open(OpenedStore.directory(uri), EngineOptions.defaults().withWindow(window));
       return new Opened(Quipu.on(engine), uri, () -> {});
     }
-    if (uri.equals("memory:")) {
-      return open(new MemoryDriver(), uri);
-    }
-    if (!uri.contains("://")) {
-      throw new IllegalArgumentException(
-          "--store is '%s'; it must be engine:DIR, memory: or a URI like redis://HOST:PORT"
-              .formatted(uri));
-    }
-    URI parsed = StoreUri.parse(uri);
-    return open(StoreProvider.of(parsed).open(parsed), StoreUri.shown(parsed));
-  }
-
-  private Opened open(StoreDriver driver, String name) {
+    OpenedStore opened = OpenedStore.of(uri);
     try {
       TechniqueSpec spec =
-          technique == null ? Techniques.bestFor(driver.profile()) : Techniques.named(technique);
+          technique == null
+              ? Techniques.bestFor(opened.driver().profile())
+              : Techniques.named(technique);
       Quipu quipu =
           Quipu.on(
-              driver,
+              opened.driver(),
               each -> Techniques.open(spec, each, Randomness.secure(), Optional.of(window)));
-      return new Opened(quipu, name, driver::close);
+      return new Opened(quipu, opened.name(), opened::close);
     } catch (RuntimeException e) {
-      driver.close();
+      opened.close();
       throw e;
     }
   }

@@ -1,0 +1,57 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.store.StoreUri;
+import java.net.URI;
+import java.nio.file.Path;
+
+/**
+ * A store that was opened by what {@code --store} says.
+ *
+ * @param name as it may be shown: without a password
+ */
+record OpenedStore(StoreDriver driver, String name, Runnable onClose) implements AutoCloseable {
+  private static final String ENGINE = "engine:";
+
+  /**
+   * Opens it.
+   *
+   * @throws IllegalArgumentException if it is no store
+   */
+  static OpenedStore of(String uri) {
+    if (isEngine(uri)) {
+      Engine engine = Engine.open(directory(uri), EngineOptions.defaults());
+      return new OpenedStore(engine.driver(), uri, engine::close);
+    }
+    if (uri.equals("memory:")) {
+      MemoryDriver memory = new MemoryDriver();
+      return new OpenedStore(memory, uri, memory::close);
+    }
+    if (!uri.contains("://")) {
+      throw new IllegalArgumentException(
+          "--store is '%s'; it must be engine:DIR, memory: or a URI like redis://HOST:PORT"
+              .formatted(uri));
+    }
+    URI parsed = StoreUri.parse(uri);
+    StoreDriver driver = StoreProvider.of(parsed).open(parsed);
+    return new OpenedStore(driver, StoreUri.shown(parsed), driver::close);
+  }
+
+  static boolean isEngine(String uri) {
+    return uri.startsWith(ENGINE) && uri.length() > ENGINE.length();
+  }
+
+  /** The directory of an engine. */
+  static Path directory(String uri) {
+    return Path.of(uri.substring(ENGINE.length()));
+  }
+
+  @Override
+  public void close() {
+    onClose.run();
+  }
+}

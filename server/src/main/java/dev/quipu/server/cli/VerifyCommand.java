@@ -1,0 +1,216 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.Counters;
+import dev.quipu.store.Store;
+import dev.quipu.technique.ShardOptions;
+import dev.quipu.technique.Sharded;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import dev.quipu.verify.drill.Drill;
+import dev.quipu.verify.drill.DrillOptions;
+import dev.quipu.verify.drill.DrillPage;
+import dev.quipu.verify.drill.DrillReport;
+import dev.quipu.verify.simulate.Fault;
+import dev.quipu.verify.simulate.Trial;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Puts a technique to the test. */
+@Command(
+    name = "verify",
+    description = {
+      "Run a technique under faults: with --store, on that store, for some seconds, and",
+      "tell how far the count is off; without, simulated from a seed, against its promises."
+    },
+    footer = {
+      "",
+      "Faults: throttled, lost-request, lost-reply, delayed, duplicate, client-repeats.",
+      "They happen between the technique and the store's client; the store itself is whole.",
+      "What is counted stays in the store, in counters whose names begin with quipu-verify/.",
+      "",
+      "Exit code 8: the count is off.",
+      "",
+      "Examples:",
+      "  quipu verify --technique marker-item --seeds 10000",
+      "  quipu verify --technique atomic-add --store redis://127.0.0.1:6379 --seconds 5 --html r.html"
+    })
+final class VerifyCommand implements Callable<Integer> {
+  @Mixin private Output output = new Output();
+
+  @Option(names = "--technique", paramLabel = "NAME", required = true, description = "Its name.")
+  private String technique = "";
+
+  @Option(names = "--seed", defaultValue = "1", description = "The first seed (default 1).")
+  private long seed;
+
+  @Option(
+      names = "--seeds",
+      defaultValue = "1",
+      description = "How many seeds, simulated (default 1).")
+  private long seeds;
+
+  @Option(names = "--store", paramLabel = "URI", description = "The store, as for serve.")
+  private @Nullable String store;
+
+  @Option(
+      names = "--seconds",
+      defaultValue = "10",
+      description = "How long clients begin new adds (default 10).")
+  private double seconds;
+
+  @Option(
+      names = "--faults",
+      split = ",",
+      paramLabel = "FAULT",
+      defaultValue = "throttled,lost-request,lost-reply",
+      description = "What goes wrong (default ${DEFAULT-VALUE}).")
+  private List<String> faults = List.of();
+
+  @Option(
+      names = "--rate",
+      defaultValue = "0.02",
+      description = "How many calls go wrong, from 0 to 1 (default 0.02).")
+  private double rate;
+
+  @Option(names = "--clients", defaultValue = "8", description = "Clients at once (default 8).")
+  private int clients;
+
+  @Option(names = "--keys", defaultValue = "1", description = "Counters (default 1).")
+  private int keys;
+
+  @Option(names = "--shards", defaultValue = "1", description = "Shards of each (default 1).")
+  private int shards;
+
+  @Option(
+      names = "--give-up",
+      description = "Do not ask again after an unknown outcome (default: ask again).")
+  private boolean givesUp;
+
+  @Option(names = "--html", paramLabel = "FILE", description = "Write a page with plots.")
+  private @Nullable Path html;
+
+  @Override
+  public Integer call() throws IOException {
+    TechniqueSpec spec = Techniques.named(technique);
+    return store == null ? simulate() : measure(spec, store);
+  }
+
+  private int simulate() {
+    if (html != null) {
+      throw new IllegalArgumentException("--html needs --store");
+    }
+    Trial.Report report = Trial.of(technique, seed, seeds);
+    String verdict = report.broken().orElse("every promise kept");
+    output.print(
+        "%d runs in which replies were lost: %s".formatted(report.runs(), verdict),
+        Output.members("runs", report.runs(), "broken", report.broken().orElse("")));
+    return report.broken().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
+  }
+
+  private int measure(TechniqueSpec spec, String uri) throws IOException {
+    DrillOptions options =
+        DrillOptions.defaults()
+            .byClients(clients)
+            .on(keys, 0, 0)
+            .until(Duration.ofMillis(Math.round(seconds * 1000)), Long.MAX_VALUE)
+            .failing(rate, rate == 0 ? List.of() : parsed(faults))
+            .repeating(!givesUp)
+            .from(seed);
+    DrillReport report;
+    try (OpenedStore opened = OpenedStore.of(uri)) {
+      report =
+          Drill.measure(
+              opened.driver(), (each, random) -> open(spec, each, random, shards), options);
+    }
+    output.print(text(report), members(report));
+    if (html != null) {
+      Files.writeString(html, DrillPage.html(report));
+    }
+    if (rate > 0 && !report.hasUnknowns() && report.fired().isEmpty()) {
+      output.note("nothing went wrong, so this proves nothing: more seconds, or a higher --rate");
+      return ExitCode.FAILED;
+    }
+    return report.isExact() ? ExitCode.OK : ExitCode.DRIFT;
+  }
+
+  /** A technique, over shards if there are several. */
+  static Counters open(TechniqueSpec spec, Store store, RandomGenerator random, int shards) {
+    Counters below = Techniques.open(spec, store, random, Optional.empty());
+    return shards == 1 ? below : new Sharded(store, below, ShardOptions.fixed(shards), random);
+  }
+
+  private static List<Fault> parsed(List<String> words) {
+    List<Fault> parsed = new ArrayList<>();
+    for (String word : words) {
+      Fault found = null;
+      for (Fault fault : Fault.values()) {
+        found = name(fault).equals(word) ? fault : found;
+      }
+      if (found == null) {
+        throw new IllegalArgumentException("--faults has '%s', which is none".formatted(word));
+      }
+      parsed.add(found);
+    }
+    return parsed;
+  }
+
+  private static String name(Fault fault) {
+    return fault.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  private static String text(DrillReport report) {
+    StringBuilder text =
+        new StringBuilder("%s on %s%n".formatted(report.technique(), report.store()));
+    for (Map.Entry<String, String> each : DrillPage.figures(report)) {
+      text.append("  %-30s %s%n".formatted(each.getKey(), each.getValue()));
+    }
+    text.append(report.isExact() ? "exact" : "the count is off");
+    return text.toString();
+  }
+
+  private static Map<String, Object> members(DrillReport report) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("store", report.store());
+    members.put("technique", report.technique());
+    members.put("seed", report.options().seed());
+    members.put("clients", report.options().clients());
+    members.put("counters", report.options().keys());
+    members.put("seconds", report.time().toMillis() / 1000.0);
+    Map<String, Integer> fired = new LinkedHashMap<>();
+    report.fired().entrySet().stream()
+        .sorted(Map.Entry.comparingByKey())
+        .forEach(each -> fired.put(name(each.getKey()), each.getValue()));
+    members.put("faults", fired);
+    members.put("expected", report.expected());
+    members.put("found", report.found());
+    members.put("over", report.over());
+    members.put("under", report.under());
+    members.put("unknown", report.unknown());
+    members.put("unknownLeft", report.unknownLeft());
+    members.put("adds", report.adds());
+    members.put("addsWithoutRoom", report.fullAdds());
+    members.put("attempts", report.attempts());
+    members.put("addsPerSecond", report.addsPerSecond());
+    members.put("roundTrips", report.roundTrips());
+    members.put("readUnits", report.readUnits());
+    members.put("writeUnits", report.writeUnits());
+    members.put("p50Millis", report.millis(50.0));
+    members.put("p99Millis", report.millis(99.0));
+    members.put("addsEachSecond", report.addsEachSecond());
+    return members;
+  }
+}
