@@ -32,7 +32,7 @@ done
   COLUMNS=100 ./quipu --help
   printf '```\n'
   for command in serve add get list outcome views import export check salvage techniques stores \
-    schema verify \
+    schema verify advise \
     completion version; do
     printf '\n## %s\n\n```text\n' "$command"
     COLUMNS=100 ./quipu "$command" --help

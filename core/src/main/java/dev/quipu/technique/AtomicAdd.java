@@ -53,6 +53,7 @@ public final class AtomicAdd implements Split.Technique {
       new TechniqueSpec(
           "atomic-add",
           "The store adds in one step; a lost reply stays unknown.",
+          "unknown: a repeat may count twice, and giving up may lose it",
           Set.of(Capability.STRONG_READ),
           Atomicity.ITEM,
           Set.of(

@@ -57,6 +57,7 @@ public final class Optimistic implements Split.Technique {
       new TechniqueSpec(
           "optimistic",
           "Read, compute, write if unchanged; a lost reply is resolved unless others wrote since.",
+          "looked up: resolved unless others wrote since, and then unknown",
           Set.of(Capability.STRONG_READ),
           Atomicity.ITEM,
           Set.of(

@@ -55,6 +55,7 @@ public final class OptimisticWithHistory implements Split.Technique {
       new TechniqueSpec(
           "optimistic-with-history",
           "Optimistic, with the tags of the last writers: a lost reply is nearly always resolved.",
+          "looked up: resolved unless 100 others wrote since, and then unknown",
           Set.of(Capability.STRONG_READ),
           Atomicity.ITEM,
           Set.of(

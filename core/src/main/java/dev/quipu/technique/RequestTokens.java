@@ -81,6 +81,7 @@ public final class RequestTokens implements Counters {
       new TechniqueSpec(
           "request-token",
           "The store tells a repeat by its token, for minutes; later repeats are refused.",
+          "a repeat under its id counts once, for 9 minutes; then it is refused as unknown",
           Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.TOKEN_BATCH),
           Atomicity.ITEM,
           Set.of(

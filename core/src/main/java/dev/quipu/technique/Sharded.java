@@ -130,6 +130,7 @@ public final class Sharded implements Counters {
     return new TechniqueSpec(
         "sharded-" + below.name(),
         below.summary(),
+        below.afterLostReply(),
         below.needs(),
         options.actTogether() ? Atomicity.STORE : below.atomicity(),
         guarantees,

@@ -13,6 +13,7 @@ import java.util.Set;
  *
  * @param name in lower case, words joined by hyphens
  * @param summary one sentence
+ * @param afterLostReply what becomes of an add whose reply was lost
  * @param needs what the store must be able to do
  * @param atomicity how far the technique's batches reach
  * @param guarantees what it promises on such a store
@@ -23,6 +24,7 @@ import java.util.Set;
 public record TechniqueSpec(
     String name,
     String summary,
+    String afterLostReply,
     Set<Capability> needs,
     Atomicity atomicity,
     Set<Guarantee> guarantees,
@@ -37,12 +39,14 @@ public record TechniqueSpec(
 
   /** The same technique, used in a way that promises something else. */
   public TechniqueSpec promising(Set<Guarantee> others) {
-    return new TechniqueSpec(name, summary, needs, atomicity, others, perAdd, perRead, source);
+    return new TechniqueSpec(
+        name, summary, afterLostReply, needs, atomicity, others, perAdd, perRead, source);
   }
 
   /** The same technique, with batches that must reach so far. */
   public TechniqueSpec over(Atomicity other) {
-    return new TechniqueSpec(name, summary, needs, other, guarantees, perAdd, perRead, source);
+    return new TechniqueSpec(
+        name, summary, afterLostReply, needs, other, guarantees, perAdd, perRead, source);
   }
 
   /** Whether the technique promises this. */

@@ -14,6 +14,7 @@ import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.Cost;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.TechniqueSpec;
@@ -44,6 +45,7 @@ public final class Engine implements EmbeddedEngine {
       new TechniqueSpec(
           "engine",
           "The embedded engine: number and request id in one record of its log.",
+          "a repeat under its id counts once, and hears the first answer",
           Set.of(),
           Atomicity.ITEM,
           Set.of(
@@ -95,6 +97,11 @@ public final class Engine implements EmbeddedEngine {
         new Checkpointer(
             disk, directory, found.identity(), options, committer, log, highWater, logBytes);
     this.driver = new EngineDriver(committer);
+  }
+
+  /** What an engine is able to do as a store. */
+  public static StoreProfile storeProfile() {
+    return EngineDriver.PROFILE;
   }
 
   /**

@@ -31,7 +31,7 @@ final class EngineDriver implements StoreDriver {
   private static final int ITEM_BYTES_MAX = 64 << 10;
   private static final int ITEM_GROWN_BYTES_MAX = 4 * ITEM_BYTES_MAX; // as the log counts them
   private static final int BATCH_ITEMS_MAX = 100;
-  private static final StoreProfile PROFILE =
+  static final StoreProfile PROFILE =
       new StoreProfile(
           "engine",
           EnumSet.of(

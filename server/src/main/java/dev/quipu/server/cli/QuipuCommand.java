@@ -34,6 +34,7 @@ import picocli.CommandLine.Model.CommandSpec;
       StoreCommands.StoresCommand.class,
       StoreCommands.SchemaCommand.class,
       VerifyCommand.class,
+      AdviseCommand.class,
       ToolCommands.CompletionCommand.class,
       ToolCommands.VersionCommand.class,
     },

@@ -20,15 +20,17 @@ final class TechniqueTable {
     List<TechniqueSpec> specs = new ArrayList<>(Techniques.ALL);
     specs.add(Engine.SPEC);
     StringBuilder table = new StringBuilder();
-    table.append("| technique | needs | promises | an add costs | a read costs | source |\n");
-    table.append("|---|---|---|---|---|---|\n");
+    table.append(
+        "| technique | needs | promises | after a lost reply | an add costs | a read costs | source |\n");
+    table.append("|---|---|---|---|---|---|---|\n");
     for (TechniqueSpec spec : specs) {
       table.append(
-          "| `%s` | %s | %s | %s | %s | %s |%n"
+          "| `%s` | %s | %s | %s | %s | %s | %s |%n"
               .formatted(
                   spec.name(),
                   names(spec.needs()),
                   names(spec.guarantees()),
+                  spec.afterLostReply(),
                   cost(spec.perAdd()),
                   cost(spec.perRead()),
                   spec.source()));

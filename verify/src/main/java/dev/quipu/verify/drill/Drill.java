@@ -68,7 +68,8 @@ public final class Drill {
     this.options = options;
     this.clock = clock;
     this.prefix = prefix;
-    this.metered = new MeteredDriver(driver, clock, options.latency());
+    this.metered =
+        new MeteredDriver(driver, clock, random, options.readLatency(), options.writeLatency());
     this.faulting =
         new FaultingDriver(
             metered,
@@ -188,6 +189,8 @@ public final class Drill {
         statistics.calls(),
         readUnits,
         writeUnits,
+        metered.meanRead(),
+        metered.meanWrite(),
         percentiles,
         seconds(time));
   }

@@ -17,7 +17,8 @@ import java.util.List;
  * @param faults in which ways, at least one if the rate is not 0
  * @param repeats whether clients ask again after an unknown outcome; under the same id, by a
  *     technique that keeps ids
- * @param latency what each call to the store takes beside its own time
+ * @param readLatency what a read takes beside its own time, on average
+ * @param writeLatency what a write takes beside its own time, on average
  * @param seed decides what goes wrong and which counter is next
  */
 public record DrillOptions(
@@ -30,7 +31,8 @@ public record DrillOptions(
     double faultRate,
     List<Fault> faults,
     boolean repeats,
-    Duration latency,
+    Duration readLatency,
+    Duration writeLatency,
     long seed) {
   /** Most clients at once. */
   public static final int CLIENTS_MAX = 1_000;
@@ -85,6 +87,7 @@ public record DrillOptions(
         List.of(Fault.THROTTLED, Fault.LOST_REQUEST, Fault.LOST_REPLY),
         true,
         Duration.ZERO,
+        Duration.ZERO,
         1);
   }
 
@@ -100,7 +103,8 @@ public record DrillOptions(
         faultRate,
         faults,
         repeats,
-        latency,
+        readLatency,
+        writeLatency,
         seed);
   }
 
@@ -116,21 +120,43 @@ public record DrillOptions(
         faultRate,
         faults,
         repeats,
-        latency,
+        readLatency,
+        writeLatency,
         seed);
   }
 
   /** The same, on other counters. */
   public DrillOptions on(int counters, double hot, double perSecond) {
     return new DrillOptions(
-        clients, counters, hot, perSecond, time, addsMax, faultRate, faults, repeats, latency,
+        clients,
+        counters,
+        hot,
+        perSecond,
+        time,
+        addsMax,
+        faultRate,
+        faults,
+        repeats,
+        readLatency,
+        writeLatency,
         seed);
   }
 
   /** The same, with other faults. */
   public DrillOptions failing(double rate, List<Fault> ways) {
     return new DrillOptions(
-        clients, keys, hotShare, addsPerSecond, time, addsMax, rate, ways, repeats, latency, seed);
+        clients,
+        keys,
+        hotShare,
+        addsPerSecond,
+        time,
+        addsMax,
+        rate,
+        ways,
+        repeats,
+        readLatency,
+        writeLatency,
+        seed);
   }
 
   /** The same, where clients ask again or give up. */
@@ -145,12 +171,13 @@ public record DrillOptions(
         faultRate,
         faults,
         asksAgain,
-        latency,
+        readLatency,
+        writeLatency,
         seed);
   }
 
   /** The same, on a store so far away. */
-  public DrillOptions at(Duration distance) {
+  public DrillOptions at(Duration reads, Duration writes) {
     return new DrillOptions(
         clients,
         keys,
@@ -161,7 +188,8 @@ public record DrillOptions(
         faultRate,
         faults,
         repeats,
-        distance,
+        reads,
+        writes,
         seed);
   }
 
@@ -177,7 +205,8 @@ public record DrillOptions(
         faultRate,
         faults,
         repeats,
-        latency,
+        readLatency,
+        writeLatency,
         otherSeed);
   }
 }

@@ -25,6 +25,8 @@ import java.util.Map;
  * @param roundTrips calls to the store, repeats included
  * @param readUnits what reads would cost on DynamoDB, in units
  * @param writeUnits what writes would cost on DynamoDB, in units
+ * @param meanRead how long a read of the store took, on average
+ * @param meanWrite how long a write to the store took, on average
  * @param percentiles how long adds took in milliseconds, by percentile
  * @param addsEachSecond adds that ended in each second, from the start
  */
@@ -46,6 +48,8 @@ public record DrillReport(
     long roundTrips,
     long readUnits,
     long writeUnits,
+    Duration meanRead,
+    Duration meanWrite,
     Map<Double, Double> percentiles,
     List<Long> addsEachSecond) {
   /** The percentiles that are told. */

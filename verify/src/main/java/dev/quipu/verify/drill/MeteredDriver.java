@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,22 +33,63 @@ import org.jspecify.annotations.Nullable;
 final class MeteredDriver implements StoreDriver {
   private static final int WRITE_BYTES = 1_024;
   private static final int READ_BYTES = 4_096;
+  private static final double QUEUED_PART = 0.85; // of its time varies as in a queue; measured
+  private static final double READ_PART_BEFORE = 0.5; // of its time, when the item is looked at
+  private static final double WRITE_PART_BEFORE = 0.8; // of its time, when it is there for others
 
   private final StoreDriver driver;
   private final Clock clock;
-  private final Duration halfWay;
+  private final RandomGenerator random;
+  private final Way reading;
+  private final Way writing;
   private final LongAdder readUnits = new LongAdder();
   private final LongAdder writeUnits = new LongAdder();
+
+  /** Calls of one kind: how long they should take, and how long they took. */
+  private static final class Way {
+    final long latencyNanos;
+    final double partBefore;
+    final LongAdder nanos = new LongAdder();
+    final LongAdder calls = new LongAdder();
+
+    Way(Duration latency, double partBefore) {
+      latencyNanos = latency.toNanos();
+      this.partBefore = partBefore;
+    }
+
+    Duration mean() {
+      return Duration.ofNanos(nanos.sum() / Math.max(1, calls.sum()));
+    }
+  }
 
   /**
    * Measures a driver.
    *
-   * @param latency how long each call takes beside its own time
+   * @param random varies how long calls take
+   * @param readLatency how long reads take beside their own time, on average
+   * @param writeLatency how long writes take beside their own time, on average
    */
-  MeteredDriver(StoreDriver driver, Clock clock, Duration latency) {
+  MeteredDriver(
+      StoreDriver driver,
+      Clock clock,
+      RandomGenerator random,
+      Duration readLatency,
+      Duration writeLatency) {
     this.driver = driver;
     this.clock = clock;
-    this.halfWay = latency.dividedBy(2);
+    this.random = random;
+    this.reading = new Way(readLatency, READ_PART_BEFORE);
+    this.writing = new Way(writeLatency, WRITE_PART_BEFORE);
+  }
+
+  /** How long reads took, on average. */
+  Duration meanRead() {
+    return reading.mean();
+  }
+
+  /** How long writes took, on average. */
+  Duration meanWrite() {
+    return writing.mean();
   }
 
   long readUnits() {
@@ -65,14 +107,14 @@ final class MeteredDriver implements StoreDriver {
 
   @Override
   public Optional<Item> get(Key key, Consistency consistency) {
-    Optional<Item> found = thereAndBack(() -> driver.get(key, consistency));
+    Optional<Item> found = thereAndBack(reading, () -> driver.get(key, consistency));
     readUnits.add(units(found.map(MeteredDriver::bytes).orElse(0L), READ_BYTES));
     return found;
   }
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    List<Optional<Item>> found = thereAndBack(() -> driver.getAll(keys));
+    List<Optional<Item>> found = thereAndBack(reading, () -> driver.getAll(keys));
     for (Optional<Item> each : found) {
       readUnits.add(2 * units(each.map(MeteredDriver::bytes).orElse(0L), READ_BYTES));
     }
@@ -81,7 +123,7 @@ final class MeteredDriver implements StoreDriver {
 
   @Override
   public Page scan(Scan scan) {
-    Page page = thereAndBack(() -> driver.scan(scan));
+    Page page = thereAndBack(reading, () -> driver.scan(scan));
     long bytes = page.items().stream().mapToLong(MeteredDriver::bytes).sum();
     readUnits.add(units(bytes, READ_BYTES));
     return page;
@@ -89,7 +131,7 @@ final class MeteredDriver implements StoreDriver {
 
   @Override
   public WriteResult write(Write write) {
-    WriteResult result = thereAndBack(() -> driver.write(write));
+    WriteResult result = thereAndBack(writing, () -> driver.write(write));
     long bytes =
         switch (result) {
           case WriteResult.Applied applied -> applied.after().map(MeteredDriver::bytes).orElse(0L);
@@ -102,7 +144,7 @@ final class MeteredDriver implements StoreDriver {
 
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    WriteResult result = thereAndBack(() -> driver.writeAll(writes, token));
+    WriteResult result = thereAndBack(writing, () -> driver.writeAll(writes, token));
     for (Write write : writes) {
       long bytes = write instanceof Write.Put put ? bytes(put.key(), put.fields()) : 0;
       writeUnits.add(2 * units(bytes, WRITE_BYTES));
@@ -115,19 +157,23 @@ final class MeteredDriver implements StoreDriver {
     driver.close();
   }
 
-  private <T> T thereAndBack(Supplier<T> call) {
-    pause();
+  private <T> T thereAndBack(Way way, Supplier<T> call) {
+    long start = clock.nanoTime();
+    pause(way, way.partBefore);
     T answer = call.get();
-    pause();
+    pause(way, 1 - way.partBefore);
+    way.nanos.add(clock.nanoTime() - start);
+    way.calls.increment();
     return answer;
   }
 
-  private void pause() {
-    if (halfWay.isZero()) {
+  private void pause(Way way, double part) {
+    if (way.latencyNanos == 0) {
       return;
     }
+    double varied = 1 - QUEUED_PART - QUEUED_PART * Math.log(1 - random.nextDouble()); // mean: 1
     try {
-      clock.sleep(halfWay);
+      clock.sleep(Duration.ofNanos(Math.round(part * way.latencyNanos * varied)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted", e);

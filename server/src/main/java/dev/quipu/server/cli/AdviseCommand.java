@@ -1,0 +1,312 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.Bounds;
+import dev.quipu.engine.Engine;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.store.StoreUri;
+import dev.quipu.verify.advise.Advice;
+import dev.quipu.verify.advise.Advisor;
+import dev.quipu.verify.advise.Prices;
+import dev.quipu.verify.advise.Workload;
+import dev.quipu.verify.drill.DrillReport;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Finds the technique for a load. */
+@Command(
+    name = "advise",
+    description = {
+      "Find the technique for a load, by running each one under it: in virtual time, on a",
+      "store in memory that is able to do what the named one is, while calls go wrong.",
+      "Nothing is connected."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  quipu advise --store dynamodb --rate 2000 --keys 1 --floor 0 --retry-window 24h",
+      "  quipu advise --ask"
+    })
+final class AdviseCommand implements Callable<Integer> {
+  @Spec
+  @SuppressWarnings("NullAway.Init") // picocli sets it
+  private CommandSpec command;
+
+  @Mixin private Output output = new Output();
+
+  @Option(names = "--ask", description = "Ask for all that is not given.")
+  private boolean asks;
+
+  @Option(
+      names = "--store",
+      paramLabel = "NAME",
+      defaultValue = "engine",
+      description =
+          "Which store: memory, engine, dynamodb, redis, postgresql or memcached"
+              + " (default ${DEFAULT-VALUE}).")
+  private String store = "engine";
+
+  @Option(
+      names = "--rate",
+      defaultValue = "100",
+      description = "Adds a second, of all counters (default ${DEFAULT-VALUE}).")
+  private double rate;
+
+  @Option(
+      names = "--keys",
+      defaultValue = "1000",
+      description = "How many counters (default ${DEFAULT-VALUE}).")
+  private long keys;
+
+  @Option(
+      names = "--hot",
+      defaultValue = "0",
+      description = "Share of the adds that go to the hottest counter, 0 to 1 (default 0).")
+  private double hot;
+
+  @Option(names = "--floor", paramLabel = "N", description = "No counter may go below this.")
+  private @Nullable Long floor;
+
+  @Option(names = "--ceiling", paramLabel = "N", description = "No counter may go above this.")
+  private @Nullable Long ceiling;
+
+  @Option(
+      names = "--retry-window",
+      paramLabel = "TIME",
+      defaultValue = "0s",
+      converter = ServeCommand.DurationConverter.class,
+      description =
+          "How late another process, or a queue, may repeat a request (default 0s: never).")
+  private Duration retryWindow = Duration.ZERO;
+
+  @Option(
+      names = "--reads",
+      defaultValue = "100",
+      description = "Reads a second, of all counters (default ${DEFAULT-VALUE}).")
+  private double reads;
+
+  @Option(
+      names = "--staleness",
+      paramLabel = "TIME",
+      defaultValue = "0s",
+      converter = ServeCommand.DurationConverter.class,
+      description = "How old may be what is read (default 0s).")
+  private Duration staleness = Duration.ZERO;
+
+  @Option(
+      names = "--regions",
+      defaultValue = "1",
+      description = "How many regions write (default 1).")
+  private int regions;
+
+  @Option(
+      names = "--adds-per-counter",
+      paramLabel = "N",
+      defaultValue = "0",
+      description = "Most adds that one counter will ever see (default 0: nobody knows).")
+  private long addsPerCounter;
+
+  @Option(
+      names = "--fault-rate",
+      defaultValue = "0.001",
+      description = "How many calls to the store go wrong, 0 to 1 (default ${DEFAULT-VALUE}).")
+  private double faultRate;
+
+  @Option(
+      names = "--drift",
+      defaultValue = "0",
+      description = "How far off a count may be, for each add (default 0: exact).")
+  private double drift;
+
+  @Option(
+      names = "--latency",
+      paramLabel = "TIME",
+      converter = ServeCommand.DurationConverter.class,
+      description = "What one call to the store takes (default: what is usual).")
+  private @Nullable Duration latency;
+
+  @Option(
+      names = "--prices",
+      paramLabel = "FILE",
+      description = "Prices to reckon with (default: those that come with Quipu).")
+  private @Nullable Path prices;
+
+  private static final List<String> QUESTIONS =
+      List.of(
+          "--store",
+          "--rate",
+          "--keys",
+          "--hot",
+          "--floor",
+          "--ceiling",
+          "--retry-window",
+          "--reads",
+          "--staleness",
+          "--regions",
+          "--adds-per-counter",
+          "--drift");
+
+  @Override
+  public Integer call() throws IOException {
+    if (asks) {
+      return command.parent().commandLine().execute(asked());
+    }
+    Prices dated = prices == null ? Prices.builtIn() : Prices.of(prices);
+    StoreProfile profile = profile(store);
+    Duration each = latency == null ? Advisor.usualLatency(profile.name()) : latency;
+    Workload load =
+        new Workload(
+            rate,
+            keys,
+            hot,
+            Bounds.between(
+                floor == null ? Long.MIN_VALUE : floor, ceiling == null ? Long.MAX_VALUE : ceiling),
+            retryWindow,
+            reads,
+            staleness,
+            regions,
+            addsPerCounter,
+            faultRate,
+            drift);
+    Advice advice = new Advisor(profile, each, dated).advise(load);
+    output.print(text(advice, dated), members(advice, dated));
+    return advice.best().isPresent() ? ExitCode.OK : ExitCode.FAILED;
+  }
+
+  /** The command line that the answers make. */
+  private String[] asked() throws IOException {
+    List<String> arguments = new ArrayList<>(List.of("advise"));
+    for (OptionSpec given : command.commandLine().getParseResult().matchedOptions()) {
+      if (!given.longestName().equals("--ask")) {
+        arguments.add(given.longestName() + "=" + given.originalStringValues().getFirst());
+      }
+    }
+    BufferedReader answers =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String name : QUESTIONS) {
+      OptionSpec option = command.findOption(name);
+      if (command.commandLine().getParseResult().hasMatchedOption(name)) {
+        continue;
+      }
+      output.note(String.join(" ", option.description()) + ":");
+      String answer = answers.readLine();
+      if (answer != null && !answer.isBlank()) {
+        arguments.add(name + "=" + answer.strip());
+      }
+    }
+    return arguments.toArray(String[]::new);
+  }
+
+  private static StoreProfile profile(String name) {
+    return switch (name) {
+      case "memory" -> new MemoryDriver().profile();
+      case "engine" -> Engine.storeProfile();
+      default -> {
+        String uri = name.contains("://") ? name : name + "://host/table";
+        try {
+          yield StoreProvider.of(StoreUri.parse(uri)).fullProfile();
+        } catch (IllegalArgumentException e) {
+          throw new IllegalArgumentException("--store is '%s', which is none".formatted(name), e);
+        }
+      }
+    };
+  }
+
+  private static String text(Advice advice, Prices prices) {
+    StringBuilder text = new StringBuilder();
+    if (advice.best().isPresent()) {
+      Advice.Option best = advice.best().get();
+      text.append("Take %s%s.%n".formatted(best.spec().name(), divided(best)));
+      text.append("  %s%n".formatted(best.spec().summary()));
+      text.append("  After a lost reply: %s.%n%n".formatted(best.spec().afterLostReply()));
+      best.java().lines().forEach(line -> text.append("  %s%n".formatted(line)));
+    } else {
+      text.append("No technique does all of that on this store.%n".formatted());
+    }
+    text.append(
+        "%nBy running each under this load (prices of %s, in US dollars):%n"
+            .formatted(prices.date()));
+    for (Advice.Option option : advice.options()) {
+      text.append(line(option));
+      option.against().forEach(why -> text.append("      %s%n".formatted(why)));
+    }
+    return text.toString().stripTrailing();
+  }
+
+  private static String divided(Advice.Option option) {
+    return option.shards() == 1 ? "" : " over %d shards".formatted(option.shards());
+  }
+
+  private static String line(Advice.Option option) {
+    String name = (option.isFit() ? "  + " : "  - ") + option.spec().name() + divided(option);
+    Optional<DrillReport> report = option.predicted();
+    if (report.isEmpty()) {
+      return name + System.lineSeparator();
+    }
+    return String.format(
+        Locale.ROOT,
+        "%-40s %s, drift %.0f in a million, p99 %.1f ms, %.1f write units an add%n",
+        name,
+        dollars(option.dollarsPerMonth()),
+        1e6 * report.get().driftPerAdd(),
+        report.get().millis(99.0),
+        report.get().writeUnits() / (double) Math.max(1, report.get().adds()));
+  }
+
+  private static String dollars(OptionalDouble dollars) {
+    return dollars.isEmpty()
+        ? "paid by the machine"
+        : String.format(Locale.ROOT, "$%.2f a month", dollars.getAsDouble());
+  }
+
+  private static Map<String, Object> members(Advice advice, Prices prices) {
+    List<Map<String, Object>> options = new ArrayList<>();
+    for (Advice.Option option : advice.options()) {
+      Map<String, Object> members = new LinkedHashMap<>();
+      members.put("technique", option.spec().name());
+      members.put("fit", option.isFit());
+      members.put("against", option.against());
+      members.put("shards", option.shards());
+      members.put("afterLostReply", option.spec().afterLostReply());
+      option
+          .predicted()
+          .ifPresent(report -> {
+            members.put("driftPerAdd", report.driftPerAdd());
+            members.put("p50Millis", report.millis(50.0));
+            members.put("p99Millis", report.millis(99.0));
+            members.put("writeUnits", report.writeUnits() / (double) Math.max(1, report.adds()));
+            members.put("roundTrips", report.roundTrips() / (double) Math.max(1, report.adds()));
+          });
+      option
+          .dollarsPerMonth()
+          .ifPresent(dollars -> members.put("dollarsPerMonth", Math.round(dollars * 100) / 100.0));
+      members.put("java", option.java());
+      options.add(members);
+    }
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("technique", advice.best().map(option -> option.spec().name()).orElse(""));
+    members.put("pricesOf", prices.date());
+    members.put("options", options);
+    return members;
+  }
+}
