@@ -22,7 +22,8 @@ final class GeneratedDocsTest {
           "RequestTokens:request-token",
           "MarkerItem:marker-item",
           "ItemCollection:item-collection",
-          "TokenSet:token-set");
+          "TokenSet:token-set",
+          "Sharded:sharded");
 
   private static void holds(String file, String text) throws IOException {
     String committed = Files.readString(ROOT.resolve(file));
