@@ -128,11 +128,12 @@ final class DataCommands {
               .sorted()
               .map(guarantee -> "  - " + guarantee.sentence())
               .collect(Collectors.joining(System.lineSeparator()));
-      return "%s: %s%n%s%n  after a lost reply: %s%n  an add: %s%n  a read: %s"
+      return "%s: %s%n%s%n  works on %s%n  after a lost reply: %s%n  an add: %s%n  a read: %s"
           .formatted(
               spec.name(),
               spec.summary(),
               guarantees,
+              String.join(", ", TechniqueTable.stores(spec)),
               spec.afterLostReply(),
               TechniqueTable.cost(spec.perAdd()),
               TechniqueTable.cost(spec.perRead()));
@@ -142,6 +143,7 @@ final class DataCommands {
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("name", spec.name());
       members.put("summary", spec.summary());
+      members.put("stores", TechniqueTable.stores(spec));
       members.put("afterLostReply", spec.afterLostReply());
       members.put("needs", spec.needs().stream().sorted().map(Enum::name).toList());
       members.put("guarantees", spec.guarantees().stream().sorted().map(Guarantee::name).toList());

@@ -1,6 +1,8 @@
 package dev.quipu.server.cli;
 
 import dev.quipu.engine.Engine;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.Cost;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
@@ -21,14 +23,15 @@ final class TechniqueTable {
     specs.add(Engine.SPEC);
     StringBuilder table = new StringBuilder();
     table.append(
-        "| technique | needs | promises | after a lost reply | an add costs | a read costs | source |\n");
-    table.append("|---|---|---|---|---|---|---|\n");
+        "| technique | needs | works on | promises | after a lost reply | an add costs | a read costs | source |\n");
+    table.append("|---|---|---|---|---|---|---|---|\n");
     for (TechniqueSpec spec : specs) {
       table.append(
-          "| `%s` | %s | %s | %s | %s | %s | %s |%n"
+          "| `%s` | %s | %s | %s | %s | %s | %s | %s |%n"
               .formatted(
                   spec.name(),
                   names(spec.needs()),
+                  String.join(", ", stores(spec)),
                   names(spec.guarantees()),
                   spec.afterLostReply(),
                   cost(spec.perAdd()),
@@ -36,6 +39,18 @@ final class TechniqueTable {
                   spec.source()));
     }
     return table.toString();
+  }
+
+  /** Where a technique works: all stores that a server can count on. */
+  static List<String> stores(TechniqueSpec spec) {
+    if (spec.equals(Engine.SPEC)) {
+      return List.of("engine");
+    }
+    List<StoreProfile> profiles = new ArrayList<>();
+    profiles.add(new MemoryDriver().profile());
+    profiles.add(Engine.storeProfile());
+    StoreCommands.providers().forEach(provider -> profiles.add(provider.fullProfile()));
+    return profiles.stream().filter(spec::worksOn).map(StoreProfile::name).toList();
   }
 
   private static String names(Set<? extends Enum<?>> set) {

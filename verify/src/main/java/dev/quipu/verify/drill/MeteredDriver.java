@@ -171,7 +171,8 @@ final class MeteredDriver implements StoreDriver {
     if (way.latencyNanos == 0) {
       return;
     }
-    double varied = 1 - QUEUED_PART - QUEUED_PART * Math.log(1 - random.nextDouble()); // mean: 1
+    double varied =
+        1 - QUEUED_PART - QUEUED_PART * StrictMath.log(1 - random.nextDouble()); // mean: 1
     try {
       clock.sleep(Duration.ofNanos(Math.round(part * way.latencyNanos * varied)));
     } catch (InterruptedException e) {

@@ -1,0 +1,50 @@
+package dev.quipu.dynamodb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.technique.Optimistic;
+import dev.quipu.technique.OptimisticWithHistory;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import dev.quipu.verify.drill.Drill;
+import dev.quipu.verify.drill.DrillOptions;
+import dev.quipu.verify.drill.DrillReport;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** However many optimistic writers meet on one counter, all of them come through. */
+final class ContentionTest {
+  private static final int ADDS = 256;
+
+  @Test
+  void optimisticWritersMakeProgress() {
+    try (StoreDriver driver =
+        StoreProvider.open(Tables.newUri(Tables.server().endpoint(), Duration.ofSeconds(10)))) {
+      for (TechniqueSpec spec : List.of(Optimistic.SPEC, OptimisticWithHistory.SPEC)) {
+        for (int writers : List.of(2, 8, 32, 128)) {
+          DrillOptions options =
+              DrillOptions.defaults()
+                  .byClients(writers)
+                  .until(Duration.ofMinutes(2), ADDS)
+                  .failing(0, List.of());
+          DrillReport report =
+              Drill.measure(
+                  driver,
+                  (store, random) -> Techniques.open(spec, store, random, Optional.empty()),
+                  options);
+          System.out.printf(
+              "ContentionTest: %s, %d writers: %.1f attempts an add, %.0f adds/s%n",
+              spec.name(),
+              writers,
+              report.roundTrips() / 2.0 / report.adds(),
+              report.addsPerSecond());
+          assertEquals(ADDS, report.found(), spec.name() + " by " + writers);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package dev.quipu.verify;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.technique.AtomicAdd;
+import dev.quipu.technique.Optimistic;
+import dev.quipu.technique.OptimisticWithHistory;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import dev.quipu.verify.drill.Drill;
+import dev.quipu.verify.drill.DrillOptions;
+import dev.quipu.verify.drill.DrillReport;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What many writers on one counter do to each other. The page is compared; {@code
+ * -Dquipu.docs.write=true} writes it.
+ */
+final class ContentionPageTest {
+  private static final Path DOCS = Path.of("../docs/reference");
+  private static final List<Integer> WRITERS = List.of(2, 8, 32, 128);
+  private static final List<TechniqueSpec> TECHNIQUES =
+      List.of(AtomicAdd.SPEC, Optimistic.SPEC, OptimisticWithHistory.SPEC);
+  private static final Duration LATENCY = Duration.ofMillis(2);
+  private static final int ADDS = 2_000;
+  private static final int ROUND_TRIPS_OF_AN_ATTEMPT = 2; // a read and a write
+  private static final String HEAD =
+      """
+      # Many writers on one counter
+
+      Attempts for each add that succeeds, and adds a second of all writers together: 2,000 adds
+      in virtual time, on a store that takes 2 ms for a call. An optimistic attempt is a read and a
+      write, and fails if another writer came between. Those that fail wait, longer each time and by
+      chance, so that somebody always comes through: the more writers, the more work is thrown away,
+      but the adds a second do not break down. Atomic add never fails.
+
+      ![Attempts for each add, by writers](contention.svg)
+
+      Made by a test (ContentionPageTest), which compares it. On a store of your own:
+      `./quipu verify --technique optimistic --clients 128 --rate 0 --store URI`.
+
+      """;
+
+  @Test
+  void thePageTellsWhatComesOfIt() throws IOException {
+    StringBuilder page = new StringBuilder(HEAD);
+    page.append("| technique | writers | attempts an add | adds a second | p99, ms |\n");
+    page.append("|---|---|---|---|---|\n");
+    List<List<Double>> lines = new ArrayList<>();
+    for (TechniqueSpec spec : TECHNIQUES) {
+      List<Double> line = new ArrayList<>();
+      for (int writers : WRITERS) {
+        DrillReport report = run(spec, writers);
+        double attempts = attempts(spec, report);
+        line.add(attempts);
+        page.append(
+            String.format(
+                Locale.ROOT,
+                "| `%s` | %d | %.1f | %.0f | %.0f |%n",
+                spec.name(),
+                writers,
+                attempts,
+                report.addsPerSecond(),
+                report.millis(99.0)));
+        assertEquals(ADDS, report.found(), spec.name() + " by " + writers);
+        assertTrue(report.addsPerSecond() > 30, spec.name() + " by " + writers + ": " + report);
+      }
+      lines.add(line);
+    }
+    same("contention.md", page.toString());
+    same("contention.svg", plot(lines));
+  }
+
+  private static DrillReport run(TechniqueSpec spec, int writers) {
+    DrillOptions options =
+        DrillOptions.defaults()
+            .byClients(writers)
+            .until(Duration.ofHours(1), ADDS)
+            .failing(0, List.of())
+            .at(LATENCY, LATENCY);
+    return Drill.predict(
+        new MemoryDriver(),
+        (store, random) -> Techniques.open(spec, store, random, Optional.empty()),
+        options);
+  }
+
+  private static double attempts(TechniqueSpec spec, DrillReport report) {
+    double calls = report.roundTrips() / (double) report.adds();
+    return spec.equals(AtomicAdd.SPEC) ? calls : calls / ROUND_TRIPS_OF_AN_ATTEMPT;
+  }
+
+  private static void same(String name, String text) throws IOException {
+    Path file = DOCS.resolve(name);
+    if (Boolean.getBoolean("quipu.docs.write")) {
+      Files.writeString(file, text);
+    }
+    assertEquals(Files.readString(file), text);
+  }
+
+  private static String plot(List<List<Double>> lines) {
+    double most = lines.stream().flatMap(List::stream).mapToDouble(each -> each).max().orElse(1);
+    List<String> colours = List.of("#7a7a7a", "#3367d6", "#b3261e");
+    StringBuilder svg =
+        new StringBuilder(
+            """
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 300" font-family="sans-serif" font-size="12">
+            <rect width="640" height="300" fill="#ffffff"/>
+            """);
+    for (int i = 0; i < lines.size(); i++) {
+      StringBuilder points = new StringBuilder();
+      for (int j = 0; j < WRITERS.size(); j++) {
+        points.append(
+            String.format(
+                Locale.ROOT, "%d,%.1f ", 60 + j * 150, 260 - 220 * lines.get(i).get(j) / most));
+      }
+      svg.append(
+          "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"%s\" points=\"%s\"/>%n"
+              .formatted(colours.get(i), points.toString().strip()));
+      svg.append(
+          "<text x=\"60\" y=\"%d\" fill=\"%s\">%s</text>%n"
+              .formatted(20 + 16 * i, colours.get(i), TECHNIQUES.get(i).name()));
+    }
+    for (int j = 0; j < WRITERS.size(); j++) {
+      svg.append(
+          "<text x=\"%d\" y=\"280\" text-anchor=\"middle\">%d writers</text>%n"
+              .formatted(60 + j * 150, WRITERS.get(j)));
+    }
+    svg.append(String.format(Locale.ROOT, "<text x=\"4\" y=\"44\">%.1f</text>%n", most));
+    return svg.append("</svg>\n").toString();
+  }
+}
