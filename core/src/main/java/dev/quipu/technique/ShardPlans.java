@@ -97,7 +97,8 @@ final class ShardPlans {
       }
       return;
     }
-    if (store.get(CounterItems.valueKey(counter), Consistency.STRONG).isPresent()) {
+    boolean isThere = store.get(CounterItems.valueKey(counter), Consistency.STRONG).isPresent();
+    if (isThere && stored(counter).isEmpty()) { // and so it was there before any plan
       throw StoreException.notApplied(
           Reason.INVALID,
           "counter %s is there and has no shards; only shards that act together can take it over"

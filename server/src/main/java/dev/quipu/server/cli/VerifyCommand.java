@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -161,7 +162,9 @@ final class VerifyCommand implements Callable<Integer> {
         found = name(fault).equals(word) ? fault : found;
       }
       if (found == null) {
-        throw new IllegalArgumentException("--faults has '%s', which is none".formatted(word));
+        List<String> all = Stream.of(Fault.values()).map(VerifyCommand::name).toList();
+        throw new IllegalArgumentException(
+            "--faults has '%s'; there are %s".formatted(word, String.join(", ", all)));
       }
       parsed.add(found);
     }

@@ -1,0 +1,169 @@
+package dev.quipu.server.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code verify} and {@code advise}. */
+final class ProofCommandsTest {
+  @TempDir Path temporary;
+
+  /** What a command said and how it ended. */
+  private record Said(int code, String out, String err) {
+    JsonNode json() {
+      return JsonMapper.builder().build().readTree(out);
+    }
+  }
+
+  private static Said run(String... arguments) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    CommandLine line = QuipuCommand.commandLine();
+    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+    return new Said(line.execute(arguments), out.toString(), err.toString());
+  }
+
+  @Test
+  void aCountThatIsOffEndsWith8AndSaysByHowMuch() {
+    String engine = "engine:" + temporary.resolve("data");
+    Said said =
+        run(
+            "verify",
+            "--technique",
+            "atomic-add",
+            "--store",
+            engine,
+            "--seconds",
+            "0.5",
+            "--rate",
+            "0.1",
+            "--give-up",
+            "--faults",
+            "lost-request",
+            "--json");
+    assertEquals(ExitCode.DRIFT, said.code, said.err);
+    JsonNode report = said.json();
+    long lost = report.path("faults").path("lost-request").asLong();
+    assertTrue(lost > 0);
+    assertEquals(report.path("unknownLeft").asLong(), report.path("under").asLong());
+    assertEquals(0, report.path("over").asLong());
+    assertEquals(
+        report.path("expected").asLong() - report.path("under").asLong(),
+        report.path("found").asLong());
+  }
+
+  @Test
+  void aTechniqueWithIdsIsExactAndAPageShowsIt() throws Exception {
+    Path page = temporary.resolve("page.html");
+    Said said =
+        run(
+            "verify",
+            "--technique",
+            "marker-item",
+            "--store",
+            "memory:",
+            "--seconds",
+            "0.5",
+            "--shards",
+            "4",
+            "--faults",
+            "lost-reply,duplicate,delayed,client-repeats",
+            "--html",
+            page.toString());
+    assertEquals(0, said.code, said.out + said.err);
+    assertTrue(said.out.startsWith("sharded-marker-item on memory"), said.out);
+    assertTrue(said.out.contains("exact"), said.out);
+    String html = Files.readString(page);
+    assertTrue(html.contains("<svg") && html.contains("Exact."), html);
+    assertFalse(html.contains("NaN"), html);
+  }
+
+  @Test
+  void aRunInWhichNothingWentWrongProvesNothing() {
+    Said said =
+        run(
+            "verify",
+            "--technique",
+            "atomic-add",
+            "--store",
+            "memory:",
+            "--seconds",
+            "0.1",
+            "--rate",
+            "0.0000000001");
+    assertEquals(1, said.code);
+    assertTrue(said.err.contains("proves nothing"), said.err);
+  }
+
+  @Test
+  void wrongUseNamesWhatThereIs() {
+    Said fault =
+        run("verify", "--technique", "atomic-add", "--store", "memory:", "--faults", "rain");
+    assertEquals(2, fault.code);
+    assertTrue(fault.err.contains("client-repeats"), fault.err);
+    assertEquals(2, run("verify", "--technique", "magic").code);
+    assertEquals(2, run("verify", "--technique", "atomic-add", "--html", "x").code);
+    assertEquals(2, run("advise", "--store", "paper").code);
+    assertEquals(2, run("advise", "--regions", "0").code);
+  }
+
+  @Test
+  void adviceNamesATechniqueItsPriceAndTheCode() {
+    Said said =
+        run(
+            "advise",
+            "--store",
+            "dynamodb",
+            "--rate",
+            "50",
+            "--floor",
+            "0",
+            "--retry-window",
+            "24h",
+            "--json");
+    assertEquals(0, said.code, said.err);
+    JsonNode advice = said.json();
+    assertEquals("marker-item", advice.path("technique").asString());
+    JsonNode best = advice.path("options").path(0);
+    assertTrue(best.path("dollarsPerMonth").asDouble() > 0);
+    assertTrue(best.path("java").asString().contains("new MarkerItem("));
+    assertEquals(7, advice.path("options").size());
+  }
+
+  @Test
+  void noTechniqueDoesEverything() {
+    Said said = run("advise", "--store", "memcached", "--floor", "0", "--retry-window", "1h");
+    assertEquals(1, said.code);
+    assertTrue(said.out.startsWith("No technique"), said.out);
+    assertTrue(said.out.contains("memcached lacks"), said.out);
+  }
+
+  @Test
+  void questionsAreAskedForWhatIsNotGiven() {
+    InputStream before = System.in;
+    System.setIn(
+        new ByteArrayInputStream("50\n10\n\n\n\n24h\n\n\n".getBytes(StandardCharsets.UTF_8)));
+    try {
+      Said said = run("advise", "--ask", "--store", "redis");
+      assertEquals(0, said.code, said.err);
+      assertTrue(said.err.contains("Adds a second"), said.err);
+      assertFalse(said.err.contains("Which store"), said.err);
+      assertTrue(said.out.contains("paid by the machine"), said.out);
+    } finally {
+      System.setIn(before);
+    }
+  }
+}
