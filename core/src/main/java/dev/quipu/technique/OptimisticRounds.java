@@ -13,7 +13,6 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -31,7 +30,6 @@ final class OptimisticRounds {
   private static final String TAGS = "tag";
   private static final int ROUNDS_MAX = 200;
   private static final int RESENDS_MAX = 5;
-  private static final Duration PAUSE_MAX = Duration.ofMillis(50);
 
   private final Store store;
   private final RandomGenerator random;
@@ -59,7 +57,7 @@ final class OptimisticRounds {
         case NO_ROOM_BESIDE -> {
           return split.refused(add, found);
         }
-        case OVERTAKEN -> pause(round);
+        case OVERTAKEN -> Backoff.pause(store.clock(), random, round);
       }
     }
     throw StoreException.notApplied(
@@ -145,16 +143,6 @@ final class OptimisticRounds {
     } catch (StoreException e) {
       lost.addSuppressed(e);
       throw StoreException.unknown(e.reason(), "a reply was lost, and so was the read back", lost);
-    }
-  }
-
-  private void pause(int round) {
-    long longest = Math.min(PAUSE_MAX.toNanos(), 100_000L << Math.min(round, 20));
-    try {
-      store.clock().sleep(Duration.ofNanos(random.nextLong(longest + 1)));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two rounds");
     }
   }
 }

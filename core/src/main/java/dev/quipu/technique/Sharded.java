@@ -17,7 +17,6 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.time.Randomness;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -56,7 +55,7 @@ import java.util.random.RandomGenerator;
  *      sum for each. Adds by the old plan fail from then on, wherever they still are.
  *   4. After a growth, a request's id may name another shard. Its earlier shards are asked for it
  *      first: nothing can be added there under the old epoch, so the answer is good.
- *   5. To seal: in the shard that the id names; then look whether the plan is still the same, and if
+ *   5. To seal: in the shard that the id names; then look whether the plan is still the same. If
  *      not, seal again.
  *
  * Why it is right. Every step leaves the sum changed by the amount of one add or not at all, and
@@ -82,7 +81,6 @@ import java.util.random.RandomGenerator;
 /** Counters divided into shards, over another technique. Thread-safe. */
 public final class Sharded implements Counters {
   private static final int ROUNDS_MAX = 100;
-  private static final Duration PAUSE_MAX = Duration.ofMillis(50);
 
   private final Store store;
   private final Counters technique;
@@ -249,7 +247,7 @@ public final class Sharded implements Counters {
         if (isFinal(answer)) {
           return withoutValue(answer);
         }
-        pause(round);
+        Backoff.pause(store.clock(), random, round);
       }
       plan = now.plan();
     }
@@ -443,15 +441,5 @@ public final class Sharded implements Counters {
     throw StoreException.notApplied(
         Reason.THROTTLED,
         "the shards of %s change faster than a request is sealed".formatted(counter));
-  }
-
-  private void pause(int round) {
-    long longest = Math.min(PAUSE_MAX.toNanos(), 100_000L << Math.min(round, 20));
-    try {
-      store.clock().sleep(Duration.ofNanos(random.nextLong(longest + 1)));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two rounds");
-    }
   }
 }

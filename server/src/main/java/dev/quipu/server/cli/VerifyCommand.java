@@ -203,6 +203,7 @@ final class VerifyCommand implements Callable<Integer> {
     members.put("over", report.over());
     members.put("under", report.under());
     members.put("unknown", report.unknown());
+    members.put("unknownResolved", report.unknownResolved());
     members.put("unknownLeft", report.unknownLeft());
     members.put("adds", report.adds());
     members.put("addsWithoutRoom", report.fullAdds());

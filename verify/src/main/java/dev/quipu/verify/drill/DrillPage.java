@@ -15,7 +15,7 @@ public final class DrillPage {
       <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
       <title>Quipu drill</title>
       <style>
-      body { font: 16px/1.5 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem }
+      body { font: 16px/1.5 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto }
       table { border-collapse: collapse } td, th { padding: .2rem .8rem; text-align: left }
       td + td { text-align: right; font-variant-numeric: tabular-nums }
       svg { width: 100%; height: auto } .exact { color: #176b2c } .drift { color: #b3261e }
@@ -57,6 +57,7 @@ public final class DrillPage {
         Map.entry("over", Long.toString(report.over())),
         Map.entry("under", Long.toString(report.under())),
         Map.entry("unknown answers of the store", Long.toString(report.unknown())),
+        Map.entry("unknown answers resolved", Long.toString(report.unknownResolved())),
         Map.entry("adds that ended unknown", Long.toString(report.unknownLeft())),
         Map.entry("adds", Long.toString(report.adds())),
         Map.entry("adds that found no room", Long.toString(report.fullAdds())),

@@ -72,6 +72,11 @@ public record DrillReport(
     return fired.keySet().stream().anyMatch(fault -> fault != Fault.THROTTLED);
   }
 
+  /** Outcomes that nobody knew, and that the technique or a repeat found out. */
+  public long unknownResolved() {
+    return unknown - unknownLeft;
+  }
+
   /** Adds a second. */
   public double addsPerSecond() {
     return adds / Math.max(1e-9, time.toNanos() / 1e9);

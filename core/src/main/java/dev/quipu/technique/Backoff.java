@@ -1,0 +1,30 @@
+package dev.quipu.technique;
+
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import dev.quipu.time.Clock;
+import java.time.Duration;
+import java.util.random.RandomGenerator;
+
+/** How writers that lost a race let others go first: by chance, and longer each time. */
+final class Backoff {
+  private static final long PAUSE_MIN_NANOS = 100_000;
+  private static final long PAUSE_MAX_NANOS = 50_000_000;
+
+  private Backoff() {}
+
+  /**
+   * Waits after this round.
+   *
+   * @param round from 0
+   */
+  static void pause(Clock clock, RandomGenerator random, int round) {
+    long longest = Math.min(PAUSE_MAX_NANOS, PAUSE_MIN_NANOS << Math.min(round, 20));
+    try {
+      clock.sleep(Duration.ofNanos(random.nextLong(longest + 1)));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two rounds");
+    }
+  }
+}
