@@ -266,9 +266,10 @@ public final class Sharded implements Counters {
     return id == null ? load.choose(heat, plan.shards(), options.choice()) : plan.home(id);
   }
 
-  /** The same id, amount and bounds, on one shard: its marker says what the request was. */
+  /** The same request on one shard, with the bounds of the counter in any case. */
   private Add onShard(Add add, int shard) {
-    return new Add(ShardPlan.shardName(add.counter(), shard), add.delta(), add.bounds(), add.id());
+    return new Add(
+        ShardPlan.shardName(add.counter(), shard), add.delta(), options.bounds(), add.id());
   }
 
   /** What the shards that were the request's own before say of it. */

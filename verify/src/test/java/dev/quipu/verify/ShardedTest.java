@@ -86,6 +86,8 @@ final class ShardedTest {
     applied(counters, -110, both, "-110");
     assertEquals(-10, value(counters));
     assertInstanceOf(AddResult.Replayed.class, add(counters, 60, both, "60"));
+    assertInstanceOf(AddResult.Replayed.class, add(counters, 60, Bounds.none(), "60"));
+    assertInstanceOf(AddResult.Refused.class, add(counters, -1, Bounds.none(), "-1"));
     assertEquals(new AddResult.Conflict(60), add(counters, 61, both, "60"));
   }
 
