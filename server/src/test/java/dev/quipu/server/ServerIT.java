@@ -206,6 +206,32 @@ final class ServerIT {
   }
 
   @Test
+  void aServerOverShardsKeepsTheirFloorAndShowsOneCounter() throws Exception {
+    try (QuipuProcess server =
+        QuipuProcess.serve(
+            temporary.resolve("out"), "--store", "memory:", "--shards", "8", "--floor", "0")) {
+      List<String> target = List.of("--server", server.uri().toString());
+      assertEquals(0, add(target, "3", "in"));
+      for (int i = 0; i < 3; i++) {
+        assertEquals(0, add(target, "-1", "out" + i));
+        assertEquals(0, add(target, "-1", "out" + i)); // once, by its id
+      }
+      assertEquals(3, add(target, "-1", "one too many"));
+      assertEquals(2, add(target, "1", "other bounds", "--ceiling", "5"));
+      Path listed = temporary.resolve("listed");
+      assertEquals(0, QuipuProcess.run(listed, "list", target.get(0), target.get(1)).waitFor());
+      assertEquals("0\tstock", Files.readString(listed).strip());
+    }
+  }
+
+  private int add(List<String> target, String delta, String id, String... more) throws Exception {
+    List<String> arguments = new ArrayList<>(List.of("add", "stock", delta, "--id", id));
+    arguments.addAll(target);
+    arguments.addAll(List.of(more));
+    return QuipuProcess.run(temporary.resolve("said"), arguments.toArray(String[]::new)).waitFor();
+  }
+
+  @Test
   void anExportToAFullDiskFails() throws Exception {
     Path full = Path.of("/dev/full");
     assumeTrue(Files.exists(full), "there is no /dev/full");

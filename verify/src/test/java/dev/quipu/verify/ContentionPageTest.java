@@ -44,6 +44,10 @@ final class ContentionPageTest {
       chance, so that somebody always comes through: the more writers, the more work is thrown away,
       but the adds a second do not break down. Atomic add never fails.
 
+      A store that is busy itself pays for the work that is thrown away. Measured on DynamoDB Local
+      on two cores (ContentionTest): `optimistic` by 2, 8, 32 and 128 writers made 1.6, 3.1, 6.6 and
+      18.1 attempts an add, and 637, 535, 260 and 135 adds a second.
+
       ![Attempts for each add, by writers](contention.svg)
 
       Made by a test (ContentionPageTest), which compares it. On a store of your own:

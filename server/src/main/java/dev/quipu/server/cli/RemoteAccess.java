@@ -323,7 +323,8 @@ final class RemoteAccess implements Access {
   /** What a problem means: a bad request is the caller's mistake. */
   private static RuntimeException failure(int status, JsonNode problem, boolean writes) {
     String detail = problem.path("detail").asString("the server answered with status " + status);
-    if (status == 400 || status == 413) {
+    String type = problem.path("type").asString("");
+    if (status == 400 || status == 413 || type.equals("/problems/unsupported")) {
       return new IllegalArgumentException(detail);
     }
     Reason reason =
@@ -331,10 +332,7 @@ final class RemoteAccess implements Access {
           case 401, 403 -> Reason.DENIED;
           case 507 -> Reason.FULL;
           case 429 -> Reason.THROTTLED;
-          case 500 ->
-              problem.path("type").asString("").equals("/problems/store-damaged")
-                  ? Reason.CORRUPT
-                  : Reason.UNAVAILABLE;
+          case 500 -> type.equals("/problems/store-damaged") ? Reason.CORRUPT : Reason.UNAVAILABLE;
           default -> Reason.UNAVAILABLE;
         };
     // A 5xx that does not say comes from something between: the server may have done it.

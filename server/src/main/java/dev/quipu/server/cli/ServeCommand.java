@@ -1,11 +1,16 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.Bounds;
+import dev.quipu.Counters;
 import dev.quipu.Quipu;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.LogSetup;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
+import dev.quipu.store.Store;
+import dev.quipu.technique.ShardOptions;
+import dev.quipu.technique.Sharded;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Clock;
@@ -41,7 +46,8 @@ import picocli.CommandLine.TypeConversionException;
       "",
       "Examples:",
       "  quipu serve --data /var/lib/quipu --window 48h",
-      "  quipu serve --store redis://127.0.0.1:6379"
+      "  quipu serve --store redis://127.0.0.1:6379",
+      "  quipu serve --store dynamodb://eu-west-1/counters --shards 16 --floor 0"
     })
 final class ServeCommand implements Callable<Integer> {
   @Spec
@@ -69,6 +75,27 @@ final class ServeCommand implements Callable<Integer> {
           "How to count on another store (quipu techniques lists them; default: the one that"
               + " promises most).")
   private @Nullable String technique;
+
+  @Option(
+      names = "--shards",
+      paramLabel = "N",
+      defaultValue = "1",
+      description =
+          "Divide each counter over so many items of another store, 1 to 64 (default 1). Bounds of"
+              + " single adds cannot be kept then; --floor and --ceiling are, of all counters.")
+  private int shards;
+
+  @Option(
+      names = "--floor",
+      paramLabel = "N",
+      description = "With --shards: no counter may go below this, 0 or less.")
+  private @Nullable Long floor;
+
+  @Option(
+      names = "--ceiling",
+      paramLabel = "N",
+      description = "With --shards: no counter may go above this, 0 or more.")
+  private @Nullable Long ceiling;
 
   @Option(
       names = "--http",
@@ -163,8 +190,9 @@ final class ServeCommand implements Callable<Integer> {
 
   private Opened open(String uri) {
     if (OpenedStore.isEngine(uri)) {
-      if (technique != null) {
-        throw new IllegalArgumentException("--technique is for other stores than the engine");
+      if (technique != null || isDivided()) {
+        throw new IllegalArgumentException(
+            "--technique, --shards and bounds are for other stores than the engine");
       }
       Engine engine =
           Engine.open(OpenedStore.directory(uri), EngineOptions.defaults().withWindow(window));
@@ -176,15 +204,27 @@ final class ServeCommand implements Callable<Integer> {
           technique == null
               ? Techniques.bestFor(opened.driver().profile())
               : Techniques.named(technique);
-      Quipu quipu =
-          Quipu.on(
-              opened.driver(),
-              each -> Techniques.open(spec, each, Randomness.secure(), Optional.of(window)));
+      Quipu quipu = Quipu.on(opened.driver(), each -> counters(spec, each));
       return new Opened(quipu, opened.name(), opened::close);
     } catch (RuntimeException e) {
       opened.close();
       throw e;
     }
+  }
+
+  private Counters counters(TechniqueSpec spec, Store on) {
+    Counters plain = Techniques.open(spec, on, Randomness.secure(), Optional.of(window));
+    if (!isDivided()) {
+      return plain;
+    }
+    Bounds bounds =
+        Bounds.between(
+            floor == null ? Long.MIN_VALUE : floor, ceiling == null ? Long.MAX_VALUE : ceiling);
+    return new Sharded(on, plain, ShardOptions.fixed(shards).within(bounds));
+  }
+
+  private boolean isDivided() {
+    return shards != 1 || floor != null || ceiling != null;
   }
 
   private void ready(InetSocketAddress address, String name) {

@@ -80,7 +80,8 @@ final class Dispatcher {
       return Answer.of(Problem.badRequest(String.valueOf(e.getMessage())));
     } catch (UnsupportedOperationException e) {
       return Answer.of(
-          new Problem(501, "unsupported", "Not possible here", String.valueOf(e.getMessage())));
+          new Problem(501, "unsupported", "Not possible here", String.valueOf(e.getMessage()))
+              .with("outcome", "not-applied"));
     } catch (RuntimeException e) {
       LOGGER.atError().addKeyValue("route", route.path()).setCause(e).log("a mistake of ours");
       return Answer.of(
