@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.StandardSocketOptions;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
@@ -39,6 +40,7 @@ public final class FaultProxy implements AutoCloseable {
   private final Phaser delayed = new Phaser(1);
   private volatile FaultPlan plan = FaultPlan.none();
   private volatile @Nullable ServerSocket listener;
+  private volatile @Nullable Socket placeholder;
 
   private FaultProxy(
       Protocol protocol, int storePort, Duration delay, ToLongFunction<byte[]> measure) {
@@ -78,6 +80,15 @@ public final class FaultProxy implements AutoCloseable {
 
   /** From now on, connections are refused, and those that there are end. */
   public void refuse() {
+    try {
+      // Bound and not listening: the port stays ours, and who connects is refused.
+      Socket kept = new Socket();
+      kept.setOption(StandardSocketOptions.SO_REUSEPORT, true);
+      kept.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      placeholder = kept;
+    } catch (IOException e) {
+      throw new UncheckedIOException("the proxy cannot keep its port", e);
+    }
     closeAll();
   }
 
@@ -85,6 +96,7 @@ public final class FaultProxy implements AutoCloseable {
   public void accept() {
     if (listener == null) {
       listen(port);
+      free();
     }
   }
 
@@ -97,6 +109,7 @@ public final class FaultProxy implements AutoCloseable {
     try {
       ServerSocket socket = new ServerSocket();
       socket.setReuseAddress(true);
+      socket.setOption(StandardSocketOptions.SO_REUSEPORT, true);
       socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), onPort), BACKLOG);
       listener = socket;
       Thread.ofVirtual().name("fault-proxy").start(() -> acceptFrom(socket));
@@ -308,8 +321,17 @@ public final class FaultProxy implements AutoCloseable {
     }
   }
 
+  private void free() {
+    Socket kept = placeholder;
+    placeholder = null;
+    if (kept != null) {
+      close(kept);
+    }
+  }
+
   @Override
   public void close() {
     closeAll();
+    free();
   }
 }
