@@ -17,7 +17,7 @@ mv README.md.new README.md
 # Each technique's page is the essay at the head of its file.
 for name in AtomicAdd:atomic-add Optimistic:optimistic \
   OptimisticWithHistory:optimistic-with-history RequestTokens:request-token MarkerItem:marker-item ItemCollection:item-collection \
-  TokenSet:token-set Sharded:sharded; do
+  TokenSet:token-set Sharded:sharded Locks:locks; do
   page=docs/concepts/${name#*:}.md
   {
     printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "${name#*:}" "${name%:*}"

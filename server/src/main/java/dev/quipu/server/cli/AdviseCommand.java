@@ -37,9 +37,9 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "advise",
     description = {
-      "Find the technique for a load, by running each one under it: in virtual time, on a",
-      "store in memory that is able to do what the named one is, while calls go wrong.",
-      "Nothing is connected."
+      "Find the technique for a load, by running each one under it: in virtual",
+      "time, on a store in memory that is able to do what the named one is, while",
+      "calls go wrong. Nothing is connected."
     },
     footer = {
       "",

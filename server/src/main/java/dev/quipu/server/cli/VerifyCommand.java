@@ -34,14 +34,15 @@ import picocli.CommandLine.Option;
 @Command(
     name = "verify",
     description = {
-      "Run a technique under faults: with --store, on that store, for some seconds, and",
-      "tell how far the count is off; without, simulated from a seed, against its promises."
+      "Run a technique under faults: with --store, on that store, for some",
+      "seconds, and tell how far the count is off; without, simulated from a seed,",
+      "against its promises."
     },
     footer = {
       "",
       "Faults: throttled, lost-request, lost-reply, delayed, duplicate, client-repeats.",
-      "They happen between the technique and the store's client; the store itself is whole.",
-      "What is counted stays in the store, in counters whose names begin with quipu-verify/.",
+      "They happen between the technique and the store's client; the store itself",
+      "is whole. What is counted stays there, under names like quipu-verify/....",
       "",
       "Exit code 8: the count is off.",
       "",

@@ -23,7 +23,8 @@ final class GeneratedDocsTest {
           "MarkerItem:marker-item",
           "ItemCollection:item-collection",
           "TokenSet:token-set",
-          "Sharded:sharded");
+          "Sharded:sharded",
+          "Locks:locks");
 
   private static void holds(String file, String text) throws IOException {
     String committed = Files.readString(ROOT.resolve(file));

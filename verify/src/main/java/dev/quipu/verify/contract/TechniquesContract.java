@@ -147,4 +147,12 @@ public abstract class TechniquesContract {
       super(TokenSet.SPEC, TokenSet::new);
     }
   }
+
+  @Nested
+  final class OfLocks extends LocksContract {
+    @Override
+    protected StoreDriver openStore() throws Exception {
+      return TechniquesContract.this.openStore();
+    }
+  }
 }
