@@ -1,6 +1,7 @@
 package dev.quipu.store;
 
 import java.util.List;
+import java.util.Optional;
 
 /** What must hold for a write to be applied; checked and applied in one atomic step. */
 public sealed interface Condition {
@@ -59,6 +60,11 @@ public sealed interface Condition {
   /** Nothing must hold. */
   static Condition always() {
     return new Always();
+  }
+
+  /** The item is still what was found: in the same state, or not there. */
+  static Condition unchanged(Optional<Item> found) {
+    return found.<Condition>map(item -> new VersionIs(item.version())).orElse(new Absent());
   }
 
   /** All of these must hold. */

@@ -151,10 +151,7 @@ public final class Store {
       if (!(write.applyTo(alive, new Version("")) instanceof Write.Effect.Now now)) {
         return new WriteResult.ConditionFailed(write.key(), alive);
       }
-      Condition unchanged =
-          found
-              .<Condition>map(item -> new Condition.VersionIs(item.version()))
-              .orElse(new Condition.Absent());
+      Condition unchanged = Condition.unchanged(found);
       Item after = now.item().orElseThrow(); // an update always leaves an item
       Write put = new Write.Put(write.key(), after.fields(), after.expiresAt(), unchanged);
       WriteResult result = attempt(() -> driver.write(put));

@@ -12,9 +12,12 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
 import dev.quipu.store.Page;
+import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.ArrayList;
@@ -64,6 +67,23 @@ final class CounterItems {
       listed.clear(); // a cache: what is forgotten is written again, to no effect
     }
     listed.add(counter);
+  }
+
+  /**
+   * The sum of two parts of a counter.
+   *
+   * @throws StoreException if it has more than 64 bits
+   */
+  static long plus(String counter, long sum, long part) {
+    try {
+      return Math.addExact(sum, part);
+    } catch (ArithmeticException e) {
+      throw new StoreException(
+          Outcome.NOT_APPLIED,
+          Reason.INVALID,
+          "the sum of counter %s has more than 64 bits".formatted(counter),
+          e);
+    }
   }
 
   /** What must hold of the number after {@code add}. */

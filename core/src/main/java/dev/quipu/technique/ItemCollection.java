@@ -16,7 +16,6 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.Page;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
@@ -230,21 +229,9 @@ public final class ItemCollection implements Counters {
   private static long sum(String counter, Optional<Item> base, List<Item> changes) {
     long sum = base.map(item -> item.number(CounterItems.VALUE)).orElse(0L);
     for (Item change : changes) {
-      sum = plus(counter, sum, change);
+      sum = CounterItems.plus(counter, sum, change.number(Markers.ADDED));
     }
     return sum;
-  }
-
-  private static long plus(String counter, long sum, Item change) {
-    try {
-      return Math.addExact(sum, change.number(Markers.ADDED));
-    } catch (ArithmeticException e) {
-      throw new StoreException(
-          Outcome.NOT_APPLIED,
-          Reason.INVALID,
-          "the sum of counter %s has more than 64 bits".formatted(counter),
-          e);
-    }
   }
 
   private static boolean isSeal(Item change) {
@@ -327,7 +314,7 @@ public final class ItemCollection implements Counters {
     List<Write> batch = new ArrayList<>();
     long sum = 0;
     for (Item change : old) {
-      sum = plus(counter, sum, change);
+      sum = CounterItems.plus(counter, sum, change.number(Markers.ADDED));
       batch.add(new Write.Delete(change.key(), new Condition.VersionIs(change.version())));
     }
     batch.add(

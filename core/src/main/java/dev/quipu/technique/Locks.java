@@ -160,7 +160,7 @@ public final class Locks {
       if (found.map(each -> each.number(FENCE)).orElse(Long.MIN_VALUE) > held.fence) {
         return false;
       }
-      if (store.write(new Write.Update(item, all, unchanged(found)))
+      if (store.write(new Write.Update(item, all, Condition.unchanged(found)))
           instanceof WriteResult.Applied) {
         return true;
       }
@@ -175,7 +175,7 @@ public final class Locks {
     fields.put(OWNER, new Field.Text(owner));
     fields.put(FENCE, new Field.Number(lease.fence));
     fields.put(UNTIL, new Field.Number(lease.until.toEpochMilli()));
-    Write write = new Write.Put(key, fields, Optional.empty(), unchanged(found));
+    Write write = new Write.Put(key, fields, Optional.empty(), Condition.unchanged(found));
     try {
       return store.write(write) instanceof WriteResult.Applied;
     } catch (StoreException e) {
@@ -197,12 +197,6 @@ public final class Locks {
       lost.addSuppressed(e);
       throw lost;
     }
-  }
-
-  private static Condition unchanged(Optional<Item> found) {
-    return found
-        .<Condition>map(item -> new Condition.VersionIs(item.version()))
-        .orElse(new Condition.Absent());
   }
 
   private boolean isHeld(Item item) {

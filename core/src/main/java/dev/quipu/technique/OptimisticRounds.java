@@ -77,10 +77,7 @@ final class OptimisticRounds {
   private Put put(Key key, Optional<Item> found, long after, Split split) {
     String tag = Long.toHexString(random.nextLong());
     List<String> before = tags(found);
-    Condition unchanged =
-        found
-            .<Condition>map(item -> new Condition.VersionIs(item.version()))
-            .orElse(new Condition.Absent());
+    Condition unchanged = Condition.unchanged(found);
     Map<String, Field> fields = new HashMap<>(found.map(Item::fields).orElse(Map.of()));
     fields.put(CounterItems.VALUE, new Field.Number(after));
     fields.put(TAGS, tagsWith(before, tag));

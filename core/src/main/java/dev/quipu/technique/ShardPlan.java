@@ -136,13 +136,17 @@ record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, List<E
 
   /** What must hold of a shard's item after its number changed. */
   Condition condition(int shard) {
+    return Condition.all(withinShare(shard), inEpoch());
+  }
+
+  /** A shard's number stays within its share of the bounds. */
+  Condition withinShare(int shard) {
     Bounds local = local(shard);
-    return Condition.all(
-        new Condition.Within(CounterItems.VALUE, local.floor(), local.ceiling()), inEpoch());
+    return new Condition.Within(CounterItems.VALUE, local.floor(), local.ceiling());
   }
 
   /** An item that is not there, or has none, is of epoch 0. */
-  Condition inEpoch() {
+  private Condition inEpoch() {
     return new Condition.Within(EPOCH, epoch, epoch);
   }
 

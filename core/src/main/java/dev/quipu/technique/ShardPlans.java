@@ -35,17 +35,14 @@ final class ShardPlans {
 
   /** The plan of a counter; makes one if there is none. */
   ShardPlan of(String counter) {
-    ShardPlan plan = known.get(counter);
-    for (int i = 0; plan == null && i < TRIES_MAX; i++) {
-      plan = find(counter).orElse(null);
-      if (plan == null) {
-        make(counter);
+    for (int i = 0; i < TRIES_MAX; i++) {
+      Optional<ShardPlan> plan = find(counter);
+      if (plan.isPresent()) {
+        return plan.get();
       }
+      make(counter);
     }
-    if (plan == null) {
-      throw StoreException.notApplied(Reason.THROTTLED, "no plan for the shards of " + counter);
-    }
-    return plan;
+    throw StoreException.notApplied(Reason.THROTTLED, "no plan for the shards of " + counter);
   }
 
   /** The plan that is known, or else stored. */
@@ -155,10 +152,7 @@ final class ShardPlans {
     ShardPlan plan = old.grownTo(shards, isNew ? List.of() : old.history(nowMillis, until));
     checkInside(counter, total, plan);
     List<Write> batch = new ArrayList<>();
-    Condition unchanged =
-        now.planItem()
-            .<Condition>map(item -> new Condition.VersionIs(item.version()))
-            .orElse(new Condition.Absent());
+    Condition unchanged = Condition.unchanged(now.planItem());
     batch.add(put(counter, plan, unchanged));
     for (int shard = 0; shard < shards; shard++) {
       List<Change> changes = new ArrayList<>();
@@ -172,7 +166,7 @@ final class ShardPlans {
           new Write.Update(
               CounterItems.valueKey(ShardPlan.shardName(counter, shard)),
               changes,
-              fence(plan, shard, now)));
+              fence(plan, shard, now, isNew)));
     }
     boolean divided = store.writeAll(batch, null) instanceof WriteResult.Applied;
     if (divided) {
@@ -182,22 +176,13 @@ final class ShardPlans {
   }
 
   /** The first shard of a new counter must be as it was seen: it may have a history otherwise. */
-  private static Condition fence(ShardPlan plan, int shard, ShardSnapshot now) {
-    Condition local = withinShare(plan, shard);
-    if (now.wasAddedTo() || shard >= now.shards().size()) {
+  private static Condition fence(ShardPlan plan, int shard, ShardSnapshot now, boolean isNew) {
+    Condition local = plan.withinShare(shard);
+    if (!isNew || shard >= now.shards().size()) {
       return local;
     }
-    Condition unchanged =
-        now.shards()
-            .get(shard)
-            .<Condition>map(item -> new Condition.VersionIs(item.version()))
-            .orElse(new Condition.Absent());
+    Condition unchanged = Condition.unchanged(now.shards().get(shard));
     return Condition.all(local, unchanged);
-  }
-
-  private static Condition withinShare(ShardPlan plan, int shard) {
-    return new Condition.Within(
-        CounterItems.VALUE, plan.local(shard).floor(), plan.local(shard).ceiling());
   }
 
   private static void checkInside(String counter, long total, ShardPlan plan) {

@@ -11,7 +11,6 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
@@ -377,22 +376,10 @@ public final class Sharded implements Counters {
     for (int shard = 0; shard < plan.shards(); shard++) {
       Optional<Reading> part = technique.read(ShardPlan.shardName(counter, shard));
       if (part.isPresent()) {
-        sum = Optional.of(plus(counter, sum.orElse(0L), part.get().value()));
+        sum = Optional.of(CounterItems.plus(counter, sum.orElse(0L), part.get().value()));
       }
     }
     return sum.map(Reading::exact);
-  }
-
-  private static long plus(String counter, long sum, long part) {
-    try {
-      return Math.addExact(sum, part);
-    } catch (ArithmeticException e) {
-      throw new StoreException(
-          Outcome.NOT_APPLIED,
-          Reason.INVALID,
-          "the sum of counter %s has more than 64 bits".formatted(counter),
-          e);
-    }
   }
 
   @Override

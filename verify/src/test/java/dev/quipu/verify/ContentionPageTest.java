@@ -8,10 +8,10 @@ import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.technique.Techniques;
 import dev.quipu.verify.drill.Drill;
 import dev.quipu.verify.drill.DrillOptions;
 import dev.quipu.verify.drill.DrillReport;
+import dev.quipu.verify.simulate.Simulation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +19,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -92,10 +91,7 @@ final class ContentionPageTest {
             .until(Duration.ofHours(1), ADDS)
             .failing(0, List.of())
             .at(LATENCY, LATENCY);
-    return Drill.predict(
-        new MemoryDriver(),
-        (store, random) -> Techniques.open(spec, store, random, Optional.empty()),
-        options);
+    return Drill.predict(new MemoryDriver(), Simulation.Technique.of(spec), options);
   }
 
   private static double attempts(TechniqueSpec spec, DrillReport report) {

@@ -13,10 +13,10 @@ import dev.quipu.verify.drill.DrillOptions;
 import dev.quipu.verify.drill.DrillReport;
 import dev.quipu.verify.drill.VirtualTime;
 import dev.quipu.verify.simulate.Fault;
+import dev.quipu.verify.simulate.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -31,10 +31,7 @@ final class DrillTest {
           .at(Duration.ofMillis(2), Duration.ofMillis(2));
 
   private static DrillReport predict(TechniqueSpec spec, DrillOptions options) {
-    return Drill.predict(
-        new MemoryDriver(),
-        (store, random) -> Techniques.open(spec, store, random, Optional.empty()),
-        options);
+    return Drill.predict(new MemoryDriver(), Simulation.Technique.of(spec), options);
   }
 
   @Test

@@ -85,10 +85,10 @@ final class AdviseCommand implements Callable<Integer> {
   private double hot;
 
   @Option(names = "--floor", paramLabel = "N", description = "No counter may go below this.")
-  private @Nullable Long floor;
+  private long floor = Long.MIN_VALUE;
 
   @Option(names = "--ceiling", paramLabel = "N", description = "No counter may go above this.")
-  private @Nullable Long ceiling;
+  private long ceiling = Long.MAX_VALUE;
 
   @Option(
       names = "--retry-window",
@@ -179,8 +179,7 @@ final class AdviseCommand implements Callable<Integer> {
             rate,
             keys,
             hot,
-            Bounds.between(
-                floor == null ? Long.MIN_VALUE : floor, ceiling == null ? Long.MAX_VALUE : ceiling),
+            Bounds.between(floor, ceiling),
             retryWindow,
             reads,
             staleness,
@@ -270,7 +269,7 @@ final class AdviseCommand implements Callable<Integer> {
         dollars(option.dollarsPerMonth()),
         1e6 * report.get().driftPerAdd(),
         report.get().millis(99.0),
-        report.get().writeUnits() / (double) Math.max(1, report.get().adds()));
+        report.get().eachAdd(report.get().writeUnits()));
   }
 
   private static String dollars(OptionalDouble dollars) {
@@ -294,8 +293,8 @@ final class AdviseCommand implements Callable<Integer> {
             members.put("driftPerAdd", report.driftPerAdd());
             members.put("p50Millis", report.millis(50.0));
             members.put("p99Millis", report.millis(99.0));
-            members.put("writeUnits", report.writeUnits() / (double) Math.max(1, report.adds()));
-            members.put("roundTrips", report.roundTrips() / (double) Math.max(1, report.adds()));
+            members.put("writeUnits", report.eachAdd(report.writeUnits()));
+            members.put("roundTrips", report.eachAdd(report.roundTrips()));
           });
       option
           .dollarsPerMonth()

@@ -89,13 +89,13 @@ final class ServeCommand implements Callable<Integer> {
       names = "--floor",
       paramLabel = "N",
       description = "With --shards: no counter may go below this, 0 or less.")
-  private @Nullable Long floor;
+  private long floor = Long.MIN_VALUE;
 
   @Option(
       names = "--ceiling",
       paramLabel = "N",
       description = "With --shards: no counter may go above this, 0 or more.")
-  private @Nullable Long ceiling;
+  private long ceiling = Long.MAX_VALUE;
 
   @Option(
       names = "--http",
@@ -217,14 +217,12 @@ final class ServeCommand implements Callable<Integer> {
     if (!isDivided()) {
       return plain;
     }
-    Bounds bounds =
-        Bounds.between(
-            floor == null ? Long.MIN_VALUE : floor, ceiling == null ? Long.MAX_VALUE : ceiling);
-    return new Sharded(on, plain, ShardOptions.fixed(shards).within(bounds));
+    return new Sharded(
+        on, plain, ShardOptions.fixed(shards).within(Bounds.between(floor, ceiling)));
   }
 
   private boolean isDivided() {
-    return shards != 1 || floor != null || ceiling != null;
+    return shards != 1 || !Bounds.between(floor, ceiling).isNone();
   }
 
   private void ready(InetSocketAddress address, String name) {

@@ -1,9 +1,5 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.Counters;
-import dev.quipu.store.Store;
-import dev.quipu.technique.ShardOptions;
-import dev.quipu.technique.Sharded;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.verify.drill.Drill;
@@ -11,6 +7,7 @@ import dev.quipu.verify.drill.DrillOptions;
 import dev.quipu.verify.drill.DrillPage;
 import dev.quipu.verify.drill.DrillReport;
 import dev.quipu.verify.simulate.Fault;
+import dev.quipu.verify.simulate.Simulation;
 import dev.quipu.verify.simulate.Trial;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,11 +16,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -134,9 +128,7 @@ final class VerifyCommand implements Callable<Integer> {
             .from(seed);
     DrillReport report;
     try (OpenedStore opened = OpenedStore.of(uri)) {
-      report =
-          Drill.measure(
-              opened.driver(), (each, random) -> open(spec, each, random, shards), options);
+      report = Drill.measure(opened.driver(), Simulation.Technique.of(spec, shards), options);
     }
     output.print(text(report), members(report));
     if (html != null) {
@@ -149,31 +141,21 @@ final class VerifyCommand implements Callable<Integer> {
     return report.isExact() ? ExitCode.OK : ExitCode.DRIFT;
   }
 
-  /** A technique, over shards if there are several. */
-  static Counters open(TechniqueSpec spec, Store store, RandomGenerator random, int shards) {
-    Counters below = Techniques.open(spec, store, random, Optional.empty());
-    return shards == 1 ? below : new Sharded(store, below, ShardOptions.fixed(shards), random);
-  }
-
   private static List<Fault> parsed(List<String> words) {
     List<Fault> parsed = new ArrayList<>();
     for (String word : words) {
       Fault found = null;
       for (Fault fault : Fault.values()) {
-        found = name(fault).equals(word) ? fault : found;
+        found = fault.word().equals(word) ? fault : found;
       }
       if (found == null) {
-        List<String> all = Stream.of(Fault.values()).map(VerifyCommand::name).toList();
+        List<String> all = Stream.of(Fault.values()).map(Fault::word).toList();
         throw new IllegalArgumentException(
             "--faults has '%s'; there are %s".formatted(word, String.join(", ", all)));
       }
       parsed.add(found);
     }
     return parsed;
-  }
-
-  private static String name(Fault fault) {
-    return fault.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   private static String text(DrillReport report) {
@@ -197,7 +179,7 @@ final class VerifyCommand implements Callable<Integer> {
     Map<String, Integer> fired = new LinkedHashMap<>();
     report.fired().entrySet().stream()
         .sorted(Map.Entry.comparingByKey())
-        .forEach(each -> fired.put(name(each.getKey()), each.getValue()));
+        .forEach(each -> fired.put(each.getKey().word(), each.getValue()));
     members.put("faults", fired);
     members.put("expected", report.expected());
     members.put("found", report.found());

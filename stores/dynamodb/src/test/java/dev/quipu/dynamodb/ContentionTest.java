@@ -7,13 +7,12 @@ import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.technique.Techniques;
 import dev.quipu.verify.drill.Drill;
 import dev.quipu.verify.drill.DrillOptions;
 import dev.quipu.verify.drill.DrillReport;
+import dev.quipu.verify.simulate.Simulation;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** However many optimistic writers meet on one counter, all of them come through. */
@@ -31,11 +30,7 @@ final class ContentionTest {
                   .byClients(writers)
                   .until(Duration.ofMinutes(2), ADDS)
                   .failing(0, List.of());
-          DrillReport report =
-              Drill.measure(
-                  driver,
-                  (store, random) -> Techniques.open(spec, store, random, Optional.empty()),
-                  options);
+          DrillReport report = Drill.measure(driver, Simulation.Technique.of(spec), options);
           System.out.printf(
               "ContentionTest: %s, %d writers: %.1f attempts an add, %.0f adds/s%n",
               spec.name(),

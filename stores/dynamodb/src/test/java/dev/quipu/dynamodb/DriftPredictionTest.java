@@ -14,6 +14,7 @@ import dev.quipu.verify.drill.Drill;
 import dev.quipu.verify.drill.DrillOptions;
 import dev.quipu.verify.drill.DrillReport;
 import dev.quipu.verify.simulate.Fault;
+import dev.quipu.verify.simulate.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,8 +50,7 @@ final class DriftPredictionTest {
   }
 
   private static Optional<String> compare(StoreDriver driver, TechniqueSpec spec, boolean repeats) {
-    Drill.Technique technique =
-        (store, random) -> Techniques.open(spec, store, random, Optional.empty());
+    Simulation.Technique technique = Simulation.Technique.of(spec);
     int adds = spec.equals(TokenSet.SPEC) ? TokenSet.SLOTS : ADDS;
     DrillOptions options =
         DrillOptions.defaults()

@@ -1,16 +1,13 @@
 package dev.quipu.verify.advise;
 
 import dev.quipu.Bounds;
-import dev.quipu.Counters;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.RequestTokens;
 import dev.quipu.technique.ShardOptions;
-import dev.quipu.technique.Sharded;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.technique.TokenSet;
@@ -19,6 +16,7 @@ import dev.quipu.verify.drill.DrillOptions;
 import dev.quipu.verify.drill.DrillReport;
 import dev.quipu.verify.simulate.Fault;
 import dev.quipu.verify.simulate.LimitedDriver;
+import dev.quipu.verify.simulate.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -27,7 +25,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
-import java.util.random.RandomGenerator;
 
 /**
  * Finds the technique for a load: runs the code of each one under it, on a store in memory that is
@@ -190,7 +187,7 @@ public final class Advisor {
     List<Fault> faults = List.of(Fault.THROTTLED, Fault.LOST_REQUEST, Fault.LOST_REPLY);
     DrillOptions all = options.failing(load.faultRate(), fails ? faults : List.of());
     StoreDriver memory = new LimitedDriver(new MemoryDriver(), capabilities());
-    return Drill.predict(memory, (store, random) -> open(spec, store, random, shards), all);
+    return Drill.predict(memory, Simulation.Technique.of(spec, shards), all);
   }
 
   private Set<Capability> capabilities() {
@@ -207,19 +204,12 @@ public final class Advisor {
     return Math.clamp((long) (200 / Math.max(1e-9, load.faultRate())), ADDS_MIN, ADDS_MAX);
   }
 
-  private static Counters open(
-      TechniqueSpec spec, Store store, RandomGenerator random, int shards) {
-    Counters below = Techniques.open(spec, store, random, Optional.empty());
-    return shards == 1 ? below : new Sharded(store, below, ShardOptions.fixed(shards), random);
-  }
-
   /** What a technique uses of a store each second, and what it keeps there. */
   private record Use(double writeUnits, double readUnits, double keptBytes) {}
 
   private Use use(TechniqueSpec spec, Workload load, DrillReport report, int shards) {
-    double adds = Math.max(1, report.adds());
-    double writes = load.addsPerSecond() * report.writeUnits() / adds;
-    double readsOfAdds = load.addsPerSecond() * report.readUnits() / adds;
+    double writes = load.addsPerSecond() * report.eachAdd(report.writeUnits());
+    double readsOfAdds = load.addsPerSecond() * report.eachAdd(report.readUnits());
     double kept = spec.perAdd().itemsKept() * load.addsPerSecond() * keptSeconds(spec, load);
     double reads = load.readsPerSecond();
     double unitsPerRead = shards;

@@ -14,6 +14,7 @@ import dev.quipu.store.StoreOptions;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.simulate.FaultingDriver;
+import dev.quipu.verify.simulate.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,12 +36,6 @@ public final class Drill {
   private static final int READS_MAX = 50;
   private static final int SECONDS_KEPT_MAX = 86_400;
 
-  /** Makes the technique. */
-  public interface Technique {
-    /** Opens it. */
-    Counters open(Store store, RandomGenerator random);
-  }
-
   private final DrillOptions options;
   private final Clock clock;
   private final FaultingDriver faulting;
@@ -60,7 +55,7 @@ public final class Drill {
 
   private Drill(
       StoreDriver driver,
-      Technique technique,
+      Simulation.Technique technique,
       DrillOptions options,
       Clock clock,
       RandomGenerator random,
@@ -88,7 +83,8 @@ public final class Drill {
    *
    * @throws StoreException if the store cannot be read at the end
    */
-  public static DrillReport measure(StoreDriver driver, Technique technique, DrillOptions options) {
+  public static DrillReport measure(
+      StoreDriver driver, Simulation.Technique technique, DrillOptions options) {
     RandomGenerator random = Randomness.secure();
     String prefix = "quipu-verify/" + RequestId.random(random).bits() + "/";
     Drill drill = new Drill(driver, technique, options, Clock.system(), random, prefix);
@@ -96,7 +92,8 @@ public final class Drill {
   }
 
   /** Predicts, on a store in memory and in virtual time: one seed is one prediction. */
-  public static DrillReport predict(StoreDriver driver, Technique technique, DrillOptions options) {
+  public static DrillReport predict(
+      StoreDriver driver, Simulation.Technique technique, DrillOptions options) {
     VirtualTime time = new VirtualTime();
     RandomGenerator random = Randomness.seeded(options.seed() + 1);
     Drill drill = new Drill(driver, technique, options, time, random, "predicted/");

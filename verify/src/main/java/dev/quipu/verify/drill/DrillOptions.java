@@ -93,120 +93,102 @@ public record DrillOptions(
 
   /** The same, by so many clients. */
   public DrillOptions byClients(int count) {
-    return new DrillOptions(
-        count,
-        keys,
-        hotShare,
-        addsPerSecond,
-        time,
-        addsMax,
-        faultRate,
-        faults,
-        repeats,
-        readLatency,
-        writeLatency,
-        seed);
+    Draft draft = new Draft(this);
+    draft.clients = count;
+    return draft.options();
   }
 
   /** The same, for another time, or until so many adds. */
   public DrillOptions until(Duration end, long adds) {
-    return new DrillOptions(
-        clients,
-        keys,
-        hotShare,
-        addsPerSecond,
-        end,
-        adds,
-        faultRate,
-        faults,
-        repeats,
-        readLatency,
-        writeLatency,
-        seed);
+    Draft draft = new Draft(this);
+    draft.time = end;
+    draft.addsMax = adds;
+    return draft.options();
   }
 
   /** The same, on other counters. */
   public DrillOptions on(int counters, double hot, double perSecond) {
-    return new DrillOptions(
-        clients,
-        counters,
-        hot,
-        perSecond,
-        time,
-        addsMax,
-        faultRate,
-        faults,
-        repeats,
-        readLatency,
-        writeLatency,
-        seed);
+    Draft draft = new Draft(this);
+    draft.keys = counters;
+    draft.hotShare = hot;
+    draft.addsPerSecond = perSecond;
+    return draft.options();
   }
 
   /** The same, with other faults. */
   public DrillOptions failing(double rate, List<Fault> ways) {
-    return new DrillOptions(
-        clients,
-        keys,
-        hotShare,
-        addsPerSecond,
-        time,
-        addsMax,
-        rate,
-        ways,
-        repeats,
-        readLatency,
-        writeLatency,
-        seed);
+    Draft draft = new Draft(this);
+    draft.faultRate = rate;
+    draft.faults = ways;
+    return draft.options();
   }
 
   /** The same, where clients ask again or give up. */
   public DrillOptions repeating(boolean asksAgain) {
-    return new DrillOptions(
-        clients,
-        keys,
-        hotShare,
-        addsPerSecond,
-        time,
-        addsMax,
-        faultRate,
-        faults,
-        asksAgain,
-        readLatency,
-        writeLatency,
-        seed);
+    Draft draft = new Draft(this);
+    draft.repeats = asksAgain;
+    return draft.options();
   }
 
   /** The same, on a store so far away. */
   public DrillOptions at(Duration reads, Duration writes) {
-    return new DrillOptions(
-        clients,
-        keys,
-        hotShare,
-        addsPerSecond,
-        time,
-        addsMax,
-        faultRate,
-        faults,
-        repeats,
-        reads,
-        writes,
-        seed);
+    Draft draft = new Draft(this);
+    draft.readLatency = reads;
+    draft.writeLatency = writes;
+    return draft.options();
   }
 
   /** The same, from another seed. */
   public DrillOptions from(long otherSeed) {
-    return new DrillOptions(
-        clients,
-        keys,
-        hotShare,
-        addsPerSecond,
-        time,
-        addsMax,
-        faultRate,
-        faults,
-        repeats,
-        readLatency,
-        writeLatency,
-        otherSeed);
+    Draft draft = new Draft(this);
+    draft.seed = otherSeed;
+    return draft.options();
+  }
+
+  /** Options that may still change. */
+  private static final class Draft {
+    int clients;
+    int keys;
+    double hotShare;
+    double addsPerSecond;
+    Duration time;
+    long addsMax;
+    double faultRate;
+    List<Fault> faults;
+    boolean repeats;
+    Duration readLatency;
+    Duration writeLatency;
+    long seed;
+
+    Draft(DrillOptions from) {
+      clients = from.clients;
+      keys = from.keys;
+      hotShare = from.hotShare;
+      addsPerSecond = from.addsPerSecond;
+      time = from.time;
+      addsMax = from.addsMax;
+      faultRate = from.faultRate;
+      faults = from.faults;
+      repeats = from.repeats;
+      readLatency = from.readLatency;
+      writeLatency = from.writeLatency;
+      seed = from.seed;
+    }
+
+    DrillOptions options() {
+      return new DrillOptions(
+          clients,
+          keys,
+          hotShare,
+          addsPerSecond,
+          time,
+          addsMax,
+          faultRate,
+          faults,
+          repeats,
+          readLatency,
+          writeLatency,
+          seed);
+    }
   }
 }

@@ -74,17 +74,12 @@ public final class DrillPage {
     StringJoiner words = new StringJoiner(", ");
     report.fired().entrySet().stream()
         .sorted(Map.Entry.comparingByKey())
-        .forEach(each ->
-            words.add(
-                "%s %d"
-                    .formatted(
-                        each.getKey().name().toLowerCase(Locale.ROOT).replace('_', '-'),
-                        each.getValue())));
+        .forEach(each -> words.add("%s %d".formatted(each.getKey().word(), each.getValue())));
     return words.length() == 0 ? "none" : words.toString();
   }
 
   private static String each(long count, DrillReport report) {
-    return decimal(count / (double) Math.max(1, report.adds()));
+    return decimal(report.eachAdd(count));
   }
 
   private static String decimal(double number) {

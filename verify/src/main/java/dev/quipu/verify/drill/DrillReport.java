@@ -82,9 +82,14 @@ public record DrillReport(
     return adds / Math.max(1e-9, time.toNanos() / 1e9);
   }
 
+  /** A count, for each add. */
+  public double eachAdd(long count) {
+    return count / (double) Math.max(1, adds);
+  }
+
   /** The drift for each add: positive for too much. */
   public double driftPerAdd() {
-    return (over - under) / (double) Math.max(1, adds);
+    return eachAdd(over - under);
   }
 
   /** How long adds took, in milliseconds. */

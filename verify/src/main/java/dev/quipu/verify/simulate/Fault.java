@@ -1,6 +1,7 @@
 package dev.quipu.verify.simulate;
 
 import java.util.List;
+import java.util.Locale;
 
 /** What can go wrong with one call to a store. */
 public enum Fault {
@@ -18,6 +19,11 @@ public enum Fault {
   DUPLICATE,
   /** The store has done it, the reply is lost, and the client sends it again by itself. */
   CLIENT_REPEATS;
+
+  /** Its name as users write it. */
+  public String word() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
 
   /** Those that leave the caller with a true answer or none: what a simulation draws from. */
   static final List<Fault> PLAIN = List.of(THROTTLED, LOST_REQUEST, LOST_REPLY);

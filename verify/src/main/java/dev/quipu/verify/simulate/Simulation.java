@@ -12,6 +12,10 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.Guarantee;
+import dev.quipu.technique.ShardOptions;
+import dev.quipu.technique.Sharded;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.checker.Checkers;
@@ -21,6 +25,7 @@ import dev.quipu.verify.history.Operation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
 
@@ -48,6 +53,19 @@ public final class Simulation {
   public interface Technique {
     /** Opens it. */
     Counters open(Store store, RandomGenerator random);
+
+    /** A technique that keeps request ids for ever, if it keeps them. */
+    static Technique of(TechniqueSpec spec) {
+      return of(spec, 1);
+    }
+
+    /** The same, over shards if there are several. */
+    static Technique of(TechniqueSpec spec, int shards) {
+      return (store, random) -> {
+        Counters below = Techniques.open(spec, store, random, Optional.empty());
+        return shards == 1 ? below : new Sharded(store, below, ShardOptions.fixed(shards), random);
+      };
+    }
   }
 
   /**
