@@ -1,5 +1,6 @@
 package dev.quipu.store;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -42,6 +43,12 @@ public final class MemoryDriver implements StoreDriver {
   @Override
   public StoreProfile profile() {
     return PROFILE;
+  }
+
+  /** All that was ever stored here is there until this process ends. */
+  @Override
+  public Instant intactSince() {
+    return Instant.EPOCH;
   }
 
   @Override

@@ -137,6 +137,16 @@ public final class Store {
         page.items().stream().filter(item -> !item.isExpired(now)).toList(), page.resumeAt());
   }
 
+  /** Atomic operations on named values: the store's own, or made out of conditional writes. */
+  public AtomicOperations operations() {
+    return driver.operations().orElseGet(() -> new StoredOperations(this));
+  }
+
+  /** See {@link StoreDriver#intactSince}. */
+  public Instant intactSince() {
+    return attempt(driver::intactSince);
+  }
+
   private boolean isNative(Write write) {
     return !(write instanceof Write.Update update)
         || profile.has(Capability.NATIVE_UPDATE)

@@ -1,5 +1,6 @@
 package dev.quipu.store;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +50,25 @@ public interface StoreDriver extends AutoCloseable {
   /** One page of one partition, in order of sort. */
   default Page scan(Scan scan) {
     throw profile().lacks(Capability.ORDERED_SCAN);
+  }
+
+  /**
+   * The store's own atomic operations on named values; empty if it has none, and {@link Store}
+   * makes them out of conditional writes.
+   */
+  default Optional<AtomicOperations> operations() {
+    return Optional.empty();
+  }
+
+  /**
+   * Since when nothing that was stored can have been lost, as far as is known now: asked of the
+   * store each time. A durable store never loses anything; of others, unless they can tell, it is
+   * not known.
+   *
+   * @return {@link Instant#EPOCH} for ever, {@link Instant#MAX} for not known
+   */
+  default Instant intactSince() {
+    return profile().has(Capability.DURABLE) ? Instant.EPOCH : Instant.MAX;
   }
 
   /** Ends the use of what the driver opened itself; never of what was handed to it. */

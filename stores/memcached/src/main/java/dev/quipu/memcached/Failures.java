@@ -17,6 +17,12 @@ final class Failures {
     return e.reason() == Reason.INVALID && message(e).contains("non-numeric");
   }
 
+  /** Whether {@code incr} found nothing. */
+  static boolean isMiss(StoreException e) {
+    return e.getCause() instanceof MemcachedException told
+        && answer(told) instanceof CountCommand.Miss;
+  }
+
   /**
    * Memcached answers with an error before it changes anything.
    *

@@ -1,5 +1,6 @@
 package dev.quipu.memcached;
 
+import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
@@ -15,8 +16,10 @@ import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Version;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
@@ -87,14 +90,22 @@ public final class MemcachedDriver implements StoreDriver {
 
   private final MemcachedClient client;
   private final long timeoutMillis;
+  private final @Nullable MemcachedOperations operations;
+  private final Losses losses;
   private final Runnable onClose;
   // Each state's token is new, whichever process makes it, so that no version returns.
   private final String tokens = Long.toString(Randomness.secure().nextLong(), Character.MAX_RADIX);
   private final AtomicLong states = new AtomicLong();
 
-  private MemcachedDriver(MemcachedClient client, Duration timeout, Runnable onClose) {
+  private MemcachedDriver(
+      MemcachedClient client,
+      Duration timeout,
+      @Nullable MemcachedOperations operations,
+      Runnable onClose) {
     this.client = client;
     this.timeoutMillis = timeout.toMillis();
+    this.operations = operations;
+    this.losses = new Losses(client, Clock.system());
     this.onClose = onClose;
   }
 
@@ -105,16 +116,26 @@ public final class MemcachedDriver implements StoreDriver {
    * @param timeout how long to wait for one answer
    */
   public static MemcachedDriver of(MemcachedClient client, Duration timeout) {
-    return of(client, timeout, () -> {});
+    return of(client, timeout, null, () -> {});
   }
 
-  static MemcachedDriver of(MemcachedClient client, Duration timeout, Runnable onClose) {
+  /** On a client of Quipu's own, whose {@code incr} and {@code decr} are {@link CountCommand}. */
+  static MemcachedDriver ofOwn(MemcachedClient client, Duration timeout, Runnable onClose) {
+    MemcachedOperations operations = new MemcachedOperations(client, timeout, Clock.system());
+    return of(client, timeout, operations, onClose);
+  }
+
+  private static MemcachedDriver of(
+      MemcachedClient client,
+      Duration timeout,
+      @Nullable MemcachedOperations operations,
+      Runnable onClose) {
     if (client.getServersDescription().size() > 1 && !client.isFailureMode()) {
       LOGGER.warn(
           "The memcached client is not in failure mode: while a server is away, it counts on"
               + " another, and counts are lost when that one returns. Set failureMode.");
     }
-    return new MemcachedDriver(client, timeout, onClose);
+    return new MemcachedDriver(client, timeout, operations, onClose);
   }
 
   @Override
@@ -250,7 +271,18 @@ public final class MemcachedDriver implements StoreDriver {
                 name, ALREADY_EXPIRED, new byte[0], Encoded.BYTES, timeoutMillis, found.cas));
   }
 
-  private interface Call<T> {
+  @Override
+  public Optional<AtomicOperations> operations() {
+    return Optional.ofNullable(operations);
+  }
+
+  @Override
+  public Instant intactSince() {
+    return losses.intactSince();
+  }
+
+  /** A call of the client. */
+  interface Call<T> {
     T run() throws TimeoutException, InterruptedException, MemcachedException;
   }
 
@@ -259,7 +291,7 @@ public final class MemcachedDriver implements StoreDriver {
    *
    * @param lost what it means if there was no answer
    */
-  private static <T> T call(Outcome lost, Call<T> call) {
+  static <T> T call(Outcome lost, Call<T> call) {
     try {
       return call.run();
     } catch (TimeoutException

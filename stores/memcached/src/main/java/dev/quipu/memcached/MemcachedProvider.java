@@ -17,6 +17,7 @@ import net.rubyeye.xmemcached.MemcachedClient;
 import net.rubyeye.xmemcached.XMemcachedClientBuilder;
 import net.rubyeye.xmemcached.exception.MemcachedException;
 import net.rubyeye.xmemcached.impl.KetamaMemcachedSessionLocator;
+import net.rubyeye.xmemcached.transcoders.SerializingTranscoder;
 
 /** Opens {@code memcached://host:port,host:port}. */
 public final class MemcachedProvider implements StoreProvider {
@@ -60,17 +61,26 @@ public final class MemcachedProvider implements StoreProvider {
     builder.setConnectionPoolSize(parsed.parameter("connections", 1, 1, CONNECTIONS_MAX));
     builder.setHealSessionInterval(HEAL_MILLIS);
     builder.setFailureMode(true); // a server that is away has no stand-in
+    builder.setTranscoder(plainTexts());
+    builder.setCommandFactory(CountCommand.factory());
     builder.setSessionLocator(new KetamaMemcachedSessionLocator());
     try {
       MemcachedClient client = builder.build();
       requireAll(client, parsed.hosts().size());
       client.setOptimizeGet(false);
       client.setTimeoutExceptionThreshold(1); // the second in a row closes what others wait behind
-      return MemcachedDriver.of(client, parsed.timeout(), () -> shutdown(client));
+      return MemcachedDriver.ofOwn(client, parsed.timeout(), () -> shutdown(client));
     } catch (IOException e) {
       throw new StoreException(
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "memcached: " + e.getMessage(), e);
     }
+  }
+
+  /** Never compressed: what was appended would then stand behind something else. */
+  private static SerializingTranscoder plainTexts() {
+    SerializingTranscoder texts = new SerializingTranscoder();
+    texts.setCompressionThreshold(Integer.MAX_VALUE);
+    return texts;
   }
 
   /** The client opens even if nobody listens: each server must tell its version. */

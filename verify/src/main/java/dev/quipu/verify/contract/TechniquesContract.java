@@ -149,6 +149,14 @@ public abstract class TechniquesContract {
   }
 
   @Nested
+  final class OfOperations extends OperationsContract {
+    @Override
+    protected StoreDriver openStore() throws Exception {
+      return TechniquesContract.this.openStore();
+    }
+  }
+
+  @Nested
   final class OfLocks extends LocksContract {
     @Override
     protected StoreDriver openStore() throws Exception {

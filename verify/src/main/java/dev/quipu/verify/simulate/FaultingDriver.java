@@ -13,6 +13,7 @@ import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.List;
@@ -117,6 +118,11 @@ public final class FaultingDriver implements StoreDriver {
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
     return change(() -> driver.writeAll(writes, token));
+  }
+
+  @Override
+  public Instant intactSince() {
+    return driver.intactSince();
   }
 
   @Override

@@ -1,0 +1,68 @@
+package dev.quipu.memcached;
+
+import dev.quipu.store.Outcome;
+import dev.quipu.time.Clock;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import net.rubyeye.xmemcached.MemcachedClient;
+
+/**
+ * Since when no server of a cluster has lost anything, by what they tell: how long each is up, and
+ * how often it was flushed or dropped a value for want of room. What had happened before the first
+ * look may have happened just then. Thread-safe.
+ */
+final class Losses {
+  private static final List<String> COUNTS =
+      List.of(
+          "cmd_flush", "evictions", "slab_reassign_evictions_nomem", "slab_reassign_busy_deletes");
+  private static final Duration COARSENESS = Duration.ofSeconds(2); // memcached has whole seconds
+
+  private final MemcachedClient client;
+  private final Clock clock;
+  private final int servers;
+  private final Map<InetSocketAddress, Seen> seen = new HashMap<>();
+
+  private record Seen(long losses, Instant lost) {}
+
+  Losses(MemcachedClient client, Clock clock) {
+    this.client = client;
+    this.clock = clock;
+    this.servers = client.getServersDescription().size();
+  }
+
+  Instant intactSince() {
+    Map<InetSocketAddress, Map<String, String>> all =
+        MemcachedDriver.call(Outcome.NOT_APPLIED, client::getStats);
+    Instant now = Instant.ofEpochMilli(clock.epochMillis());
+    Instant latest = all.size() < servers ? Instant.MAX : Instant.EPOCH;
+    synchronized (seen) {
+      for (Map.Entry<InetSocketAddress, Map<String, String>> each : all.entrySet()) {
+        Instant lost = lost(each.getKey(), each.getValue(), now);
+        latest = lost.isAfter(latest) ? lost : latest;
+      }
+    }
+    return latest;
+  }
+
+  private Instant lost(InetSocketAddress server, Map<String, String> stats, Instant now) {
+    if (!stats.containsKey("uptime")) {
+      return Instant.MAX; // it did not answer
+    }
+    long losses = COUNTS.stream().mapToLong(name -> number(stats, name)).sum();
+    Instant started = now.minusSeconds(number(stats, "uptime")).plus(COARSENESS);
+    Seen before = seen.getOrDefault(server, new Seen(0, Instant.EPOCH));
+    // A server that started again counts from 0: then its start is the last loss.
+    Instant counted = losses == before.losses ? before.lost : now;
+    Instant lost = counted.isAfter(started) ? counted : started;
+    seen.put(server, new Seen(losses, lost));
+    return lost;
+  }
+
+  private static long number(Map<String, String> stats, String name) {
+    return Long.parseLong(stats.getOrDefault(name, "0"));
+  }
+}
