@@ -12,23 +12,27 @@ public final class MemcachedServer implements AutoCloseable {
   private static final int MEGABYTES = 64;
 
   private final int port = ServerProcess.freePort();
-  private final ServerProcess process;
+  private final String binary;
+  private ServerProcess process;
 
   private MemcachedServer(String binary) {
-    this.process =
-        ServerProcess.start(
-            List.of(
-                binary,
-                "-u",
-                "root",
-                "-l",
-                "127.0.0.1",
-                "-p",
-                Integer.toString(port),
-                "-m",
-                Integer.toString(MEGABYTES)),
-            Map.of(),
-            port);
+    this.binary = binary;
+    this.process = run();
+  }
+
+  private ServerProcess run() {
+    List<String> command =
+        List.of(
+            binary,
+            "-u",
+            "root",
+            "-l",
+            "127.0.0.1",
+            "-p",
+            Integer.toString(port),
+            "-m",
+            Integer.toString(MEGABYTES));
+    return ServerProcess.start(command, Map.of(), port);
   }
 
   /**
@@ -47,6 +51,16 @@ public final class MemcachedServer implements AutoCloseable {
       throw new IllegalStateException("no memcached here: ./dev deps installs it");
     }
     return binary.map(MemcachedServer::new);
+  }
+
+  /** Ends it as {@code kill -9} does; what it held is lost. */
+  public void kill() {
+    process.close();
+  }
+
+  /** Starts it again, empty, on the same port. */
+  public void restart() {
+    process = run();
   }
 
   /** Where it listens, on 127.0.0.1. */

@@ -1,0 +1,129 @@
+package dev.quipu.memcached;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.quipu.store.AtomicOperations;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.testservers.MemcachedServer;
+import dev.quipu.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Whatever a server of a cluster loses, and in whatever way, the driver tells since when. */
+final class MemcachedLossesTest {
+  private static final Optional<Duration> KEPT = Optional.empty();
+
+  private MemcachedServer first;
+  private MemcachedServer second;
+  private StoreDriver driver;
+
+  @SuppressWarnings("NullAway.Init") // JUnit calls open before each test
+  MemcachedLossesTest() {}
+
+  @BeforeEach
+  void open() {
+    Optional<MemcachedServer> started = MemcachedServer.start();
+    assumeTrue(started.isPresent(), "no memcached on this machine: ./dev deps installs it");
+    first = started.orElseThrow();
+    second = MemcachedServer.start().orElseThrow();
+    driver =
+        StoreProvider.open(
+            "memcached://127.0.0.1:%d,127.0.0.1:%d?timeoutMillis=2000"
+                .formatted(first.port(), second.port()));
+  }
+
+  @AfterEach
+  void close() {
+    driver.close();
+    first.kill();
+    second.kill();
+  }
+
+  private static Instant now() {
+    return Instant.ofEpochMilli(Clock.system().epochMillis());
+  }
+
+  private Instant opened() {
+    Instant opened = driver.intactSince();
+    assertTrue(opened.isAfter(now().minusSeconds(60)), "since they were started: " + opened);
+    assertTrue(opened.isBefore(now().plusSeconds(3)), opened.toString());
+    return opened;
+  }
+
+  @Test
+  void aFlushIsSeen() {
+    opened();
+    Instant before = now();
+    Caches.ask(second, "flush_all");
+    assertTrue(!driver.intactSince().isBefore(before), "a flush was not seen");
+  }
+
+  @Test
+  void aServerThatIsAwayIsNotIntactAndOneThatReturnsIsSinceItsStart() throws Exception {
+    opened();
+    first.kill();
+    Instant lost = away();
+    assertEquals(Instant.MAX, lost);
+    Instant before = now();
+    first.restart();
+    long start = Clock.system().nanoTime();
+    Instant after = away();
+    while (after.equals(Instant.MAX)) { // the client is about to connect again
+      assertTrue(Clock.system().nanoTime() - start < 30_000_000_000L, "it never returned");
+      Clock.system().sleep(Duration.ofMillis(50));
+      after = away();
+    }
+    assertTrue(!after.isBefore(before), after + " is before " + before);
+  }
+
+  /** What it tells; a call without an answer says as little. */
+  private Instant away() {
+    try {
+      return driver.intactSince();
+    } catch (StoreException e) {
+      assertEquals(Outcome.NOT_APPLIED, e.outcome());
+      return Instant.MAX;
+    }
+  }
+
+  @Test
+  void whatWasDroppedForWantOfRoomIsSeen() {
+    String large = "x".repeat(500_000);
+    opened();
+    Instant before = now();
+    for (int i = 0; i < 400; i++) {
+      Caches.ask(first, "set large%d 0 0 %d\r\n%s".formatted(i, large.length(), large));
+    }
+    assertTrue(!driver.intactSince().isBefore(before), "an eviction was not seen");
+  }
+
+  @Test
+  void whileAServerIsAwayNoOtherStandsInForIt() {
+    AtomicOperations operations = driver.operations().orElseThrow();
+    for (int i = 0; i < 50; i++) {
+      operations.set("k" + i, "1", KEPT);
+    }
+    first.kill();
+    int failed = 0;
+    for (int i = 0; i < 50; i++) {
+      try {
+        assertEquals(2, operations.incr("k" + i, 1).orElseThrow(), "counted somewhere else");
+      } catch (StoreException e) {
+        failed++;
+      }
+    }
+    assertTrue(failed > 5 && failed < 45, failed + " of 50 keys lie on the server that is away");
+    assertThrows(
+        StoreException.class, () -> StoreProvider.open(Caches.uri(1, Duration.ofSeconds(1))));
+  }
+}
