@@ -4,6 +4,7 @@ module dev.quipu {
   requires static transitive org.jspecify;
 
   exports dev.quipu;
+  exports dev.quipu.display;
   exports dev.quipu.store;
   exports dev.quipu.technique;
   exports dev.quipu.time;

@@ -7,18 +7,19 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /** How writers that lost a race let others go first: by chance, and longer each time. */
-final class Backoff {
+public final class Backoff {
   private static final long PAUSE_MIN_NANOS = 100_000;
   private static final long PAUSE_MAX_NANOS = 50_000_000;
 
   private Backoff() {}
 
   /**
-   * Waits after this round.
+   * Waits after this round, 50 ms at most.
    *
    * @param round from 0
+   * @throws StoreException if interrupted
    */
-  static void pause(Clock clock, RandomGenerator random, int round) {
+  public static void pause(Clock clock, RandomGenerator random, int round) {
     long longest = Math.min(PAUSE_MAX_NANOS, PAUSE_MIN_NANOS << Math.min(round, 20));
     try {
       clock.sleep(Duration.ofNanos(random.nextLong(longest + 1)));

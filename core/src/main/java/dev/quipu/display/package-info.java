@@ -1,0 +1,5 @@
+/** Counters to be shown: a cache in front of a durable counter. */
+@NullMarked
+package dev.quipu.display;
+
+import org.jspecify.annotations.NullMarked;
