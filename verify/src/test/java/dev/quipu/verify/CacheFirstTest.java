@@ -137,6 +137,8 @@ final class CacheFirstTest {
     assertEquals(Outcome.UNKNOWN, e.outcome());
     unwritable.isAway = false;
     assertEquals(MAX + 1, through.view("page", NO_ID).orElseThrow());
+    assertEquals(MAX, durably(), "what was lost on the way back was applied once");
+    through.writeBack();
     assertEquals(MAX + 1, durably());
   }
 
