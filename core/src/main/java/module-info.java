@@ -5,6 +5,7 @@ module dev.quipu {
 
   exports dev.quipu;
   exports dev.quipu.display;
+  exports dev.quipu.presence;
   exports dev.quipu.store;
   exports dev.quipu.technique;
   exports dev.quipu.time;

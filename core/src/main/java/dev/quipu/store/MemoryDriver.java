@@ -48,7 +48,7 @@ public final class MemoryDriver implements StoreDriver {
   /** All that was ever stored here is there until this process ends. */
   @Override
   public Instant intactSince() {
-    return Instant.EPOCH;
+    return Instant.MIN;
   }
 
   @Override

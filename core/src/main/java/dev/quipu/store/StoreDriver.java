@@ -65,10 +65,10 @@ public interface StoreDriver extends AutoCloseable {
    * store each time. A durable store never loses anything; of others, unless they can tell, it is
    * not known.
    *
-   * @return {@link Instant#EPOCH} for ever, {@link Instant#MAX} for not known
+   * @return {@link Instant#MIN} for ever, {@link Instant#MAX} for not known
    */
   default Instant intactSince() {
-    return profile().has(Capability.DURABLE) ? Instant.EPOCH : Instant.MAX;
+    return profile().has(Capability.DURABLE) ? Instant.MIN : Instant.MAX;
   }
 
   /** Ends the use of what the driver opened itself; never of what was handed to it. */

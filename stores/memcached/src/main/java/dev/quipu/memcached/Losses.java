@@ -38,7 +38,7 @@ final class Losses {
     Map<InetSocketAddress, Map<String, String>> all =
         MemcachedDriver.call(Outcome.NOT_APPLIED, client::getStats);
     Instant now = Instant.ofEpochMilli(clock.epochMillis());
-    Instant latest = all.size() < servers ? Instant.MAX : Instant.EPOCH;
+    Instant latest = all.size() < servers ? Instant.MAX : Instant.MIN;
     synchronized (seen) {
       for (Map.Entry<InetSocketAddress, Map<String, String>> each : all.entrySet()) {
         Instant lost = lost(each.getKey(), each.getValue(), now);
@@ -54,7 +54,7 @@ final class Losses {
     }
     long losses = COUNTS.stream().mapToLong(name -> number(stats, name)).sum();
     Instant started = now.minusSeconds(number(stats, "uptime")).plus(COARSENESS);
-    Seen before = seen.getOrDefault(server, new Seen(0, Instant.EPOCH));
+    Seen before = seen.getOrDefault(server, new Seen(0, Instant.MIN));
     // A server that started again counts from 0: then its start is the last loss.
     Instant counted = losses == before.losses ? before.lost : now;
     Instant lost = counted.isAfter(started) ? counted : started;

@@ -163,4 +163,12 @@ public abstract class TechniquesContract {
       return TechniquesContract.this.openStore();
     }
   }
+
+  @Nested
+  final class OfPresence extends PresenceContract {
+    @Override
+    protected StoreDriver openStore() throws Exception {
+      return TechniquesContract.this.openStore();
+    }
+  }
 }
