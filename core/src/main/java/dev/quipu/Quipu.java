@@ -1,5 +1,10 @@
 package dev.quipu;
 
+import dev.quipu.display.CacheFirst;
+import dev.quipu.display.DisplayCounters;
+import dev.quipu.display.DurableFirst;
+import dev.quipu.presence.Presence;
+import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.technique.MarkerItem;
@@ -9,6 +14,7 @@ import dev.quipu.technique.UniqueViews;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Function;
@@ -27,11 +33,13 @@ import java.util.function.Function;
  */
 public final class Quipu implements AutoCloseable {
   private final Counters counters;
+  private final Store store;
   private final UniqueViews views;
   private final Runnable onClose;
 
   private Quipu(Counters counters, Store store, Runnable onClose) {
     this.counters = counters;
+    this.store = store;
     this.views = new UniqueViews(store);
     this.onClose = onClose;
   }
@@ -92,6 +100,41 @@ public final class Quipu implements AutoCloseable {
   /** Exact unique views. */
   public UniqueViews views() {
     return views;
+  }
+
+  /** The store itself, for what is not a counter: locks, online users, atomic operations. */
+  public Store store() {
+    return store;
+  }
+
+  /** How many were online within the last five minutes, by the variant that promises most. */
+  public Presence presence() {
+    return Presence.on(store);
+  }
+
+  /** Counters to be shown, straight from the store. */
+  public DisplayCounters display() {
+    return DurableFirst.withoutCache(counters, store.clock());
+  }
+
+  /**
+   * Counters to be shown from a cache. No view is lost.
+   *
+   * @param ageMax the oldest number that is shown
+   */
+  public DisplayCounters display(AtomicOperations cache, Duration ageMax) {
+    return new DurableFirst(cache, counters, store.clock(), ageMax);
+  }
+
+  /**
+   * Counters that are counted in a cache first. A cache that is lost takes at most {@code
+   * unflushedMax} views a counter with it. Start a {@link dev.quipu.display.WriteBack} for them.
+   *
+   * @throws IllegalArgumentException if the counters keep no request ids, or the store has no
+   *     ordered scan
+   */
+  public CacheFirst displayCacheFirst(AtomicOperations cache, long unflushedMax) {
+    return new CacheFirst(cache, store, counters, unflushedMax);
   }
 
   @Override

@@ -20,6 +20,7 @@ import java.util.HexFormat;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /*
  * A DURABLE COUNTER THAT IS SHOWN FROM A CACHE
@@ -62,7 +63,7 @@ public final class DurableFirst implements DisplayCounters {
   private static final Duration REBUILD_WAIT = Duration.ofSeconds(1);
   private static final Optional<Duration> MARK = Optional.of(REBUILD_WAIT);
 
-  private final AtomicOperations cache;
+  private final @Nullable AtomicOperations cache;
   private final Counters counters;
   private final Clock clock;
   private final Duration ageMax;
@@ -78,9 +79,9 @@ public final class DurableFirst implements DisplayCounters {
     this(cache, counters, clock, ageMax, Randomness.secure());
   }
 
-  /** As the other, with the caller's chance. */
+  /** As the other, with the caller's chance, and without a cache if it is null. */
   public DurableFirst(
-      AtomicOperations cache,
+      @Nullable AtomicOperations cache,
       Counters counters,
       Clock clock,
       Duration ageMax,
@@ -94,6 +95,11 @@ public final class DurableFirst implements DisplayCounters {
     this.clock = clock;
     this.ageMax = ageMax;
     this.random = random;
+  }
+
+  /** Shows the durable counter itself: for a store that can be asked each time. */
+  public static DurableFirst withoutCache(Counters counters, Clock clock) {
+    return new DurableFirst(null, counters, clock, AGE_DEFAULT, Randomness.secure());
   }
 
   @Override
@@ -113,6 +119,11 @@ public final class DurableFirst implements DisplayCounters {
   @Override
   public Optional<DisplayReading> read(String name) {
     Limits.checkText("name", name, Limits.NAME_BYTES_MAX);
+    AtomicOperations shared = cache;
+    return shared == null ? ask(name).reading() : read(name, shared);
+  }
+
+  private Optional<DisplayReading> read(String name, AtomicOperations shared) {
     String hash =
         HexFormat.of().formatHex(Key.digest(name.getBytes(StandardCharsets.UTF_8)), 0, 16);
     String key = "shown:" + hash;
@@ -120,14 +131,14 @@ public final class DurableFirst implements DisplayCounters {
     try {
       long start = clock.nanoTime();
       for (int round = 0; clock.nanoTime() - start < REBUILD_WAIT.toNanos(); round++) {
-        Optional<Shown> cached = cache.get(key).flatMap(Shown::parse).filter(this::isYoung);
+        Optional<Shown> cached = shared.get(key).flatMap(Shown::parse).filter(this::isYoung);
         if (cached.isPresent()) {
           return cached.get().reading();
         }
-        if (cache.add(mark, "1", MARK)) {
+        if (shared.add(mark, "1", MARK)) {
           Shown asked = ask(name);
-          cache.set(key, asked.text(), Optional.of(ageMax));
-          cache.delete(mark);
+          shared.set(key, asked.text(), Optional.of(ageMax));
+          shared.delete(mark);
           return asked.reading();
         }
         Backoff.pause(clock, random, round);

@@ -1,7 +1,9 @@
 package dev.quipu.presence;
 
 import dev.quipu.Limits;
+import dev.quipu.store.Capability;
 import dev.quipu.store.Key;
+import dev.quipu.store.Store;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
@@ -28,6 +30,13 @@ public interface Presence {
    * @throws dev.quipu.store.StoreException if it cannot be told
    */
   Online online(String room);
+
+  /** The variant that promises most on a store, for windows of five minutes. */
+  static Presence on(Store store) {
+    return store.profile().has(Capability.ORDERED_SCAN)
+        ? new OnlineExact(store, Window.DEFAULT.length())
+        : new OnlineRing(store, Window.DEFAULT);
+  }
 
   /**
    * A short name for a room, or for a client in one, that is fit to be part of a key in any store.

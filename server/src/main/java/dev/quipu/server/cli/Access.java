@@ -6,6 +6,7 @@ import dev.quipu.CounterPage;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.presence.Online;
 import dev.quipu.technique.ViewEvent;
 import java.time.Instant;
 import java.util.List;
@@ -33,6 +34,11 @@ interface Access extends AutoCloseable {
    * @return how many of them counted now; the others had counted before
    */
   int addViews(List<ViewEvent> events);
+
+  Online online(String room);
+
+  /** A client was seen in a room just now. */
+  void seen(String room, String client);
 
   @Override
   void close();

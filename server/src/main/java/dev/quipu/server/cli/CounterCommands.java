@@ -8,6 +8,7 @@ import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.presence.Online;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.StoreException;
 import java.util.LinkedHashMap;
@@ -230,6 +231,52 @@ final class CounterCommands {
           }
           after = page.resumeAfter().get();
         }
+      }
+    }
+  }
+
+  @Command(
+      name = "online",
+      description = "Print how many are online in a room.",
+      footer = {"", "Examples:", "  quipu online lobby --seen ann", "  quipu online lobby"})
+  static final class OnlineCommand implements Callable<Integer> {
+    @Mixin private Target target = new Target();
+    @Mixin private Output output = new Output();
+
+    @Parameters(paramLabel = "ROOM", description = "The room.")
+    private String room = "";
+
+    @Option(
+        names = "--seen",
+        paramLabel = "CLIENT",
+        description = "Before that, note that this client was seen in it just now.")
+    private @Nullable String seen;
+
+    @Override
+    public Integer call() {
+      String client = seen;
+      try (Access access = client == null ? target.openToRead() : target.open()) {
+        if (client != null) {
+          target
+              .attempts()
+              .repeat(() -> {
+                access.seen(room, client);
+                return room;
+              });
+        }
+        Online online = access.online(room);
+        if (!online.complete()) {
+          output.note("the cache may have lost some: this may be wrong");
+        }
+        String value = Long.toString(online.value());
+        Map<String, Object> members = Output.members("room", room, "value", value);
+        if (online.complete()) {
+          members.put("low", Long.toString(online.low()));
+          members.put("high", Long.toString(online.high()));
+        }
+        members.put("complete", online.complete());
+        output.print(value, members);
+        return ExitCode.OK;
       }
     }
   }

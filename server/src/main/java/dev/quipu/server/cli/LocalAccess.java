@@ -7,6 +7,7 @@ import dev.quipu.Quipu;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.presence.Online;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import dev.quipu.technique.ViewEvent;
@@ -82,6 +83,16 @@ final class LocalAccess implements Access {
       }
     }
     return counted;
+  }
+
+  @Override
+  public Online online(String room) {
+    return quipu.presence().online(room);
+  }
+
+  @Override
+  public void seen(String room, String client) {
+    quipu.presence().seen(room, client);
   }
 
   @Override

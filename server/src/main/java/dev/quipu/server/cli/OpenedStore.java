@@ -23,6 +23,15 @@ record OpenedStore(StoreDriver driver, String name, Runnable onClose) implements
    * @throws IllegalArgumentException if it is no store
    */
   static OpenedStore of(String uri) {
+    return of("--store", uri);
+  }
+
+  /**
+   * Opens what another option says.
+   *
+   * @param option for the message
+   */
+  static OpenedStore of(String option, String uri) {
     if (isEngine(uri)) {
       Engine engine = Engine.open(directory(uri), EngineOptions.defaults());
       return new OpenedStore(engine.driver(), uri, engine::close);
@@ -33,8 +42,8 @@ record OpenedStore(StoreDriver driver, String name, Runnable onClose) implements
     }
     if (!uri.contains("://")) {
       throw new IllegalArgumentException(
-          "--store is '%s'; it must be engine:DIR, memory: or a URI like redis://HOST:PORT"
-              .formatted(uri));
+          "%s is '%s'; it must be engine:DIR, memory: or a URI like redis://HOST:PORT"
+              .formatted(option, uri));
     }
     URI parsed = StoreUri.parse(uri);
     StoreDriver driver = StoreProvider.of(parsed).open(parsed);

@@ -26,6 +26,7 @@ import picocli.CommandLine.Model.CommandSpec;
       CounterCommands.ListCommand.class,
       CounterCommands.OutcomeCommand.class,
       DataCommands.ViewsCommand.class,
+      CounterCommands.OnlineCommand.class,
       ImportCommand.class,
       CounterCommands.ExportCommand.class,
       DataCommands.CheckCommand.class,

@@ -7,6 +7,7 @@ import dev.quipu.Reading;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.presence.Online;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
@@ -256,6 +257,28 @@ final class RemoteAccess implements Access {
       counted += line.path("counted").asBoolean() ? 1 : 0;
     }
     return counted;
+  }
+
+  @Override
+  public Online online(String room) {
+    JsonNode node = ok(send(get("/v1/presence/" + encode(room)), false));
+    long value = number(node, "value").orElseThrow();
+    Instant from = Instant.parse(node.path("from").asString());
+    Instant until = Instant.parse(node.path("until").asString());
+    return node.path("complete").asBoolean()
+        ? new Online(
+            value,
+            number(node, "low").orElseThrow(),
+            number(node, "high").orElseThrow(),
+            from,
+            until,
+            true)
+        : Online.incomplete(value, from, until);
+  }
+
+  @Override
+  public void seen(String room, String client) {
+    ok(send(post("/v1/presence/" + encode(room), JSON, json(Map.of("clientId", client))), true));
   }
 
   @Override

@@ -5,9 +5,11 @@ import dev.quipu.Counters;
 import dev.quipu.Quipu;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.presence.Presence;
 import dev.quipu.server.LogSetup;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
+import dev.quipu.server.http.Services;
 import dev.quipu.store.Store;
 import dev.quipu.technique.ShardOptions;
 import dev.quipu.technique.Sharded;
@@ -30,6 +32,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -47,6 +50,7 @@ import picocli.CommandLine.TypeConversionException;
       "Examples:",
       "  quipu serve --data /var/lib/quipu --window 48h",
       "  quipu serve --store redis://127.0.0.1:6379",
+      "  quipu serve --store postgresql://localhost/counts --cache memcached://localhost",
       "  quipu serve --store dynamodb://eu-west-1/counters --shards 16 --floor 0"
     })
 final class ServeCommand implements Callable<Integer> {
@@ -97,6 +101,10 @@ final class ServeCommand implements Callable<Integer> {
       description = "With --shards: no counter may go above this, 0 or more.")
   private long ceiling = Long.MAX_VALUE;
 
+  @Mixin private CacheOptions cache = new CacheOptions();
+
+  @Mixin private OnlineOptions online = new OnlineOptions();
+
   @Option(
       names = "--http",
       paramLabel = "PORT",
@@ -143,10 +151,10 @@ final class ServeCommand implements Callable<Integer> {
       throw new IllegalArgumentException("--http is " + http + ", the limits are 0 and 65535");
     }
     HttpOptions options = HttpOptions.defaults().at(bind, http, Target.token(tokenFile), insecure);
-    Opened opened = open(storeUri());
+    Opened opened = opened(open(storeUri()));
     HttpServer server;
     try {
-      server = HttpServer.start(options, opened.quipu, opened.name, Clock.system());
+      server = HttpServer.start(options, opened.services, Clock.system());
     } catch (IOException e) {
       opened.close();
       throw e;
@@ -161,7 +169,7 @@ final class ServeCommand implements Callable<Integer> {
                   stopped.countDown();
                 },
                 "quipu-stop"));
-    ready(server.address(), opened.name);
+    ready(server.address(), opened.services.storeName());
     await(stopped);
     return ExitCode.OK;
   }
@@ -177,18 +185,43 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   /**
-   * What was opened, and what there is to close.
+   * A store that was opened to count on, and what there is to close besides.
    *
    * @param name the store as it may be shown: without a password
    */
-  private record Opened(Quipu quipu, String name, Runnable onClose) {
+  private record Counting(Quipu quipu, String name, Runnable onClose) {
     void close() {
       quipu.close();
       onClose.run();
     }
   }
 
-  private Opened open(String uri) {
+  /** All that was opened, to be closed in one. */
+  private record Opened(Services services, Runnable onClose) {
+    void close() {
+      onClose.run();
+    }
+  }
+
+  /** Opens the cache too. */
+  private Opened opened(Counting counting) {
+    Quipu quipu = counting.quipu;
+    try {
+      CacheOptions.Shown shown = cache.open(quipu);
+      Presence presence = online.on(shown.store().orElseGet(quipu::store));
+      return new Opened(
+          new Services(quipu, shown.counters(), presence, counting.name),
+          () -> {
+            shown.onClose().run();
+            counting.close();
+          });
+    } catch (RuntimeException e) {
+      counting.close();
+      throw e;
+    }
+  }
+
+  private Counting open(String uri) {
     if (OpenedStore.isEngine(uri)) {
       if (technique != null || isDivided()) {
         throw new IllegalArgumentException(
@@ -196,7 +229,7 @@ final class ServeCommand implements Callable<Integer> {
       }
       Engine engine =
           Engine.open(OpenedStore.directory(uri), EngineOptions.defaults().withWindow(window));
-      return new Opened(Quipu.on(engine), uri, () -> {});
+      return new Counting(Quipu.on(engine), uri, () -> {});
     }
     OpenedStore opened = OpenedStore.of(uri);
     try {
@@ -205,7 +238,7 @@ final class ServeCommand implements Callable<Integer> {
               ? Techniques.bestFor(opened.driver().profile())
               : Techniques.named(technique);
       Quipu quipu = Quipu.on(opened.driver(), each -> counters(spec, each));
-      return new Opened(quipu, opened.name(), opened::close);
+      return new Counting(quipu, opened.name(), opened::close);
     } catch (RuntimeException e) {
       opened.close();
       throw e;

@@ -24,7 +24,6 @@ import org.jspecify.annotations.Nullable;
 /** Counters over HTTP. */
 final class CounterRoutes {
   private static final int PAGE_COUNTERS = 100;
-  private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
 
   private final Counters counters;
   private final Metrics metrics;
@@ -37,7 +36,7 @@ final class CounterRoutes {
   /** POST /v1/counters/{name}/add */
   Answer add(Exchange exchange) {
     JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling"));
-    Add add = read(exchange.variable(), body, idempotencyKey(exchange));
+    Add add = read(exchange.variable(), body, exchange.idempotencyKey().orElse(null));
     AddResult result = counters.add(add);
     metrics.added(result);
     Map<String, Object> members = members(add, result);
@@ -249,25 +248,5 @@ final class CounterRoutes {
 
   private static RequestId id(String text) {
     return RequestId.of(text);
-  }
-
-  /** The key of a request: a quoted string as the standard has it, or the bare text. */
-  private static @Nullable RequestId idempotencyKey(Exchange exchange) {
-    List<String> found = exchange.headers().getAll(IDEMPOTENCY_KEY);
-    if (found.isEmpty()) {
-      return null;
-    }
-    if (found.size() > 1) {
-      throw Problem.badRequest("header " + IDEMPOTENCY_KEY + " is there twice");
-    }
-    String text = found.getFirst().strip();
-    if (text.length() >= 2 && text.startsWith("\"") && text.endsWith("\"")) {
-      text = text.substring(1, text.length() - 1).replaceAll("\\\\([\"\\\\])", "$1");
-    }
-    try {
-      return RequestId.of(text);
-    } catch (IllegalArgumentException e) {
-      throw Problem.badRequest("header " + IDEMPOTENCY_KEY + ": " + e.getMessage());
-    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.quipu.server.http;
 
+import dev.quipu.RequestId;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import java.nio.ByteBuffer;
@@ -14,6 +15,8 @@ import java.util.Set;
 
 /** One request, and what its route reads of it. */
 final class Exchange {
+  private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
+
   private final HttpMethod method;
   private final HttpHeaders headers;
   private final String variable;
@@ -44,6 +47,26 @@ final class Exchange {
 
   HttpHeaders headers() {
     return headers;
+  }
+
+  /** The id of the request, if any: a quoted string as the standard has it, or the bare text. */
+  Optional<RequestId> idempotencyKey() {
+    List<String> found = headers.getAll(IDEMPOTENCY_KEY);
+    if (found.isEmpty()) {
+      return Optional.empty();
+    }
+    if (found.size() > 1) {
+      throw Problem.badRequest("header " + IDEMPOTENCY_KEY + " is there twice");
+    }
+    String text = found.getFirst().strip();
+    if (text.length() >= 2 && text.startsWith("\"") && text.endsWith("\"")) {
+      text = text.substring(1, text.length() - 1).replaceAll("\\\\([\"\\\\])", "$1");
+    }
+    try {
+      return Optional.of(RequestId.of(text));
+    } catch (IllegalArgumentException e) {
+      throw Problem.badRequest("header " + IDEMPOTENCY_KEY + ": " + e.getMessage());
+    }
   }
 
   /** A query parameter. */

@@ -1,6 +1,5 @@
 package dev.quipu.server.http;
 
-import dev.quipu.Quipu;
 import dev.quipu.time.Clock;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -24,7 +23,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** Serves counters and views over HTTP. */
+/** Serves counters, views and presence over HTTP. */
 public final class HttpServer implements AutoCloseable {
   private static final int BACKLOG = 1_024;
   private static final Duration LOOK = Duration.ofMillis(5);
@@ -39,11 +38,10 @@ public final class HttpServer implements AutoCloseable {
   private final Dispatcher dispatcher;
   private final Channel listener;
 
-  private HttpServer(HttpOptions options, Quipu quipu, String storeName, Clock clock)
-      throws IOException {
+  private HttpServer(HttpOptions options, Services services, Clock clock) throws IOException {
     this.options = options;
     this.clock = clock;
-    this.routes = new Routes(quipu, storeName, metrics, clock);
+    this.routes = new Routes(services, metrics, clock);
     this.dispatcher = new Dispatcher(routes, options.token());
     this.listener = listen();
   }
@@ -51,12 +49,11 @@ public final class HttpServer implements AutoCloseable {
   /**
    * Starts to serve.
    *
-   * @param storeName what {@code /readyz} calls the store
    * @throws IOException if the address cannot be bound
    */
-  public static HttpServer start(HttpOptions options, Quipu quipu, String storeName, Clock clock)
+  public static HttpServer start(HttpOptions options, Services services, Clock clock)
       throws IOException {
-    return new HttpServer(options, quipu, storeName, clock);
+    return new HttpServer(options, services, clock);
   }
 
   /** Where it listens. */

@@ -1,6 +1,5 @@
 package dev.quipu.server.http;
 
-import dev.quipu.Quipu;
 import dev.quipu.time.Clock;
 import io.netty.handler.codec.http.HttpMethod;
 import java.util.ArrayList;
@@ -14,10 +13,13 @@ final class Routes {
 
   private final List<Route> all;
 
-  Routes(Quipu quipu, String storeName, Metrics metrics, Clock clock) {
-    CounterRoutes counters = new CounterRoutes(quipu.counters(), metrics);
-    ViewRoutes views = new ViewRoutes(quipu.views());
-    OperationRoutes operation = new OperationRoutes(quipu, storeName, metrics, clock);
+  Routes(Services services, Metrics metrics, Clock clock) {
+    CounterRoutes counters = new CounterRoutes(services.quipu().counters(), metrics);
+    ViewRoutes views = new ViewRoutes(services.quipu().views());
+    DisplayRoutes display = new DisplayRoutes(services.display());
+    PresenceRoutes presence = new PresenceRoutes(services.presence());
+    OperationRoutes operation =
+        new OperationRoutes(services.quipu(), services.storeName(), metrics, clock);
     all =
         List.of(
             Route.post("/v1/counters/{name}/add", SMALL_BODY_BYTES_MAX, counters::add),
@@ -29,6 +31,10 @@ final class Routes {
             Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add),
             Route.post("/v1/views/bulk", BULK_BODY_BYTES_MAX, views::bulk),
             Route.get("/v1/views", views::count),
+            Route.post("/v1/display/{name}/view", SMALL_BODY_BYTES_MAX, display::view),
+            Route.get("/v1/display/{name}", display::read),
+            Route.post("/v1/presence/{room}", SMALL_BODY_BYTES_MAX, presence::seen),
+            Route.get("/v1/presence/{room}", presence::online),
             Route.open("/livez", operation::live),
             Route.open("/readyz", operation::ready),
             Route.get("/metrics", operation::metrics),

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Quipu;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
+import dev.quipu.server.http.Services;
 import dev.quipu.technique.ViewEvent;
 import dev.quipu.time.Clock;
 import java.io.PrintWriter;
@@ -57,7 +58,7 @@ final class CommandsTest {
     }
     HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
     try (Quipu quipu = Quipu.open(data);
-        HttpServer server = HttpServer.start(options, quipu, "test", Clock.system())) {
+        HttpServer server = HttpServer.start(options, Services.of(quipu, "test"), Clock.system())) {
       script.run(List.of("--server", "http://127.0.0.1:" + server.address().getPort()));
     }
   }
@@ -91,6 +92,25 @@ final class CommandsTest {
           Said json = run(target, "get", "a/b", "--json");
           assertEquals(
               "5", JsonMapper.builder().build().readTree(json.out).path("value").asString());
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"directory", "server"})
+  void whoIsOnlineIsCounted(String kind) throws Exception {
+    on(
+        kind,
+        target -> {
+          assertEquals(new Said(0, line("1"), ""), run(target, "online", "a b", "--seen", "ann"));
+          assertEquals(new Said(0, line("2"), ""), run(target, "online", "a b", "--seen", "bob"));
+          assertEquals(new Said(0, line("2"), ""), run(target, "online", "a b", "--seen", "ann"));
+          assertEquals(new Said(0, line("0"), ""), run(target, "online", "elsewhere"));
+          assertEquals(
+              line(
+                  "{\"room\":\"a b\",\"value\":\"2\",\"low\":\"2\",\"high\":\"2\",\"complete\":true}"),
+              run(target, "online", "a b", "--json").out);
+          assertEquals(2, run(target, "online", "x".repeat(513)).code);
+          assertEquals(2, run(target, "online", "a", "--seen", "x".repeat(256)).code);
         });
   }
 

@@ -11,6 +11,7 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
+import dev.quipu.server.http.Services;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
@@ -95,7 +96,7 @@ final class RemoteAccessTest {
     HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
     try (MemoryDriver driver = new MemoryDriver();
         Quipu quipu = Quipu.on(driver);
-        HttpServer server = HttpServer.start(options, quipu, "test", Clock.system());
+        HttpServer server = HttpServer.start(options, Services.of(quipu, "test"), Clock.system());
         RemoteAccess access =
             new RemoteAccess(
                 URI.create("http://127.0.0.1:" + server.address().getPort()), Optional.empty())) {

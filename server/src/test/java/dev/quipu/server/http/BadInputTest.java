@@ -49,7 +49,7 @@ final class BadInputTest {
                 Duration.ofMillis(700),
                 Duration.ofSeconds(60),
                 Duration.ofSeconds(15));
-    server = HttpServer.start(options, quipu, "memory:", Clock.system());
+    server = HttpServer.start(options, Services.of(quipu, "memory:"), Clock.system());
     client = new Client(server.address());
     client.add("state", "{\"delta\":7}");
   }

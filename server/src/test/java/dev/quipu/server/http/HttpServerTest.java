@@ -45,7 +45,7 @@ final class HttpServerTest {
   }
 
   private static HttpServer serve(HttpOptions options, Quipu quipu) throws Exception {
-    return HttpServer.start(options, quipu, "test", Clock.system());
+    return HttpServer.start(options, Services.of(quipu, "test"), Clock.system());
   }
 
   @AfterEach

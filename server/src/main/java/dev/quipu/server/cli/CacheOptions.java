@@ -1,0 +1,107 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.Quipu;
+import dev.quipu.display.CacheFirst;
+import dev.quipu.display.DisplayCounters;
+import dev.quipu.display.DurableFirst;
+import dev.quipu.display.WriteBack;
+import dev.quipu.store.Store;
+import dev.quipu.time.Clock;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options that say from where counters are shown. */
+final class CacheOptions {
+  @Option(
+      names = "--cache",
+      paramLabel = "URI",
+      description =
+          "Show counters (/v1/display) from this cache, and keep there who is online:"
+              + " memcached://HOST:PORT, or another store.")
+  private @Nullable String cache;
+
+  @Option(
+      names = "--cache-first",
+      description =
+          "Count what is shown in the cache, and carry it to the store now and then. Without it,"
+              + " each view is durable at once.")
+  private boolean cacheFirst;
+
+  @Option(
+      names = "--unflushed",
+      paramLabel = "N",
+      description =
+          "With --cache-first: so many views of a counter may be lost with the cache, 1 to 1000000"
+              + " (default "
+              + CacheFirst.UNFLUSHED_DEFAULT
+              + ").")
+  private @Nullable Long unflushed;
+
+  @Option(
+      names = "--write-back",
+      paramLabel = "TIME",
+      converter = ServeCommand.DurationConverter.class,
+      description = "With --cache-first: carry it to the store so often (default 5s).")
+  private @Nullable Duration writeBack;
+
+  @Option(
+      names = "--age",
+      paramLabel = "TIME",
+      converter = ServeCommand.DurationConverter.class,
+      description = "Without --cache-first: show numbers that are at most so old (default 1s).")
+  private @Nullable Duration age;
+
+  private static final Duration WRITE_BACK = Duration.ofSeconds(5);
+
+  /**
+   * From where counters are shown.
+   *
+   * @param store of the cache, if there is one
+   */
+  record Shown(DisplayCounters counters, Optional<Store> store, Runnable onClose) {}
+
+  /**
+   * Opens the cache.
+   *
+   * @throws IllegalArgumentException for options that do not go together
+   */
+  Shown open(Quipu quipu) {
+    boolean ofCacheFirst = unflushed != null || writeBack != null;
+    if (cache == null) {
+      if (cacheFirst || ofCacheFirst || age != null) {
+        throw new IllegalArgumentException(
+            "--cache-first, --unflushed, --write-back and --age need --cache");
+      }
+      return new Shown(quipu.display(), Optional.empty(), () -> {});
+    }
+    if (cacheFirst ? age != null : ofCacheFirst) {
+      throw new IllegalArgumentException(
+          "--unflushed and --write-back go with --cache-first, --age without");
+    }
+    OpenedStore opened = OpenedStore.of("--cache", cache);
+    try {
+      Store store = new Store(opened.driver(), Clock.system());
+      if (!cacheFirst) {
+        Duration ageMax = age == null ? DurableFirst.AGE_DEFAULT : age;
+        DisplayCounters counters = quipu.display(store.operations(), ageMax);
+        return new Shown(counters, Optional.of(store), opened::close);
+      }
+      CacheFirst counters =
+          quipu.displayCacheFirst(
+              store.operations(), unflushed == null ? CacheFirst.UNFLUSHED_DEFAULT : unflushed);
+      WriteBack running = new WriteBack(counters, writeBack == null ? WRITE_BACK : writeBack);
+      return new Shown(
+          counters,
+          Optional.of(store),
+          () -> {
+            running.close();
+            opened.close();
+          });
+    } catch (RuntimeException e) {
+      opened.close();
+      throw e;
+    }
+  }
+}

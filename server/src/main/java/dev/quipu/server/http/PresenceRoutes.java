@@ -1,0 +1,42 @@
+package dev.quipu.server.http;
+
+import dev.quipu.presence.Online;
+import dev.quipu.presence.Presence;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/** Who is online, over HTTP. */
+final class PresenceRoutes {
+  private final Presence presence;
+
+  PresenceRoutes(Presence presence) {
+    this.presence = presence;
+  }
+
+  /** POST /v1/presence/{room} */
+  Answer seen(Exchange exchange) {
+    String client = exchange.json(Set.of("clientId")).text("clientId");
+    presence.seen(exchange.variable(), client);
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("room", exchange.variable());
+    members.put("clientId", client);
+    return Answer.json(200, members);
+  }
+
+  /** GET /v1/presence/{room}; a room that nobody was in has 0. */
+  Answer online(Exchange exchange) {
+    Online online = presence.online(exchange.variable());
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("room", exchange.variable());
+    members.put("value", Long.toString(online.value()));
+    if (online.complete()) {
+      members.put("low", Long.toString(online.low()));
+      members.put("high", Long.toString(online.high()));
+    }
+    members.put("complete", online.complete());
+    members.put("from", online.from().toString());
+    members.put("until", online.until().toString());
+    return Answer.json(200, members);
+  }
+}

@@ -1,0 +1,42 @@
+package dev.quipu.server.http;
+
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.time.Instant;
+import java.util.Optional;
+
+/** A store that does not know whether it lost something. */
+final class Forgetful implements StoreDriver {
+  private final MemoryDriver memory = new MemoryDriver();
+
+  @Override
+  public StoreProfile profile() {
+    return memory.profile();
+  }
+
+  @Override
+  public Optional<Item> get(Key key, Consistency consistency) {
+    return memory.get(key, consistency);
+  }
+
+  @Override
+  public WriteResult write(Write write) {
+    return memory.write(write);
+  }
+
+  @Override
+  public Instant intactSince() {
+    return Instant.MAX;
+  }
+
+  @Override
+  public void close() {
+    memory.close();
+  }
+}

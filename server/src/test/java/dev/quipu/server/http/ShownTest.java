@@ -1,0 +1,163 @@
+package dev.quipu.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Quipu;
+import dev.quipu.display.CacheFirst;
+import dev.quipu.presence.OnlineRing;
+import dev.quipu.presence.Window;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Store;
+import dev.quipu.time.Clock;
+import dev.quipu.time.ManualClock;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Counters that are shown, and who is online, over HTTP. */
+final class ShownTest {
+  private static final HttpOptions OPTIONS =
+      HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
+
+  @TempDir Path directory;
+
+  @SuppressWarnings("NullAway.Init") // JUnit sets the directory
+  ShownTest() {}
+
+  /** What to ask of a server. */
+  private interface Questions {
+    void ask(Client client);
+  }
+
+  private static void serve(Services services, Questions questions) throws Exception {
+    try (HttpServer server = HttpServer.start(OPTIONS, services, Clock.system())) {
+      questions.ask(new Client(server.address()));
+    }
+  }
+
+  private static Client.Reply view(Client client, String name, String... headers) {
+    return client.post("/v1/display/" + name + "/view", "", headers);
+  }
+
+  private static Client.Reply seen(Client client, String room, String body) {
+    return client.post("/v1/presence/" + room, body);
+  }
+
+  @Test
+  void withoutACacheTheEngineIsShown() throws Exception {
+    try (Quipu quipu = Quipu.open(directory)) {
+      serve(
+          Services.of(quipu, "test"),
+          client -> {
+            assertEquals(404, client.get("/v1/display/page").status());
+            assertEquals("{\"name\":\"page\",\"value\":\"1\"}", view(client, "page").body());
+            assertEquals("2", view(client, "page", "Idempotency-Key", "\"x\"").text("value"));
+            assertEquals("2", view(client, "page", "Idempotency-Key", "\"x\"").text("value"));
+            Client.Reply shown = client.get("/v1/display/page");
+            assertEquals(200, shown.status());
+            for (String field : List.of("value", "low", "high")) {
+              assertEquals("2", shown.text(field));
+            }
+            assertFalse(Instant.parse(shown.text("asOf")).isBefore(Instant.EPOCH));
+            assertEquals("2", client.get("/v1/counters/page").text("value"), "the same counter");
+          });
+    }
+  }
+
+  @Test
+  void aViewInACacheFirstKeepsNoIdAndTellsWhatIsDurable() throws Exception {
+    try (Quipu quipu = Quipu.open(directory)) {
+      Store cache = new Store(new MemoryDriver(), Clock.system());
+      CacheFirst display = quipu.displayCacheFirst(cache.operations(), 10);
+      serve(
+          new Services(quipu, display, quipu.presence(), "test"),
+          client -> {
+            assertEquals("1", view(client, "a/page").text("value"));
+            assertEquals("2", view(client, "a/page").text("value"));
+            assertEquals("0", client.get("/v1/display/a/page").text("low"));
+            assertEquals(404, client.get("/v1/counters/a/page").status());
+            display.writeBack();
+            assertEquals("2", client.get("/v1/display/a/page").text("low"));
+            assertEquals("2", client.get("/v1/counters/a/page").text("value"));
+            Client.Reply refused = view(client, "a/page", "Idempotency-Key", "\"x\"");
+            assertEquals(501, refused.status());
+            assertEquals("not-applied", refused.text("outcome"));
+            assertTrue(refused.text("detail").contains("durable first"), refused.body());
+          });
+    }
+  }
+
+  @Test
+  void whoIsOnlineIsCountedExactlyOnTheEngine() throws Exception {
+    try (Quipu quipu = Quipu.open(directory)) {
+      serve(
+          Services.of(quipu, "test"),
+          client -> {
+            assertEquals("0", client.get("/v1/presence/lobby").text("value"));
+            for (String name : List.of("ann", "bob", "ann")) {
+              Client.Reply noted = seen(client, "lobby", "{\"clientId\":\"" + name + "\"}");
+              assertEquals(
+                  "{\"room\":\"lobby\",\"clientId\":\"%s\"}".formatted(name), noted.body());
+            }
+            seen(client, "a%20room%2Fwith%20slash", "{\"clientId\":\"数\"}");
+            assertEquals("1", client.get("/v1/presence/a%20room/with%20slash").text("value"));
+            Client.Reply online = client.get("/v1/presence/lobby");
+            assertEquals("2", online.text("value"));
+            assertEquals("2", online.text("low"));
+            assertEquals("2", online.text("high"));
+            assertEquals("true", online.text("complete"));
+            assertEquals(
+                Instant.parse(online.text("from")).plus(Duration.ofMinutes(5)),
+                Instant.parse(online.text("until")));
+          });
+    }
+  }
+
+  @Test
+  void whatMayHaveBeenLostIsToldWithoutBounds() throws Exception {
+    ManualClock clock = new ManualClock(Clock.system().epochMillis());
+    try (Quipu quipu = Quipu.open(directory)) {
+      OnlineRing ring = new OnlineRing(new Store(new Forgetful(), clock), Window.DEFAULT);
+      serve(
+          new Services(quipu, quipu.display(), ring, "test"),
+          client -> {
+            seen(client, "lobby", "{\"clientId\":\"ann\"}");
+            clock.advance(Duration.ofMinutes(1));
+            Client.Reply online = client.get("/v1/presence/lobby");
+            assertEquals("1", online.text("value"));
+            assertEquals("false", online.text("complete"));
+            assertTrue(online.json().path("low").isMissingNode(), online.body());
+            assertTrue(online.json().path("high").isMissingNode(), online.body());
+          });
+    }
+  }
+
+  @Test
+  void badInputIsNamed() throws Exception {
+    try (Quipu quipu = Quipu.open(directory)) {
+      serve(
+          Services.of(quipu, "test"),
+          client -> {
+            assertEquals(400, seen(client, "lobby", "{}").status());
+            assertEquals(400, seen(client, "lobby", "{\"clientId\":\"\"}").status());
+            Client.Reply tooLong =
+                seen(client, "lobby", "{\"clientId\":\"" + "x".repeat(256) + "\"}");
+            assertEquals(400, tooLong.status());
+            assertTrue(tooLong.text("detail").contains("limit is 255"), tooLong.body());
+            assertEquals(400, seen(client, "lobby", "{\"clientId\":\"a\",\"b\":1}").status());
+            assertEquals(400, seen(client, "x".repeat(513), "{\"clientId\":\"a\"}").status());
+            assertEquals(400, client.get("/v1/presence/%0A").status());
+            assertEquals(400, view(client, "x".repeat(513)).status());
+            assertEquals(400, client.get("/v1/display/%00").status());
+            assertEquals(400, view(client, "a", "Idempotency-Key", "x".repeat(256)).status());
+            assertEquals("0", client.get("/v1/presence/lobby").text("value"));
+          });
+    }
+  }
+}
