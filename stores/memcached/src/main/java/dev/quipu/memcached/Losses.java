@@ -26,7 +26,15 @@ final class Losses {
   private final int servers;
   private final Map<InetSocketAddress, Seen> seen = new HashMap<>();
 
-  private record Seen(long losses, Instant lost) {}
+  /**
+   * What a server told last.
+   *
+   * @param started when it started, by its own clock, and its process: after a restart it is
+   *     another
+   * @param losses that it counted
+   * @param lost when it lost something last, or started
+   */
+  private record Seen(String started, long losses, Instant lost) {}
 
   Losses(MemcachedClient client, Clock clock) {
     this.client = client;
@@ -52,13 +60,17 @@ final class Losses {
     if (!stats.containsKey("uptime")) {
       return Instant.MAX; // it did not answer
     }
+    long uptime = number(stats, "uptime");
+    String started = stats.get("pid") + " " + (number(stats, "time") - uptime);
     long losses = COUNTS.stream().mapToLong(name -> number(stats, name)).sum();
-    Instant started = now.minusSeconds(number(stats, "uptime")).plus(COARSENESS);
-    Seen before = seen.getOrDefault(server, new Seen(0, Instant.MIN));
-    // A server that started again counts from 0: then its start is the last loss.
-    Instant counted = losses == before.losses ? before.lost : now;
-    Instant lost = counted.isAfter(started) ? counted : started;
-    seen.put(server, new Seen(losses, lost));
+    Seen before = seen.get(server);
+    Instant lost;
+    if (before == null || !before.started.equals(started)) {
+      lost = losses == 0 ? now.minusSeconds(uptime).plus(COARSENESS) : now;
+    } else {
+      lost = losses == before.losses ? before.lost : now;
+    }
+    seen.put(server, new Seen(started, losses, lost));
     return lost;
   }
 

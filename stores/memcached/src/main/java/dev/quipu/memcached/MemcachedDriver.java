@@ -10,6 +10,7 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
+import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
@@ -98,44 +99,35 @@ public final class MemcachedDriver implements StoreDriver {
   private final AtomicLong states = new AtomicLong();
 
   private MemcachedDriver(
-      MemcachedClient client,
-      Duration timeout,
-      @Nullable MemcachedOperations operations,
-      Runnable onClose) {
+      MemcachedClient client, Duration timeout, Clock clock, boolean isOwn, Runnable onClose) {
     this.client = client;
     this.timeoutMillis = timeout.toMillis();
-    this.operations = operations;
-    this.losses = new Losses(client, Clock.system());
+    this.operations = isOwn ? new MemcachedOperations(client, timeout, clock) : null;
+    this.losses = new Losses(client, clock);
     this.onClose = onClose;
   }
 
   /**
    * Counts on these servers.
    *
-   * @param client stays the caller's to shut down; it must not change keys ({@code sanitizeKeys})
+   * @param client stays the caller's to shut down; it must not change keys ({@code sanitizeKeys}).
+   *     Its {@code incr} cannot tell a miss, so that {@link Store#operations} are made out of
+   *     conditional writes; those of a client that {@link MemcachedProvider} opens are memcached's
    * @param timeout how long to wait for one answer
    */
   public static MemcachedDriver of(MemcachedClient client, Duration timeout) {
-    return of(client, timeout, null, () -> {});
-  }
-
-  /** On a client of Quipu's own, whose {@code incr} and {@code decr} are {@link CountCommand}. */
-  static MemcachedDriver ofOwn(MemcachedClient client, Duration timeout, Runnable onClose) {
-    MemcachedOperations operations = new MemcachedOperations(client, timeout, Clock.system());
-    return of(client, timeout, operations, onClose);
-  }
-
-  private static MemcachedDriver of(
-      MemcachedClient client,
-      Duration timeout,
-      @Nullable MemcachedOperations operations,
-      Runnable onClose) {
     if (client.getServersDescription().size() > 1 && !client.isFailureMode()) {
       LOGGER.warn(
           "The memcached client is not in failure mode: while a server is away, it counts on"
               + " another, and counts are lost when that one returns. Set failureMode.");
     }
-    return new MemcachedDriver(client, timeout, operations, onClose);
+    return new MemcachedDriver(client, timeout, Clock.system(), false, () -> {});
+  }
+
+  /** On a client of Quipu's own, whose {@code incr} and {@code decr} are {@link CountCommand}. */
+  static MemcachedDriver ofOwn(
+      MemcachedClient client, Duration timeout, Clock clock, Runnable onClose) {
+    return new MemcachedDriver(client, timeout, clock, true, onClose);
   }
 
   @Override

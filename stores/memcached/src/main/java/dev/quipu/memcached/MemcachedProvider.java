@@ -7,6 +7,7 @@ import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
+import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -50,6 +51,10 @@ public final class MemcachedProvider implements StoreProvider {
 
   @Override
   public StoreDriver open(URI uri) {
+    return open(uri, Clock.system());
+  }
+
+  static StoreDriver open(URI uri, Clock clock) {
     StoreUri parsed = new StoreUri(uri, PORT, Set.of("connections"));
     XMemcachedClientBuilder builder =
         new XMemcachedClientBuilder(
@@ -69,7 +74,7 @@ public final class MemcachedProvider implements StoreProvider {
       requireAll(client, parsed.hosts().size());
       client.setOptimizeGet(false);
       client.setTimeoutExceptionThreshold(1); // the second in a row closes what others wait behind
-      return MemcachedDriver.ofOwn(client, parsed.timeout(), () -> shutdown(client));
+      return MemcachedDriver.ofOwn(client, parsed.timeout(), clock, () -> shutdown(client));
     } catch (IOException e) {
       throw new StoreException(
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "memcached: " + e.getMessage(), e);
