@@ -26,6 +26,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +101,7 @@ public final class CacheFirst implements DisplayCounters {
   private static final int ROUNDS_MAX = 1_000;
   private static final int LOSSES_MAX = 8; // in one call
   private static final int FLUSHES_MAX = 8; // in one call
-  private static final int CACHE_KEYS_MAX = 100; // in one read of the cache
+  private static final int FLUSHED_TOGETHER = 50; // by one read of the cache
 
   private final AtomicOperations cache;
   private final Store durable;
@@ -265,19 +268,31 @@ public final class CacheFirst implements DisplayCounters {
    * @throws StoreException if it was not done for all; the next round goes on
    */
   public void writeBack() {
+    writeBack(Runnable::run);
+  }
+
+  /** The same, several at a time. */
+  void writeBack(Executor executor) {
+    List<CompletableFuture<Void>> running = new ArrayList<>();
     for (String partition : CachedCount.PARTITIONS) {
       Scan scan = Scan.all(partition);
       while (true) {
         Page page = durable.scan(scan);
         List<Item> items = page.items();
-        for (int from = 0; from < items.size(); from += CACHE_KEYS_MAX) {
-          flush(items.subList(from, Math.min(items.size(), from + CACHE_KEYS_MAX)));
+        for (int from = 0; from < items.size(); from += FLUSHED_TOGETHER) {
+          List<Item> some = items.subList(from, Math.min(items.size(), from + FLUSHED_TOGETHER));
+          running.add(CompletableFuture.runAsync(() -> flush(some), executor));
         }
         if (page.resumeAt().isEmpty()) {
           break;
         }
         scan = scan.resumedAt(page.resumeAt().get());
       }
+    }
+    try {
+      CompletableFuture.allOf(running.toArray(CompletableFuture[]::new)).join();
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof RuntimeException failed ? failed : e;
     }
   }
 

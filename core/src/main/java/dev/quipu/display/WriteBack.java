@@ -2,6 +2,9 @@ package dev.quipu.display;
 
 import dev.quipu.store.StoreException;
 import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
@@ -19,6 +22,8 @@ public final class WriteBack implements AutoCloseable {
   public static final Duration INTERVAL_MAX = Duration.ofHours(1);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(WriteBack.class);
+
+  private static final int AT_ONCE_MAX = 16;
 
   private final CacheFirst counters;
   private final Duration interval;
@@ -44,10 +49,13 @@ public final class WriteBack implements AutoCloseable {
   }
 
   private void run() {
-    while (!awaitNext()) {
-      round();
+    try (ExecutorService several =
+        Executors.newFixedThreadPool(AT_ONCE_MAX, Thread.ofVirtual().factory())) {
+      while (!awaitNext()) {
+        round(several);
+      }
+      round(several);
     }
-    round();
   }
 
   /** Whether it was closed in the meantime. */
@@ -66,9 +74,9 @@ public final class WriteBack implements AutoCloseable {
     }
   }
 
-  private void round() {
+  private void round(Executor several) {
     try {
-      counters.writeBack();
+      counters.writeBack(several);
     } catch (StoreException e) {
       LOGGER.warn("A write-back was not finished; the next one goes on: {}", e.getMessage());
     } catch (RuntimeException e) {
