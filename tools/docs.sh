@@ -17,11 +17,13 @@ mv README.md.new README.md
 # Each technique's page is the essay at the head of its file.
 for name in AtomicAdd:atomic-add Optimistic:optimistic \
   OptimisticWithHistory:optimistic-with-history RequestTokens:request-token MarkerItem:marker-item ItemCollection:item-collection \
-  TokenSet:token-set Sharded:sharded Locks:locks; do
+  TokenSet:token-set Sharded:sharded Locks:locks CacheFirst:cache-first DurableFirst:durable-first \
+  OnlineRing:online-ring OnlineExact:online-exact OnlineApproximate:online-approximate; do
   page=docs/concepts/${name#*:}.md
   {
     printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "${name#*:}" "${name%:*}"
-    sed -n '/^\/\*$/,/^ \*\/$/p' "core/src/main/java/dev/quipu/technique/${name%:*}.java" |
+    find core/src/main sketches/src/main -name "${name%:*}.java" \
+      -exec sed -n '/^\/\*$/,/^ \*\/$/p' {} + |
       sed '1d;$d;s/^ \* \{0,1\}//'
     printf '```\n'
   } > "$page"
@@ -31,7 +33,7 @@ done
   printf '# Command line\n\nMade by `./dev docs`.\n\n```text\n'
   COLUMNS=100 ./quipu --help
   printf '```\n'
-  for command in serve add get list outcome views import export check salvage techniques stores \
+  for command in serve add get list outcome views online import export check salvage techniques stores \
     schema verify advise \
     completion version; do
     printf '\n## %s\n\n```text\n' "$command"

@@ -22,6 +22,10 @@ import dev.quipu.testservers.MemcachedServer;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,10 +40,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A million views of a thousand pages on two real memcached servers, which are killed three times,
@@ -324,6 +331,60 @@ final class ShownIT {
       System.out.printf(
           "ShownIT: durable first: %d views, all durable, %d reads%n",
           Ledger.sum(ledger.answered), ledger.reads.get());
+    }
+  }
+
+  @Test
+  void twoServersShareACacheAndAStore() throws Exception {
+    try (RedisServer redis = RedisServer.startDurable()) {
+      String store = "redis://127.0.0.1:" + redis.port();
+      String[] options = {
+        "--store", store, "--cache", cache(), "--online", "approximate", "--online-window", "10m"
+      };
+      try (QuipuProcess one = QuipuProcess.serve(temporary.resolve("one"), options);
+          QuipuProcess two = QuipuProcess.serve(temporary.resolve("two"), options)) {
+        for (QuipuProcess each : List.of(one, two)) {
+          ask(each, "/v1/display/page/view", "", "Idempotency-Key", "\"view-1\"");
+          ask(each, "/v1/presence/lobby", "{\"clientId\":\"ann\"}");
+          ask(
+              each,
+              "/v1/presence/lobby",
+              "{\"clientId\":\"of %d\"}".formatted(each.uri().getPort()));
+        }
+        for (QuipuProcess each : List.of(one, two)) {
+          assertEquals("1", ask(each, "/v1/display/page", null).path("value").asString());
+          assertEquals("3", ask(each, "/v1/presence/lobby", null).path("value").asString());
+          Path out = temporary.resolve("online");
+          Process online =
+              QuipuProcess.run(out, "online", "lobby", "--server", each.uri().toString());
+          assertEquals(0, online.waitFor());
+        }
+        assertEquals("3\n3\n", Files.readString(temporary.resolve("online")));
+        caches.forEach(MemcachedServer::kill);
+        assertEquals("1", ask(one, "/v1/display/page", null).path("value").asString());
+        assertEquals("store-unavailable", type(ask(two, "/v1/presence/lobby", null)));
+      }
+    }
+  }
+
+  private static String type(JsonNode problem) {
+    return problem.path("type").asString("").replace("/problems/", "");
+  }
+
+  /** Posts, or gets if there is no body. */
+  private static JsonNode ask(
+      QuipuProcess server, String path, @Nullable String body, String... headers) throws Exception {
+    HttpRequest.Builder request = HttpRequest.newBuilder(server.uri().resolve(path));
+    request.header("Content-Type", "application/json");
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    if (body != null) {
+      request.POST(HttpRequest.BodyPublishers.ofString(body));
+    }
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      String answer = client.send(request.build(), HttpResponse.BodyHandlers.ofString()).body();
+      return JsonMapper.builder().build().readTree(answer);
     }
   }
 }

@@ -43,9 +43,10 @@ import org.jspecify.annotations.Nullable;
  * Protocol of a reader. Unite the sketches of the last N buckets and of the one that is being
  * filled, and estimate.
  *
- * Why it is right. A sketch is the same in whatever order, by whomever and however often clients are
- * added; so a repeat changes nothing, and a union counts nobody twice. The later a client comes,
- * the less likely its hit changes anything: a million clients change a sketch about 25,000 times.
+ * Why it is right. A sketch is the same in whatever order, by whomever and however often clients
+ * are added; so a repeat changes nothing, and a union counts nobody twice. The later a client
+ * comes, the less likely its hit changes anything: a million clients change a sketch about 25,000
+ * times.
  *
  * The error. The standard deviation is 1.04 / sqrt(4,096) = 1.6 per cent; low and high are three
  * times that away, which holds in 99.7 of 100 cases.

@@ -54,10 +54,11 @@ final class OnlinePageTest {
 
       Six keys go up with the crowd, and down up to five minutes early, in as many steps as it came
       in: a session leaves the number five minutes after it was last counted, not last seen. They
-      never show more than were there, and `low..high` tells how many may be missing. Two keys follow
-      in one step, up to five minutes late. The exact variant is the truth, for one item a session.
+      never show more than were there, and `low..high` tells how many may be missing. Two keys
+      follow in one step, up to five minutes late. The exact variant is the truth, for one item a
+      session.
 
-      | hits | variant | farthest from the truth of the last 5 minutes | on average | outside low..high |
+      | hits | variant | farthest from the last 5 minutes | on average | outside low..high |
       |---|---|---|---|---|
       """;
   private static final String FOOT =

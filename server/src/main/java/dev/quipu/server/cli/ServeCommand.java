@@ -50,7 +50,7 @@ import picocli.CommandLine.TypeConversionException;
       "Examples:",
       "  quipu serve --data /var/lib/quipu --window 48h",
       "  quipu serve --store redis://127.0.0.1:6379",
-      "  quipu serve --store postgresql://localhost/counts --cache memcached://localhost",
+      "  quipu serve --store redis://127.0.0.1:6379 --cache memcached://c1,c2",
       "  quipu serve --store dynamodb://eu-west-1/counters --shards 16 --floor 0"
     })
 final class ServeCommand implements Callable<Integer> {

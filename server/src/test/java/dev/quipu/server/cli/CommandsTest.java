@@ -114,6 +114,30 @@ final class CommandsTest {
         });
   }
 
+  @Test
+  void aCacheThatCannotWorkIsRefusedBeforeTheServerStarts() {
+    List<List<String>> refused =
+        List.of(
+            List.of("--cache-first", "need --cache"),
+            List.of("--age=2s", "need --cache"),
+            List.of("--cache=memory: --unflushed=5", "go with --cache-first"),
+            List.of("--cache=memory: --cache-first --age=2s", "go with --cache-first"),
+            List.of("--cache=memory: --cache-first --unflushed=0", "limits are 1 and 1000000"),
+            List.of("--cache=memory: --cache-first --write-back=2h", "interval is PT2H"),
+            List.of("--cache=memory: --age=0s", "ageMax is PT0S"),
+            List.of("--cache=nothing", "--cache is 'nothing'"),
+            List.of("--online-resolution=7s --online=ring", "must divide the window"));
+    for (List<String> each : refused) {
+      List<String> arguments = new ArrayList<>(List.of("--http", "0", "--store", "memory:"));
+      arguments.addAll(List.of(each.getFirst().split(" ", -1)));
+      Said said = run(arguments, "serve");
+      assertEquals(2, said.code, said.err);
+      assertTrue(said.err.contains(each.getLast()), said.err);
+    }
+    Said away = run(List.of("--store", "memory:"), "serve", "--cache=memcached://127.0.0.1:1");
+    assertEquals(6, away.code, away.err);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"directory", "server"})
   void outcomesAreToldAndSealed(String kind) throws Exception {
