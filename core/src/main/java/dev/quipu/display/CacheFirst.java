@@ -75,7 +75,7 @@ import org.jspecify.annotations.Nullable;
  *   | view 4, add       | a number, not filled       | 5: whoever sees it marks it as filled    |
  *   | flush 2           | the counter has it         | the next flush hears so, and moves on    |
  *   | reply to incr     | the view counted           | unknown: not repeated                    |
- *   | the cache is lost | the counter, less M or less | 3: lossMax tells                        |
+ *   | the cache is lost | all but M views or fewer   | 3: lossMax tells                         |
  *
  * What it does not promise. A view has no id: one whose reply was lost may have counted. A flush
  * that was paused for longer than the technique of the counter remembers ids counts twice.
