@@ -10,7 +10,8 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
-import dev.quipu.technique.UniqueViews;
+import dev.quipu.technique.ViewCounter;
+import dev.quipu.technique.ViewOptions;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.nio.file.Path;
@@ -34,13 +35,13 @@ import java.util.function.Function;
 public final class Quipu implements AutoCloseable {
   private final Counters counters;
   private final Store store;
-  private final UniqueViews views;
+  private final ViewCounter views;
   private final Runnable onClose;
 
   private Quipu(Counters counters, Store store, Runnable onClose) {
     this.counters = counters;
     this.store = store;
-    this.views = new UniqueViews(store);
+    this.views = new ViewCounter(store);
     this.onClose = onClose;
   }
 
@@ -98,8 +99,13 @@ public final class Quipu implements AutoCloseable {
   }
 
   /** Exact unique views. */
-  public UniqueViews views() {
+  public ViewCounter views() {
     return views;
+  }
+
+  /** Views, counted in another way. */
+  public ViewCounter views(ViewOptions options) {
+    return new ViewCounter(store, options);
   }
 
   /** The store itself, for what is not a counter: locks, online users, atomic operations. */

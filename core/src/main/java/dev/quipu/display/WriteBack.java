@@ -1,12 +1,10 @@
 package dev.quipu.display;
 
 import dev.quipu.store.StoreException;
+import dev.quipu.time.Periodic;
 import java.time.Duration;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,11 +24,9 @@ public final class WriteBack implements AutoCloseable {
   private static final int AT_ONCE_MAX = 16;
 
   private final CacheFirst counters;
-  private final Duration interval;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition changed = lock.newCondition();
-  private final Thread thread;
-  private boolean closed;
+  private final ExecutorService several =
+      Executors.newFixedThreadPool(AT_ONCE_MAX, Thread.ofVirtual().factory());
+  private final Periodic running;
 
   /**
    * Starts at once.
@@ -44,37 +40,10 @@ public final class WriteBack implements AutoCloseable {
               .formatted(interval, INTERVAL_MIN, INTERVAL_MAX));
     }
     this.counters = counters;
-    this.interval = interval;
-    this.thread = Thread.ofVirtual().name("quipu-write-back").start(this::run);
+    this.running = new Periodic("quipu-write-back", interval, this::round);
   }
 
-  private void run() {
-    try (ExecutorService several =
-        Executors.newFixedThreadPool(AT_ONCE_MAX, Thread.ofVirtual().factory())) {
-      while (!awaitNext()) {
-        round(several);
-      }
-      round(several);
-    }
-  }
-
-  /** Whether it was closed in the meantime. */
-  private boolean awaitNext() {
-    lock.lock();
-    try {
-      long left = interval.toNanos();
-      while (!closed && left > 0) {
-        left = changed.awaitNanos(left);
-      }
-      return closed;
-    } catch (InterruptedException e) {
-      return true; // nobody interrupts it but a virtual machine that stops
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void round(Executor several) {
+  private void round() {
     try {
       counters.writeBack(several);
     } catch (StoreException e) {
@@ -87,17 +56,8 @@ public final class WriteBack implements AutoCloseable {
   /** Ends it after a last round. */
   @Override
   public void close() {
-    lock.lock();
-    try {
-      closed = true;
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    running.close();
+    round();
+    several.close();
   }
 }

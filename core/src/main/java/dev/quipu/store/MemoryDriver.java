@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * A store in the memory of this process: the reference for what a driver must do, and fit for tests
  * and for counts that may be lost. One lock, one sorted map.
  *
- * <p>Not durable. Expired items stay until overwritten. Tokens of batches are kept until the driver
- * is closed.
+ * <p>Not durable. Expired items stay until overwritten or removed. Tokens of batches are kept until
+ * the driver is closed.
  */
 public final class MemoryDriver implements StoreDriver {
   private static final StoreProfile PROFILE =
@@ -32,6 +32,8 @@ public final class MemoryDriver implements StoreDriver {
           100,
           1 << 20);
 
+  private static final int WALK = 1_000; // items at a time
+
   private final ReentrantLock lock = new ReentrantLock();
   private final ItemTable items = new ItemTable();
   private final Map<RequestToken, List<Write>> tokens = new HashMap<>();
@@ -43,6 +45,29 @@ public final class MemoryDriver implements StoreDriver {
   @Override
   public StoreProfile profile() {
     return PROFILE;
+  }
+
+  @Override
+  public int removeExpired(Instant before, int itemsMax) {
+    lock.lock();
+    try {
+      int removed = 0;
+      Key last = null;
+      for (List<Item> some = items.next(last, WALK);
+          !some.isEmpty();
+          some = items.next(last, WALK)) {
+        for (Item item : some) {
+          if (removed < itemsMax && item.isExpired(before)) {
+            items.set(item.key(), Optional.empty());
+            removed++;
+          }
+        }
+        last = some.getLast().key();
+      }
+      return removed;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** All that was ever stored here is there until this process ends. */

@@ -147,6 +147,16 @@ public final class Store {
     return attempt(driver::intactSince);
   }
 
+  /**
+   * Removes items that expired so long ago; see {@link StoreDriver#removeExpired}.
+   *
+   * @return how many were removed, at most {@code itemsMax}
+   */
+  public int removeExpired(Duration ago, int itemsMax) {
+    Instant before = now().minus(ago);
+    return attempt(() -> driver.removeExpired(before, itemsMax));
+  }
+
   private boolean isNative(Write write) {
     return !(write instanceof Write.Update update)
         || profile.has(Capability.NATIVE_UPDATE)

@@ -71,6 +71,16 @@ public interface StoreDriver extends AutoCloseable {
     return profile().has(Capability.DURABLE) ? Instant.MIN : Instant.MAX;
   }
 
+  /**
+   * Removes items that expired before a moment, if the store does not do it by itself.
+   *
+   * @param itemsMax most items to remove in this call
+   * @return how many were removed
+   */
+  default int removeExpired(Instant before, int itemsMax) {
+    return 0;
+  }
+
   /** Ends the use of what the driver opened itself; never of what was handed to it. */
   @Override
   void close();

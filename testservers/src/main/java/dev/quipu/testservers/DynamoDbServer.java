@@ -1,10 +1,6 @@
 package dev.quipu.testservers;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,7 +17,7 @@ public final class DynamoDbServer implements AutoCloseable {
     this.process =
         ServerProcess.start(
             List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                ClassPaths.java(),
                 "-Xmx512m",
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
@@ -42,26 +38,11 @@ public final class DynamoDbServer implements AutoCloseable {
    * @return empty if it was not built; in CI that is an error
    */
   public static Optional<DynamoDbServer> start() {
-    Optional<String> classPath = classPath(Path.of("").toAbsolutePath());
+    Optional<String> classPath = ClassPaths.of("stores/dynamodb-local");
     if (classPath.isEmpty() && "true".equals(System.getenv("CI"))) {
       throw new IllegalStateException("no DynamoDB Local here: build with -Pdynamodb-local");
     }
     return classPath.map(DynamoDbServer::new);
-  }
-
-  /** What the module stores/dynamodb-local found, from any module's directory. */
-  private static Optional<String> classPath(Path from) {
-    for (Path each = from; each != null; each = each.getParent()) {
-      Path file = each.resolve("stores/dynamodb-local/target/classpath");
-      if (Files.exists(file)) {
-        try {
-          return Optional.of(Files.readString(file).strip());
-        } catch (IOException e) {
-          throw new UncheckedIOException("cannot read " + file, e);
-        }
-      }
-    }
-    return Optional.empty();
   }
 
   /** Where it listens. */

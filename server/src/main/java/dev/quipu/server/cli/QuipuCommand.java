@@ -28,6 +28,7 @@ import picocli.CommandLine.Model.CommandSpec;
       DataCommands.ViewsCommand.class,
       CounterCommands.OnlineCommand.class,
       ImportCommand.class,
+      IngestCommand.class,
       CounterCommands.ExportCommand.class,
       DataCommands.CheckCommand.class,
       DataCommands.SalvageCommand.class,

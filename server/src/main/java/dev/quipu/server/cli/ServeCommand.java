@@ -5,26 +5,37 @@ import dev.quipu.Counters;
 import dev.quipu.Quipu;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.ingest.SqsClients;
+import dev.quipu.ingest.SqsQueue;
+import dev.quipu.ingest.StoredQueue;
+import dev.quipu.ingest.ViewQueue;
 import dev.quipu.presence.Presence;
 import dev.quipu.server.LogSetup;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
 import dev.quipu.store.Store;
+import dev.quipu.store.Sweeper;
 import dev.quipu.technique.ShardOptions;
 import dev.quipu.technique.Sharded;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
+import dev.quipu.technique.ViewCounter;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +65,8 @@ import picocli.CommandLine.TypeConversionException;
       "  quipu serve --store dynamodb://eu-west-1/counters --shards 16 --floor 0"
     })
 final class ServeCommand implements Callable<Integer> {
+  private static final int QUEUE_CONNECTIONS = 64;
+
   @Spec
   @SuppressWarnings("NullAway.Init") // picocli sets it
   private CommandSpec command;
@@ -105,6 +118,25 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private OnlineOptions online = new OnlineOptions();
 
+  @Mixin private ViewFlags views = new ViewFlags();
+
+  @Option(
+      names = "--queue",
+      paramLabel = "WHERE",
+      description =
+          "Answer a view when it is in this queue, and count it later: the URL of an SQS queue"
+              + " (quipu ingest sqs counts), or engine:DIR for a queue of the server's own, which"
+              + " takes views while the store is slow or away.")
+  private @Nullable String queue;
+
+  @Option(
+      names = "--allow-origin",
+      paramLabel = "ORIGIN",
+      description =
+          "Let pages of this site send views and show hit badges, without a token; may be given"
+              + " several times, * is all.")
+  private List<String> origins = List.of();
+
   @Option(
       names = "--http",
       paramLabel = "PORT",
@@ -150,7 +182,10 @@ final class ServeCommand implements Callable<Integer> {
     if (http < 0 || http > 65_535) {
       throw new IllegalArgumentException("--http is " + http + ", the limits are 0 and 65535");
     }
-    HttpOptions options = HttpOptions.defaults().at(bind, http, Target.token(tokenFile), insecure);
+    HttpOptions options =
+        HttpOptions.defaults()
+            .at(bind, http, Target.token(tokenFile), insecure)
+            .forPagesOf(Set.copyOf(origins));
     Opened opened = opened(open(storeUri()));
     HttpServer server;
     try {
@@ -203,22 +238,38 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /** Opens the cache too. */
+  /** Opens what is beside the store: the cache, the queue, and what removes what has expired. */
   private Opened opened(Counting counting) {
     Quipu quipu = counting.quipu;
+    Deque<Runnable> closing = new ArrayDeque<>(List.of(counting::close));
+    Runnable close = () -> closing.forEach(Runnable::run);
     try {
+      ViewCounter counter = quipu.views(views.options());
       CacheOptions.Shown shown = cache.open(quipu);
+      closing.addFirst(shown.onClose());
       Presence presence = online.on(shown.store().orElseGet(quipu::store));
-      return new Opened(
-          new Services(quipu, shown.counters(), presence, counting.name),
-          () -> {
-            shown.onClose().run();
-            counting.close();
-          });
+      Optional<ViewQueue> into = Optional.ofNullable(queue).map(uri -> queue(uri, counter));
+      into.ifPresent(each -> closing.addFirst(each::close));
+      closing.addFirst(new Sweeper(quipu.store())::close);
+      Services services =
+          Services.of(quipu, counting.name)
+              .counting(counter, into)
+              .showing(shown.counters())
+              .with(presence);
+      return new Opened(services, close);
     } catch (RuntimeException e) {
-      counting.close();
+      close.run();
       throw e;
     }
+  }
+
+  private static ViewQueue queue(String uri, ViewCounter counter) {
+    if (!OpenedStore.isEngine(uri)) {
+      URI url = URI.create(uri);
+      return new SqsQueue(SqsClients.of(url, QUEUE_CONNECTIONS), url);
+    }
+    OpenedStore opened = OpenedStore.of("--queue", uri);
+    return new StoredQueue(new Store(opened.driver(), Clock.system()), counter, opened::close);
   }
 
   private Counting open(String uri) {
@@ -270,7 +321,8 @@ final class ServeCommand implements Callable<Integer> {
     logger.atInfo().addKeyValue("http", url).addKeyValue("store", name).log("ready");
   }
 
-  private static void await(CountDownLatch stopped) {
+  /** Waits until the process is stopped. */
+  static void await(CountDownLatch stopped) {
     try {
       stopped.await();
     } catch (InterruptedException e) {

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,9 +24,11 @@ final class Dispatcher {
 
   private final Routes routes;
   private final Optional<byte[]> token;
+  private final Set<String> origins;
 
-  Dispatcher(Routes routes, Optional<String> token) {
+  Dispatcher(Routes routes, Optional<String> token, Set<String> origins) {
     this.routes = routes;
+    this.origins = origins;
     this.token = token.map(text -> text.getBytes(StandardCharsets.UTF_8));
   }
 
@@ -38,15 +41,18 @@ final class Dispatcher {
     String path = rawPath(request.uri());
     HttpMethod method = request.method();
     Optional<Route> found = routes.find(method, path);
-    checkHost(request.headers());
+    boolean forPages = found.isPresent() && found.get().forPages() && !origins.isEmpty();
+    if (!forPages) {
+      checkHost(request.headers());
+    }
     if (found.isEmpty()) {
       throw noRoute(method, path);
     }
     Route route = found.get();
-    if (!route.open()) {
+    if (!route.open() && !forPages) {
       checkToken(request.headers());
     }
-    if (route.writes()) {
+    if (route.writes() && !(forPages && isKnown(request.headers()))) {
       checkOrigin(request.headers());
     }
     return route;
@@ -54,14 +60,44 @@ final class Dispatcher {
 
   /** The answer to OPTIONS; empty if the path is not known. */
   Optional<Answer> options(HttpRequest request) {
-    List<String> methods = routes.methods(rawPath(request.uri()));
-    return methods.isEmpty()
-        ? Optional.empty()
-        : Optional.of(Answer.text(204, "text/plain", "").with("Allow", String.join(", ", methods)));
+    String path = rawPath(request.uri());
+    List<String> methods = routes.methods(path);
+    if (methods.isEmpty()) {
+      return Optional.empty();
+    }
+    String allowed = String.join(", ", methods);
+    Answer answer = Answer.text(204, "text/plain", "").with("Allow", allowed);
+    if (routes.isForPages(path) && isKnown(request.headers())) {
+      answer =
+          open(answer, request.headers())
+              .with("Access-Control-Allow-Methods", allowed)
+              .with("Access-Control-Allow-Headers", "Content-Type")
+              .with("Access-Control-Max-Age", "86400");
+    }
+    return Optional.of(answer);
+  }
+
+  /** Whether the request comes from a page that the server was told of. */
+  private boolean isKnown(HttpHeaders headers) {
+    String origin = headers.get(HttpHeaderNames.ORIGIN);
+    return origin != null && (origins.contains("*") || origins.contains(origin));
+  }
+
+  private static Answer open(Answer answer, HttpHeaders headers) {
+    return answer
+        .with("Access-Control-Allow-Origin", headers.get(HttpHeaderNames.ORIGIN))
+        .with("Vary", "Origin");
   }
 
   /** Runs the route, which may block. Never throws. */
   Answer answer(Route route, HttpRequest request, byte[] body) {
+    Answer answer = run(route, request, body);
+    return route.forPages() && isKnown(request.headers())
+        ? open(answer, request.headers())
+        : answer;
+  }
+
+  private Answer run(Route route, HttpRequest request, byte[] body) {
     try {
       String raw = String.valueOf(route.match(rawPath(request.uri())));
       Exchange exchange =

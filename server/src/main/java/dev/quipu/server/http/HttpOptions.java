@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * How the HTTP front works.
@@ -17,6 +18,8 @@ import java.util.Optional;
  * @param bodyTimeout longest time from there to the last byte of its body
  * @param idleTimeout longest time between two requests
  * @param requestDeadline longest time to an answer; a write that takes longer is answered "unknown"
+ * @param origins sites whose pages may send views and show hit badges, without a token; {@code *}
+ *     for all
  * @param drain longest wait for requests under way when the server stops
  */
 public record HttpOptions(
@@ -29,6 +32,7 @@ public record HttpOptions(
     Duration bodyTimeout,
     Duration idleTimeout,
     Duration requestDeadline,
+    Set<String> origins,
     Duration drain) {
   /** Where the server listens unless told otherwise. */
   public static final int PORT = 7080;
@@ -58,6 +62,7 @@ public record HttpOptions(
         Duration.ofSeconds(30),
         Duration.ofSeconds(60),
         Duration.ofSeconds(15),
+        Set.of(),
         Duration.ofSeconds(10));
   }
 
@@ -74,6 +79,7 @@ public record HttpOptions(
         bodyTimeout,
         idleTimeout,
         requestDeadline,
+        origins,
         drain);
   }
 
@@ -81,7 +87,33 @@ public record HttpOptions(
   public HttpOptions within(
       int connections, Duration header, Duration body, Duration idle, Duration request) {
     return new HttpOptions(
-        bind, port, token, insecure, connections, header, body, idle, request, drain);
+        bind, port, token, insecure, connections, header, body, idle, request, origins, drain);
+  }
+
+  /**
+   * The same for pages of these sites.
+   *
+   * @throws IllegalArgumentException if one is not like {@code https://blog.example} or {@code *}
+   */
+  public HttpOptions forPagesOf(Set<String> sites) {
+    for (String site : sites) {
+      if (!site.equals("*") && !site.matches("https?://[A-Za-z0-9.:\\[\\]-]+")) {
+        throw new IllegalArgumentException(
+            "the origin is '%s'; it must be like https://blog.example, or *".formatted(site));
+      }
+    }
+    return new HttpOptions(
+        bind,
+        port,
+        token,
+        insecure,
+        connectionsMax,
+        headerTimeout,
+        bodyTimeout,
+        idleTimeout,
+        requestDeadline,
+        Set.copyOf(sites),
+        drain);
   }
 
   private static boolean isLoopback(String bind) {

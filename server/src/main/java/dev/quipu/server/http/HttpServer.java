@@ -42,7 +42,7 @@ public final class HttpServer implements AutoCloseable {
     this.options = options;
     this.clock = clock;
     this.routes = new Routes(services, metrics, clock);
-    this.dispatcher = new Dispatcher(routes, options.token());
+    this.dispatcher = new Dispatcher(routes, options.token(), options.origins());
     this.listener = listen();
   }
 

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param bodyBytesMax longest body, in bytes
  * @param writes whether it may change something, so that a late answer is an unknown one
  * @param open whether it is served without a token
+ * @param forPages whether pages of other sites may use it, if the server has been told which
  */
 record Route(
     HttpMethod method,
@@ -18,6 +19,7 @@ record Route(
     int bodyBytesMax,
     boolean writes,
     boolean open,
+    boolean forPages,
     Handler handler) {
   /** Answers a request. */
   interface Handler {
@@ -25,15 +27,20 @@ record Route(
   }
 
   static Route get(String path, Handler handler) {
-    return new Route(HttpMethod.GET, path, 0, false, false, handler);
+    return new Route(HttpMethod.GET, path, 0, false, false, false, handler);
   }
 
   static Route open(String path, Handler handler) {
-    return new Route(HttpMethod.GET, path, 0, false, true, handler);
+    return new Route(HttpMethod.GET, path, 0, false, true, false, handler);
   }
 
   static Route post(String path, int bodyBytesMax, Handler handler) {
-    return new Route(HttpMethod.POST, path, bodyBytesMax, true, false, handler);
+    return new Route(HttpMethod.POST, path, bodyBytesMax, true, false, false, handler);
+  }
+
+  /** The same route for pages of other sites too. */
+  Route andForPages() {
+    return new Route(method, path, bodyBytesMax, writes, open, true, handler);
   }
 
   /** What stands in the place of the variable; null if the path is not this route's. */

@@ -15,7 +15,8 @@ final class Routes {
 
   Routes(Services services, Metrics metrics, Clock clock) {
     CounterRoutes counters = new CounterRoutes(services.quipu().counters(), metrics);
-    ViewRoutes views = new ViewRoutes(services.quipu().views());
+    ViewRoutes views = new ViewRoutes(services.views(), services.queue());
+    HitRoutes hits = new HitRoutes(services.display());
     DisplayRoutes display = new DisplayRoutes(services.display());
     PresenceRoutes presence = new PresenceRoutes(services.presence());
     OperationRoutes operation =
@@ -28,13 +29,16 @@ final class Routes {
             Route.get("/v1/counters/{name}", counters::read),
             Route.post("/v1/requests/{id}/seal", SMALL_BODY_BYTES_MAX, counters::seal),
             Route.get("/v1/requests/{id}", counters::outcome),
-            Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add),
+            Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add).andForPages(),
             Route.post("/v1/views/bulk", BULK_BODY_BYTES_MAX, views::bulk),
             Route.get("/v1/views", views::count),
             Route.post("/v1/display/{name}/view", SMALL_BODY_BYTES_MAX, display::view),
             Route.get("/v1/display/{name}", display::read),
             Route.post("/v1/presence/{room}", SMALL_BODY_BYTES_MAX, presence::seen),
             Route.get("/v1/presence/{room}", presence::online),
+            Route.get("/hit/{name}.svg", hits::badge).andForPages(),
+            Route.get("/hit/{name}.json", hits::shield).andForPages(),
+            Route.open("/views.js", hits::script),
             Route.open("/livez", operation::live),
             Route.open("/readyz", operation::ready),
             Route.get("/metrics", operation::metrics),
@@ -52,6 +56,11 @@ final class Routes {
     return all.stream()
         .filter(route -> route.method().equals(served) && route.match(rawPath) != null)
         .findFirst();
+  }
+
+  /** Whether pages of other sites may use a path. */
+  boolean isForPages(String rawPath) {
+    return all.stream().anyMatch(route -> route.forPages() && route.match(rawPath) != null);
   }
 
   /** The methods that a path knows; empty if there is no such path. */

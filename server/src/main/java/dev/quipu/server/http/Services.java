@@ -2,16 +2,42 @@ package dev.quipu.server.http;
 
 import dev.quipu.Quipu;
 import dev.quipu.display.DisplayCounters;
+import dev.quipu.ingest.ViewQueue;
 import dev.quipu.presence.Presence;
+import dev.quipu.technique.ViewCounter;
+import java.util.Optional;
 
 /**
  * What a server serves.
  *
+ * @param queue where views go before they are counted; empty to count them at once
  * @param storeName what {@code /readyz} calls the store
  */
-public record Services(Quipu quipu, DisplayCounters display, Presence presence, String storeName) {
-  /** All on one store, without a cache. */
+public record Services(
+    Quipu quipu,
+    ViewCounter views,
+    Optional<ViewQueue> queue,
+    DisplayCounters display,
+    Presence presence,
+    String storeName) {
+  /** All on one store, without a cache and a queue. */
   public static Services of(Quipu quipu, String storeName) {
-    return new Services(quipu, quipu.display(), quipu.presence(), storeName);
+    return new Services(
+        quipu, quipu.views(), Optional.empty(), quipu.display(), quipu.presence(), storeName);
+  }
+
+  /** The same with other counters to be shown. */
+  public Services showing(DisplayCounters other) {
+    return new Services(quipu, views, queue, other, presence, storeName);
+  }
+
+  /** The same with another count of who is online. */
+  public Services with(Presence other) {
+    return new Services(quipu, views, queue, display, other, storeName);
+  }
+
+  /** The same with views counted by another counter, and out of a queue if there is one. */
+  public Services counting(ViewCounter other, Optional<ViewQueue> from) {
+    return new Services(quipu, other, from, display, presence, storeName);
   }
 }

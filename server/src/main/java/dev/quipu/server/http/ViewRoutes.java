@@ -1,9 +1,11 @@
 package dev.quipu.server.http;
 
+import dev.quipu.ingest.ViewQueue;
 import dev.quipu.store.StoreException;
-import dev.quipu.technique.UniqueViews;
+import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewEvent;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.OffsetDateTime;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -25,17 +27,23 @@ final class ViewRoutes {
   private static final int AT_ONCE_MAX = 512;
   private static final Set<String> FIELDS = Set.of("url", "time", "clientId");
 
-  private final UniqueViews views;
+  private final ViewCounter views;
+  private final Optional<ViewQueue> queue;
   private final Semaphore places = new Semaphore(AT_ONCE_MAX);
 
-  ViewRoutes(UniqueViews views) {
+  ViewRoutes(ViewCounter views, Optional<ViewQueue> queue) {
     this.views = views;
+    this.queue = queue;
   }
 
-  /** POST /v1/views */
+  /** POST /v1/views: it is durable, in the counter or in the queue. */
   Answer add(Exchange exchange) {
     ViewEvent event = event(exchange.json(FIELDS));
-    views.add(event);
+    if (queue.isPresent()) {
+      queue.get().send(event);
+    } else {
+      views.add(event);
+    }
     return Answer.json(202, members(event));
   }
 
@@ -78,10 +86,14 @@ final class ViewRoutes {
 
   private Map<String, Object> addLine(String line) {
     try {
-      boolean counted = views.add(event(JsonBody.parse(line, FIELDS)));
+      ViewEvent event = event(JsonBody.parse(line, FIELDS));
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("status", 202);
-      members.put("counted", counted);
+      if (queue.isPresent()) {
+        queue.get().send(event);
+      } else {
+        members.put("counted", views.add(event));
+      }
       return members;
     } catch (Problem problem) {
       return problem.members();
@@ -94,6 +106,32 @@ final class ViewRoutes {
 
   /** GET /v1/views */
   Answer count(Exchange exchange) {
+    return exchange.parameter("site").isPresent() ? ofSite(exchange) : ofPage(exchange);
+  }
+
+  private Answer ofSite(Exchange exchange) {
+    exchange.allowParameters(Set.of("site", "day"));
+    String site = exchange.requiredParameter("site");
+    Optional<LocalDate> day = exchange.parameter("day").map(ViewRoutes::day);
+    OptionalLong found =
+        day.isPresent() ? views.countOfDay(site, day.get()) : views.countOfSite(site);
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("site", site);
+    day.ifPresent(date -> members.put("day", date.toString()));
+    members.put(
+        "value", Long.toString(found.orElseThrow(() -> Problem.notFound("never viewed: " + site))));
+    return Answer.json(200, members);
+  }
+
+  private static LocalDate day(String text) {
+    try {
+      return LocalDate.parse(text);
+    } catch (DateTimeParseException e) {
+      throw Problem.badRequest("day is not a date like 2022-03-28");
+    }
+  }
+
+  private Answer ofPage(Exchange exchange) {
     exchange.allowParameters(Set.of("url", "from", "until"));
     String url = exchange.requiredParameter("url");
     Optional<Instant> from = exchange.parameter("from").map(text -> time("from", text));

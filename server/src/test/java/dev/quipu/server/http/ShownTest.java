@@ -76,7 +76,7 @@ final class ShownTest {
       Store cache = new Store(new MemoryDriver(), Clock.system());
       CacheFirst display = quipu.displayCacheFirst(cache.operations(), 10);
       serve(
-          new Services(quipu, display, quipu.presence(), "test"),
+          Services.of(quipu, "test").showing(display),
           client -> {
             assertEquals("1", view(client, "a/page").text("value"));
             assertEquals("2", view(client, "a/page").text("value"));
@@ -125,7 +125,7 @@ final class ShownTest {
     try (Quipu quipu = Quipu.open(directory)) {
       OnlineRing ring = new OnlineRing(new Store(new Forgetful(), clock), Window.DEFAULT);
       serve(
-          new Services(quipu, quipu.display(), ring, "test"),
+          Services.of(quipu, "test").with(ring),
           client -> {
             seen(client, "lobby", "{\"clientId\":\"ann\"}");
             clock.advance(Duration.ofMinutes(1));

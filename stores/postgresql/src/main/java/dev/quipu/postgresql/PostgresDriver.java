@@ -20,6 +20,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumSet;
@@ -41,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * value             the field "value", if it is a number
  * fields            all other fields: numbers, texts, and sets as objects with a member a token
  * version           from a sequence, new with each write
- * expires_at        milliseconds since 1970; rows stay until overwritten
+ * expires_at        milliseconds since 1970; rows stay until overwritten or removed
  * </pre>
  *
  * <p><b>Protocol.</b>
@@ -307,6 +308,18 @@ public final class PostgresDriver implements StoreDriver {
       return found;
     } catch (SQLException e) {
       throw Failures.ofRead(e);
+    }
+  }
+
+  /** Rows that another server removes or writes just now are left to it. */
+  @Override
+  public int removeExpired(Instant before, int itemsMax) {
+    try (Borrowed borrowed = borrow();
+        PreparedStatement statement =
+            statements.removeExpired(before, itemsMax).prepare(borrowed.connection)) {
+      return statement.executeUpdate();
+    } catch (SQLException e) {
+      throw Failures.ofRead(e); // harmless to repeat
     }
   }
 

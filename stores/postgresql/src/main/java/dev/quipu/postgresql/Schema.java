@@ -65,6 +65,7 @@ final class Schema {
       expires_at bigint,
       PRIMARY KEY (partition, sort)
     ) WITH (fillfactor = 70);
+    CREATE INDEX IF NOT EXISTS %1$s_expired ON %1$s (expires_at) WHERE expires_at IS NOT NULL;
     """
         .formatted(table, versions());
   }

@@ -8,6 +8,7 @@ import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Version;
 import dev.quipu.store.Write;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -40,6 +41,14 @@ final class Statements {
         "SELECT partition, sort, %s FROM %s WHERE (partition, sort) IN (%s)"
             .formatted(COLUMNS, schema.table(), places),
         parameters);
+  }
+
+  Sql removeExpired(Instant before, int itemsMax) {
+    return new Sql(
+        ("DELETE FROM %1$s WHERE (partition, sort) IN (SELECT partition, sort FROM %1$s"
+                + " WHERE expires_at <= ? LIMIT ? FOR UPDATE SKIP LOCKED)")
+            .formatted(schema.table()),
+        List.of(before.toEpochMilli(), itemsMax));
   }
 
   /** One row more than the page has, so that one knows whether there is another page. */

@@ -1,0 +1,66 @@
+package dev.quipu.time;
+
+import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** Does something every so often, on a thread of its own, until it is closed. */
+public final class Periodic implements AutoCloseable {
+  private final Duration interval;
+  private final Runnable round;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final Thread thread;
+  private boolean closed;
+
+  /**
+   * Starts at once; the first round comes after one interval.
+   *
+   * @param name of the thread
+   * @param round must not throw
+   */
+  public Periodic(String name, Duration interval, Runnable round) {
+    this.interval = interval;
+    this.round = round;
+    this.thread = Thread.ofVirtual().name(name).start(this::run);
+  }
+
+  private void run() {
+    while (!awaitNext()) {
+      round.run();
+    }
+  }
+
+  /** Whether it was closed in the meantime. */
+  private boolean awaitNext() {
+    lock.lock();
+    try {
+      long left = interval.toNanos();
+      while (!closed && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+      return closed;
+    } catch (InterruptedException e) {
+      return true; // nobody interrupts it but a virtual machine that stops
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Ends it, after the round that is under way. */
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,142 @@
+package dev.quipu.ingest;
+
+import dev.quipu.technique.ViewEvent;
+import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Base64;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Reads view events: {@code {"url","time","clientId"}}, bare or as the data of a CloudEvent 1.0 in
+ * JSON. Of a CloudEvent, {@code subject} and {@code time} stand in for a url and a time that its
+ * data does not have. Other fields are left alone.
+ */
+public final class EventReader {
+  /** Longest event, in characters: what SQS delivers at most. */
+  public static final int LENGTH_MAX = 1 << 20;
+
+  private static final JsonMapper MAPPER =
+      JsonMapper.builder(
+              JsonFactory.builder()
+                  .streamReadConstraints(
+                      StreamReadConstraints.builder().maxNestingDepth(32).build())
+                  .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                  .build())
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .build();
+
+  private EventReader() {}
+
+  /**
+   * The event that a text is.
+   *
+   * @throws MalformedEvent naming the field that is wrong
+   */
+  public static ViewEvent read(String text) throws MalformedEvent {
+    if (text.length() > LENGTH_MAX) {
+      throw new MalformedEvent(
+          "body", "it has %d characters, the limit is %d".formatted(text.length(), LENGTH_MAX));
+    }
+    JsonNode body = object("body", text);
+    return body.has("specversion") ? cloudEvent(body) : event(body, body, "url", "");
+  }
+
+  private static JsonNode object(String field, String text) throws MalformedEvent {
+    JsonNode node;
+    try {
+      node = MAPPER.readTree(text);
+    } catch (JacksonException e) {
+      throw new MalformedEvent(field, "not JSON: " + e.getOriginalMessage());
+    }
+    if (node == null || !node.isObject()) {
+      throw new MalformedEvent(field, "not a JSON object");
+    }
+    return node;
+  }
+
+  private static ViewEvent cloudEvent(JsonNode envelope) throws MalformedEvent {
+    String version = text(envelope, "specversion", "");
+    if (!version.equals("1.0")) {
+      throw new MalformedEvent("specversion", "it is '%s', it must be 1.0".formatted(version));
+    }
+    for (String required : new String[] {"id", "source", "type"}) {
+      if (text(envelope, required, "").isEmpty()) {
+        throw new MalformedEvent(required, "missing");
+      }
+    }
+    return event(data(envelope), envelope, "subject", "data.");
+  }
+
+  private static JsonNode data(JsonNode envelope) throws MalformedEvent {
+    JsonNode data = envelope.get("data");
+    if (data != null && data.isObject()) {
+      return data;
+    }
+    if (!envelope.has("data_base64")) {
+      throw new MalformedEvent("data", data == null ? "missing" : "not a JSON object");
+    }
+    try {
+      byte[] bytes = Base64.getDecoder().decode(text(envelope, "data_base64", ""));
+      return object("data_base64", new String(bytes, StandardCharsets.UTF_8));
+    } catch (IllegalArgumentException e) {
+      throw new MalformedEvent("data_base64", "not base 64");
+    }
+  }
+
+  /**
+   * An event.
+   *
+   * @param around what has the url, under another name, and the time if the data does not
+   * @param prefix of the names of fields, for messages
+   */
+  private static ViewEvent event(JsonNode data, JsonNode around, String urlAround, String prefix)
+      throws MalformedEvent {
+    String url = either(data, "url", around, urlAround, prefix);
+    Instant time = time(either(data, "time", around, "time", prefix), prefix + "time");
+    String client = either(data, "clientId", data, "clientId", prefix);
+    try {
+      return new ViewEvent(url, time, client);
+    } catch (IllegalArgumentException e) {
+      String problem = String.valueOf(e.getMessage()); // it begins with the field
+      throw new MalformedEvent(prefix + problem.split(" ", 2)[0], problem);
+    }
+  }
+
+  private static String either(
+      JsonNode data, String name, JsonNode around, String nameAround, String prefix)
+      throws MalformedEvent {
+    String found = data.has(name) ? text(data, name, prefix) : text(around, nameAround, prefix);
+    if (found.isEmpty()) {
+      throw new MalformedEvent(prefix + name, data.has(name) ? "empty" : "missing");
+    }
+    return found;
+  }
+
+  /** A text; empty if it is not there. */
+  private static String text(JsonNode node, String name, String prefix) throws MalformedEvent {
+    JsonNode value = node.get(name);
+    if (value == null) {
+      return "";
+    }
+    if (!value.isString()) {
+      throw new MalformedEvent(prefix + name, "not a string");
+    }
+    return value.stringValue();
+  }
+
+  private static Instant time(String text, String field) throws MalformedEvent {
+    try {
+      return OffsetDateTime.parse(text).toInstant();
+    } catch (DateTimeException e) {
+      throw new MalformedEvent(field, "not a time like 2022-03-28T13:17:23+00:00");
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package dev.quipu.ingest;
+
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import dev.quipu.technique.ViewEvent;
+import java.net.URI;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import software.amazon.awssdk.awscore.exception.AwsServiceException;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.services.sqs.SqsClient;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Sends views to an SQS queue, out of which an {@link SqsConsumer} counts them. Thread-safe. */
+public final class SqsQueue implements ViewQueue {
+  private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+  private final SqsClient client;
+  private final URI queue;
+
+  /** To this queue, by a client that is closed with it. */
+  public SqsQueue(SqsClient client, URI queue) {
+    this.client = client;
+    this.queue = queue;
+  }
+
+  @Override
+  public void send(ViewEvent event) {
+    try {
+      client.sendMessage(request -> request.queueUrl(queue.toString()).messageBody(text(event)));
+    } catch (AwsServiceException e) {
+      boolean refused = e.statusCode() >= 400 && e.statusCode() < 500;
+      throw new StoreException(
+          refused ? Outcome.NOT_APPLIED : Outcome.UNKNOWN,
+          e.isThrottlingException() ? Reason.THROTTLED : Reason.UNAVAILABLE,
+          "the queue: " + e.getMessage(),
+          e);
+    } catch (SdkException e) {
+      throw StoreException.unknown(Reason.UNAVAILABLE, "the queue: " + e.getMessage(), e);
+    }
+  }
+
+  /** An event as {@link EventReader} reads it. */
+  public static String text(ViewEvent event) {
+    Map<String, String> members = new LinkedHashMap<>();
+    members.put("url", event.url());
+    members.put("time", event.time().toString());
+    members.put("clientId", event.clientId());
+    return MAPPER.writeValueAsString(members);
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+}

@@ -1,0 +1,153 @@
+package dev.quipu.ingest;
+
+import dev.quipu.RequestId;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Page;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
+import dev.quipu.technique.ViewCounter;
+import dev.quipu.technique.ViewEvent;
+import dev.quipu.time.Periodic;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A durable queue in a store with order, at best the embedded engine, before a counter elsewhere:
+ * views are taken while that is slow or away. One item an event, in order of arrival; an item is
+ * removed when its view is durable. A view that is counted twice, because a removal was lost, finds
+ * its marker. Thread-safe.
+ */
+public final class StoredQueue implements ViewQueue {
+  /** Time between two rounds, when there is nothing to do. */
+  public static final Duration INTERVAL = Duration.ofMillis(200);
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(StoredQueue.class);
+  private static final String PARTITION = "view-queue";
+  private static final String URL = "url";
+  private static final String TIME = "time";
+  private static final String CLIENT = "client";
+  private static final int AT_ONCE = 100;
+
+  private final Store store;
+  private final ViewCounter views;
+  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+  private final Periodic running;
+  private final Runnable onClose;
+
+  /**
+   * Begins to carry what is in the store to the counter.
+   *
+   * @param onClose what to close with it
+   * @throws IllegalArgumentException if the store has no order
+   */
+  public StoredQueue(Store store, ViewCounter views, Runnable onClose) {
+    if (!store.profile().has(Capability.ORDERED_SCAN)) {
+      throw new IllegalArgumentException(
+          store.profile().lacks(Capability.ORDERED_SCAN).getMessage());
+    }
+    this.store = store;
+    this.views = views;
+    this.onClose = onClose;
+    this.running = new Periodic("quipu-view-queue", INTERVAL, this::round);
+  }
+
+  @Override
+  public void send(ViewEvent event) {
+    String sort =
+        String.format(
+            Locale.ROOT, "%013d#%s", store.clock().epochMillis(), RequestId.random().bits());
+    Map<String, Field> fields =
+        Map.of(
+            URL,
+            new Field.Text(event.url()),
+            TIME,
+            new Field.Text(event.time().toString()),
+            CLIENT,
+            new Field.Text(event.clientId()));
+    store.write(
+        new Write.Put(new Key(PARTITION, sort), fields, Optional.empty(), Condition.always()));
+  }
+
+  private void round() {
+    try {
+      while (carry()) {
+        // there is more
+      }
+    } catch (StoreException e) {
+      LOGGER.warn("Views wait in the queue: {}", e.getMessage());
+    } catch (RuntimeException e) {
+      LOGGER.error("The queue cannot go on; it tries again", e);
+    }
+  }
+
+  /** Carries what came first; whether there may be more, and all went well. */
+  private boolean carry() {
+    Scan scan = Scan.all(PARTITION);
+    Page page =
+        store.scan(new Scan(PARTITION, "", Optional.empty(), false, AT_ONCE, scan.consistency()));
+    List<Future<Boolean>> counting = new ArrayList<>();
+    for (Item item : page.items()) {
+      counting.add(executor.submit(() -> count(item)));
+    }
+    boolean all = true;
+    for (Future<Boolean> each : counting) {
+      all &= isDone(each);
+    }
+    return all && page.resumeAt().isPresent();
+  }
+
+  private boolean count(Item item) {
+    ViewEvent event =
+        new ViewEvent(
+            item.text(URL).orElseThrow(),
+            Instant.parse(item.text(TIME).orElseThrow()),
+            item.text(CLIENT).orElseThrow());
+    try {
+      views.add(event);
+      store.write(new Write.Delete(item.key(), Condition.always()));
+      return true;
+    } catch (StoreException e) {
+      if (e.outcome() == Outcome.NOT_APPLIED && !e.reason().isTemporary()) {
+        LOGGER.warn("A view of {} cannot be counted: {}", event.url(), e.getMessage());
+      }
+      return false; // it stays
+    }
+  }
+
+  private static boolean isDone(Future<Boolean> counted) {
+    try {
+      return counted.get();
+    } catch (ExecutionException e) {
+      LOGGER.error("A view in the queue could not be counted", e.getCause());
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  @Override
+  public void close() {
+    running.close();
+    executor.close();
+    onClose.run();
+  }
+}

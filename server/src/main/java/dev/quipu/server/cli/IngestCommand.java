@@ -1,0 +1,148 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.ingest.SqsClients;
+import dev.quipu.ingest.SqsConsumer;
+import dev.quipu.ingest.SqsOptions;
+import dev.quipu.server.LogSetup;
+import dev.quipu.store.Store;
+import dev.quipu.store.Sweeper;
+import dev.quipu.technique.ViewCounter;
+import dev.quipu.technique.ViewOptions;
+import dev.quipu.time.Clock;
+import java.io.PrintWriter;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import software.amazon.awssdk.services.sqs.SqsClient;
+
+/** Counts out of queues. */
+@Command(
+    name = "ingest",
+    description = "Count views out of a queue, each once, until stopped.",
+    subcommands = IngestCommand.SqsCommand.class,
+    synopsisSubcommandLabel = "sqs")
+final class IngestCommand implements Callable<Integer> {
+  @Spec
+  @SuppressWarnings("NullAway.Init") // picocli sets it
+  private CommandSpec command;
+
+  @Override
+  public Integer call() {
+    command.commandLine().usage(command.commandLine().getErr());
+    return ExitCode.USAGE;
+  }
+
+  @Command(
+      name = "sqs",
+      mixinStandardHelpOptions = true,
+      description = "Count views out of an SQS queue.",
+      footer = {
+        "",
+        "Messages are view events as JSON, {\"url\",\"time\",\"clientId\"}, bare or as the data of",
+        "a CloudEvent 1.0. A message is deleted when its view is durable; what is no event",
+        "goes to the dead-letter queue with the reason. Credentials are found as the AWS SDK",
+        "finds them.",
+        "",
+        "Example:",
+        "  quipu ingest sqs --store dynamodb://eu-west-1/counters --keep 7d \\",
+        "    --queue https://sqs.eu-west-1.amazonaws.com/123456789012/views"
+      })
+  static final class SqsCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec command;
+
+    @Option(names = "--queue", paramLabel = "URL", required = true, description = "The queue.")
+    private URI queue = URI.create("");
+
+    @Option(
+        names = "--store",
+        paramLabel = "URI",
+        required = true,
+        description = "Where to count (quipu stores lists them; engine:DIR for the engine).")
+    private String store = "";
+
+    @Option(
+        names = "--dead-letter",
+        paramLabel = "URL",
+        description =
+            "The queue for what is no event. Without it, the queue's own policy moves it, without"
+                + " the reason.")
+    private @Nullable URI deadLetter;
+
+    @Option(
+        names = "--pollers",
+        paramLabel = "N",
+        defaultValue = "4",
+        description = "So many batches of ten at once, 1 to 256 (default ${DEFAULT-VALUE}).")
+    private int pollers;
+
+    @Option(
+        names = "--visibility",
+        paramLabel = "TIME",
+        defaultValue = "30s",
+        converter = ServeCommand.DurationConverter.class,
+        description =
+            "Hide messages from others for so long at a time, 1s to 12h (default ${DEFAULT-VALUE}).")
+    private Duration visibility = Duration.ofSeconds(30);
+
+    @Mixin private ViewFlags views = new ViewFlags();
+
+    @Option(
+        names = "--log",
+        paramLabel = "FORM",
+        description =
+            "Form of the log on standard error: json or text (default: text on a terminal, else json).")
+    private LogSetup.@Nullable Form log;
+
+    @Override
+    public Integer call() {
+      LogSetup.Form terminal = Terminal.isStandardError() ? LogSetup.Form.text : LogSetup.Form.json;
+      LogSetup.use(log == null ? terminal : log);
+      SqsOptions options =
+          new SqsOptions(
+              queue, Optional.ofNullable(deadLetter), pollers, visibility, SqsOptions.WAIT_MAX);
+      ViewOptions counting = views.options();
+      CountDownLatch stopped = new CountDownLatch(1);
+      SqsClient client = SqsClients.of(queue, 2 * pollers);
+      OpenedStore opened = OpenedStore.of(store);
+      Store counted = new Store(opened.driver(), Clock.system());
+      SqsConsumer consumer =
+          new SqsConsumer(client, options, new ViewCounter(counted, counting), Clock.system());
+      Sweeper sweeper = new Sweeper(counted);
+      Runtime.getRuntime()
+          .addShutdownHook(
+              new Thread(
+                  () -> {
+                    consumer.close();
+                    sweeper.close();
+                    client.close();
+                    opened.close();
+                    tell(consumer.statistics());
+                    stopped.countDown();
+                  },
+                  "quipu-stop"));
+      PrintWriter err = command.commandLine().getErr();
+      err.printf("quipu counts from %s on %s%n", queue, opened.name());
+      err.flush();
+      ServeCommand.await(stopped);
+      return ExitCode.OK;
+    }
+
+    private void tell(SqsConsumer.Statistics done) {
+      PrintWriter err = command.commandLine().getErr();
+      err.printf(
+          "quipu counted %d views; %d deliveries were repeats, %d no events, %d failed%n",
+          done.counted(), done.countedBefore(), done.malformed(), done.failed());
+      err.flush();
+    }
+  }
+}
