@@ -171,4 +171,12 @@ public abstract class TechniquesContract {
       return TechniquesContract.this.openStore();
     }
   }
+
+  @Nested
+  final class OfViews extends ViewsContract {
+    @Override
+    protected StoreDriver openStore() throws Exception {
+      return TechniquesContract.this.openStore();
+    }
+  }
 }
