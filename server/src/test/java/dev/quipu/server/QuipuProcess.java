@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -18,6 +19,21 @@ record QuipuProcess(Process process, URI uri) implements AutoCloseable {
 
   /** Runs a command; what it prints is appended to {@code out}. */
   static Process run(Path out, String... arguments) throws IOException {
+    return start(Map.of(), out, ProcessBuilder.Redirect.PIPE, arguments);
+  }
+
+  /** The same with something more in the environment, and its log thrown away. */
+  static Process runWith(Map<String, String> environment, Path out, String... arguments)
+      throws IOException {
+    return start(environment, out, ProcessBuilder.Redirect.DISCARD, arguments);
+  }
+
+  private static Process start(
+      Map<String, String> environment,
+      Path out,
+      ProcessBuilder.Redirect errors,
+      String... arguments)
+      throws IOException {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -26,9 +42,12 @@ record QuipuProcess(Process process, URI uri) implements AutoCloseable {
                 "-jar",
                 JAR.toString()));
     command.addAll(List.of(arguments));
-    return new ProcessBuilder(command)
-        .redirectOutput(ProcessBuilder.Redirect.appendTo(out.toFile()))
-        .start();
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(out.toFile()))
+            .redirectError(errors);
+    builder.environment().putAll(environment);
+    return builder.start();
   }
 
   /** Starts a server on a free port, and waits until it says that it is ready. */

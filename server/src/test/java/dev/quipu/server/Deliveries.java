@@ -1,0 +1,149 @@
+package dev.quipu.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.ingest.SqsQueue;
+import dev.quipu.technique.ViewCounter;
+import dev.quipu.technique.ViewEvent;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.random.RandomGenerator;
+import software.amazon.awssdk.services.sqs.SqsClient;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
+
+/**
+ * The requests of an access log as messages, every fifth of them twice; and what they must come to.
+ */
+final class Deliveries {
+  private static final double TWICE = 0.2;
+  private static final int BATCH = 10;
+  private static final int SENDERS = 8;
+  private static final Duration PAUSE = Duration.ofMillis(50);
+
+  private final List<ViewEvent> events;
+
+  private Deliveries(List<ViewEvent> events) {
+    this.events = events;
+  }
+
+  static Deliveries ofAccessLog(long seed) throws IOException {
+    List<ViewEvent> events = new ArrayList<>();
+    try (InputStream in =
+            Objects.requireNonNull(Deliveries.class.getResourceAsStream("views.txt"), "views.txt");
+        BufferedReader lines =
+            new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
+      for (String line : lines.lines().skip(1).toList()) {
+        String[] words = line.split("\t", 3);
+        events.add(
+            new ViewEvent(words[2], Instant.ofEpochSecond(Long.parseLong(words[0])), words[1]));
+      }
+    }
+    RandomGenerator random = Randomness.seeded(seed);
+    for (ViewEvent event : List.copyOf(events)) {
+      if (random.nextDouble() < TWICE) {
+        events.add(random.nextInt(events.size()), event);
+      }
+    }
+    return new Deliveries(events);
+  }
+
+  int sent() {
+    return events.size();
+  }
+
+  /** By URL, what {@code sort -u} over URL, time and client counts. */
+  Map<String, Long> truth() {
+    Set<ViewEvent> distinct = new HashSet<>(events);
+    Map<String, Long> truth = new TreeMap<>();
+    distinct.forEach(event -> truth.merge(event.url(), 1L, Long::sum));
+    return truth;
+  }
+
+  long views() {
+    return truth().values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  void send(SqsClient client, URI queue) throws Exception {
+    client.createQueue(request -> request.queueName(queue.getPath().replaceFirst(".*/", "")));
+    try (ExecutorService executor = Executors.newFixedThreadPool(SENDERS)) {
+      List<Future<?>> running = new ArrayList<>();
+      for (int from = 0; from < events.size(); from += BATCH) {
+        List<ViewEvent> some = events.subList(from, Math.min(events.size(), from + BATCH));
+        running.add(executor.submit(() -> sendBatch(client, queue, some)));
+      }
+      for (Future<?> each : running) {
+        each.get();
+      }
+    }
+  }
+
+  private static void sendBatch(SqsClient client, URI queue, List<ViewEvent> some) {
+    List<SendMessageBatchRequestEntry> entries = new ArrayList<>();
+    for (int i = 0; i < some.size(); i++) {
+      entries.add(
+          SendMessageBatchRequestEntry.builder()
+              .id(Integer.toString(i))
+              .messageBody(SqsQueue.text(some.get(i)))
+              .build());
+    }
+    client.sendMessageBatch(request -> request.queueUrl(queue.toString()).entries(entries));
+  }
+
+  /** How many messages a queue has, those among them that are hidden. */
+  static long left(SqsClient client, URI queue) {
+    return client
+        .getQueueAttributes(request ->
+            request
+                .queueUrl(queue.toString())
+                .attributeNames(
+                    QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES,
+                    QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_NOT_VISIBLE))
+        .attributes()
+        .values()
+        .stream()
+        .mapToLong(Long::parseLong)
+        .sum();
+  }
+
+  /** Waits until a queue is empty, and does something meanwhile. */
+  static void awaitEmpty(SqsClient client, URI queue, Duration atMost, Runnable meanwhile)
+      throws InterruptedException {
+    long start = Clock.system().nanoTime();
+    while (left(client, queue) > 0) {
+      assertTrue(
+          Clock.system().nanoTime() - start < atMost.toNanos(),
+          () -> left(client, queue) + " messages are left after " + atMost);
+      meanwhile.run();
+      Clock.system().sleep(PAUSE);
+    }
+  }
+
+  /** Each page has been counted exactly. */
+  void check(ViewCounter views) {
+    Map<String, Long> counted = new TreeMap<>();
+    for (String url : truth().keySet()) {
+      views.count(url).ifPresent(count -> counted.put(url, count));
+    }
+    assertEquals(truth(), counted);
+  }
+}

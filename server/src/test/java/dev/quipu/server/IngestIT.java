@@ -1,0 +1,258 @@
+package dev.quipu.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.ingest.SqsClients;
+import dev.quipu.ingest.SqsConsumer;
+import dev.quipu.ingest.SqsOptions;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.technique.ViewCounter;
+import dev.quipu.technique.ViewOptions;
+import dev.quipu.testservers.DynamoDbServer;
+import dev.quipu.testservers.PostgresServer;
+import dev.quipu.testservers.RedisServer;
+import dev.quipu.testservers.SqsServer;
+import dev.quipu.time.Clock;
+import dev.quipu.verify.proxy.DynamoDbProtocol;
+import dev.quipu.verify.proxy.FaultPlan;
+import dev.quipu.verify.proxy.FaultProxy;
+import dev.quipu.verify.proxy.PostgresProtocol;
+import dev.quipu.verify.proxy.Protocol;
+import dev.quipu.verify.proxy.RedisProtocol;
+import dev.quipu.verify.proxy.WireFault;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import software.amazon.awssdk.services.sqs.SqsClient;
+
+/**
+ * An access log through a real SQS server, with duplicates, consumers that are killed every two
+ * seconds, and a wire to the store that loses replies: each page is counted exactly.
+ */
+final class IngestIT {
+  private static final long SEED = Long.getLong("seed", 20_261_121L);
+  private static final double LOST = 0.05;
+  private static final int CONSUMERS = 4;
+  private static final Duration KILL_EVERY = Duration.ofSeconds(2);
+  private static final int KILLS_MAX = 10; // then they may finish: each must start anew
+  private static final Duration RUN_MAX = Duration.ofMinutes(6);
+  private static final Duration HIDDEN = Duration.ofSeconds(4);
+  private static final Map<String, String> CREDENTIALS =
+      Map.of("AWS_ACCESS_KEY_ID", "key", "AWS_SECRET_ACCESS_KEY", "secret");
+
+  @TempDir Path temporary;
+  private SqsServer sqs;
+  private SqsClient client;
+  private URI queue;
+
+  @SuppressWarnings("NullAway.Init") // JUnit calls start before each test
+  IngestIT() {}
+
+  @BeforeEach
+  void start() {
+    System.setProperty("aws.accessKeyId", "key");
+    System.setProperty("aws.secretAccessKey", "secret");
+    sqs = SqsServer.start();
+    queue = sqs.queue("views");
+    client = SqsClients.of(queue, 64);
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    sqs.close();
+  }
+
+  /** Consumers as users run them, each in a process of its own, killed in turn. */
+  private final class Consumers {
+    final List<Process> running = new ArrayList<>();
+    final String store;
+    final int number;
+    final int pollers;
+    int kills;
+    private long killed = Clock.system().nanoTime();
+
+    Consumers(String store, int number, int pollers) throws Exception {
+      this.store = store;
+      this.number = number;
+      this.pollers = pollers;
+      for (int i = 0; i < number; i++) {
+        running.add(run());
+      }
+    }
+
+    private Process run() {
+      try {
+        Process process =
+            QuipuProcess.runWith(
+                CREDENTIALS,
+                temporary.resolve("out"),
+                "ingest",
+                "sqs",
+                "--queue",
+                queue.toString(),
+                "--store",
+                store,
+                "--pollers",
+                Integer.toString(pollers),
+                "--visibility",
+                HIDDEN.toSeconds() + "s");
+        return process;
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    void killOneIfItIsTime() {
+      if (kills < KILLS_MAX && Clock.system().nanoTime() - killed > KILL_EVERY.toNanos()) {
+        int victim = kills % number;
+        running.get(victim).destroyForcibly().onExit().join();
+        running.set(victim, run());
+        kills++;
+        killed = Clock.system().nanoTime();
+      }
+    }
+
+    /** As an operator stops them. */
+    void stop() {
+      running.forEach(Process::destroy);
+      running.forEach(each -> each.onExit().join());
+    }
+  }
+
+  private void countExactly(Protocol protocol, int storePort, IntFunction<String> uri)
+      throws Exception {
+    Deliveries deliveries = Deliveries.ofAccessLog(SEED);
+    deliveries.send(client, queue);
+    try (FaultProxy proxy =
+        FaultProxy.start(protocol, storePort, Duration.ofSeconds(1), write -> 1)) {
+      Consumers consumers = new Consumers(uri.apply(proxy.port()), CONSUMERS, 4);
+      try {
+        proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, IngestIT::isOfViews));
+        Deliveries.awaitEmpty(client, queue, RUN_MAX, consumers::killOneIfItIsTime);
+      } finally {
+        consumers.stop();
+      }
+      long lost = proxy.ledger().fired(WireFault.REPLY_DROPPED);
+      assertTrue(lost > 100, "only " + lost + " replies were lost");
+      assertTrue(consumers.kills >= 3, "only " + consumers.kills + " were killed");
+      proxy.use(FaultPlan.none());
+      try (StoreDriver driver = StoreProvider.open(uri.apply(storePort))) {
+        deliveries.check(new ViewCounter(new Store(driver, Clock.system())));
+        report(driver.profile().name(), deliveries, consumers.kills, lost);
+      }
+    }
+  }
+
+  private static void report(String store, Deliveries deliveries, int kills, long lost) {
+    System.out.printf(
+        "IngestIT: %s: %d messages of %d views, %d consumers killed, %d replies lost: exact%n",
+        store, deliveries.sent(), deliveries.views(), kills, lost);
+  }
+
+  private static boolean isOfViews(byte[] write) {
+    return new String(write, StandardCharsets.ISO_8859_1).contains("views/");
+  }
+
+  @Test
+  void onPostgres() throws Exception {
+    try (PostgresServer store = PostgresServer.start()) {
+      countExactly(
+          new PostgresProtocol(),
+          store.port(),
+          port -> "postgresql://postgres@127.0.0.1:%d/postgres?table=views".formatted(port));
+    }
+  }
+
+  @Test
+  void onDynamoDb() throws Exception {
+    Optional<DynamoDbServer> started = DynamoDbServer.start();
+    assumeTrue(started.isPresent(), "no DynamoDB Local: build with -Pdynamodb-local");
+    try (DynamoDbServer store = started.get()) {
+      countExactly(
+          new DynamoDbProtocol(),
+          store.endpoint().getPort(),
+          port ->
+              "dynamodb://key:secret@us-east-1/views?endpoint=http://127.0.0.1:%d".formatted(port));
+    }
+  }
+
+  /** The engine is one process's: it counts for all pollers, and is killed as a whole. */
+  @Test
+  void onTheEngine() throws Exception {
+    Deliveries deliveries = Deliveries.ofAccessLog(SEED);
+    deliveries.send(client, queue);
+    Path data = temporary.resolve("data");
+    Consumers consumers = new Consumers("engine:" + data, 1, 4);
+    try {
+      Deliveries.awaitEmpty(client, queue, RUN_MAX, consumers::killOneIfItIsTime);
+    } finally {
+      consumers.stop();
+    }
+    assertTrue(consumers.kills >= 1, "it was never killed");
+    try (Engine engine = Engine.open(data, EngineOptions.defaults())) {
+      deliveries.check(new ViewCounter(new Store(engine.driver(), Clock.system())));
+    }
+    report("engine", deliveries, consumers.kills, 0);
+  }
+
+  /** What the exact form is for: without markers, every delivery that reached the store counts. */
+  @Test
+  void ifNotExistsCountsEveryDeliveryThatTheLedgerShows() throws Exception {
+    Deliveries deliveries = Deliveries.ofAccessLog(SEED);
+    deliveries.send(client, queue);
+    try (RedisServer redis = RedisServer.startDurable();
+        FaultProxy proxy =
+            FaultProxy.start(
+                new RedisProtocol(),
+                redis.port(),
+                Duration.ofSeconds(1),
+                write -> isOfViews(write) ? 1 : 0);
+        StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + proxy.port())) {
+      proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, IngestIT::isOfViews));
+      ViewCounter views =
+          new ViewCounter(
+              new Store(driver, Clock.system()),
+              ViewOptions.EXACT.in(ViewOptions.Form.IF_NOT_EXISTS));
+      SqsOptions options = SqsOptions.of(queue).within(HIDDEN, Duration.ofSeconds(1));
+      SqsConsumer consumer = new SqsConsumer(client, options, views, Clock.system());
+      try {
+        Deliveries.awaitEmpty(client, queue, RUN_MAX, () -> {});
+      } finally {
+        consumer.close();
+      }
+      proxy.use(FaultPlan.none());
+      long counted = 0;
+      for (String url : deliveries.truth().keySet()) {
+        counted += views.count(url).orElse(0);
+      }
+      long applied = proxy.ledger().sum();
+      long duplicates = applied - deliveries.views();
+      long lost = proxy.ledger().fired(WireFault.REPLY_DROPPED);
+      assertEquals(duplicates, counted - deliveries.views());
+      assertTrue(lost > 100, "only " + lost + " replies were lost");
+      assertTrue(applied >= deliveries.sent() + lost, applied + " applied");
+      System.out.printf(
+          "IngestIT: redis, if-not-exists: %d views counted as %d, over by the %d duplicates%n",
+          deliveries.views(), counted, duplicates);
+    }
+  }
+}
