@@ -1,0 +1,221 @@
+package dev.quipu.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Quipu;
+import dev.quipu.ingest.StoredQueue;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreOptions;
+import dev.quipu.technique.ViewCounter;
+import dev.quipu.technique.ViewOptions;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
+import dev.quipu.verify.simulate.Fault;
+import dev.quipu.verify.simulate.FaultingDriver;
+import java.net.http.HttpRequest;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What pages embed and send: views through a queue, badges, the script, and from which sites. */
+final class PagesTest {
+  private static final String VIEW =
+      """
+      {"url":"https://blog.example/a","time":"2022-03-28T13:17:23+00:00","clientId":"%s"}\
+      """;
+  private static final HttpOptions OPTIONS =
+      HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
+
+  @TempDir Path directory;
+
+  @SuppressWarnings("NullAway.Init") // JUnit sets the directory
+  PagesTest() {}
+
+  /** What to ask of a server. */
+  private interface Questions {
+    void ask(Client client) throws Exception;
+  }
+
+  private void serve(HttpOptions options, Services services, Questions questions) throws Exception {
+    try (HttpServer server = HttpServer.start(options, services, Clock.system())) {
+      questions.ask(new Client(server.address()));
+    }
+  }
+
+  private void serve(HttpOptions options, Questions questions) throws Exception {
+    try (Quipu quipu = Quipu.open(directory)) {
+      serve(options, Services.of(quipu, "test"), questions);
+    }
+  }
+
+  @Test
+  void aBadgeCountsItsHitsAndIsNotToBeCached() throws Exception {
+    serve(
+        OPTIONS,
+        client -> {
+          Client.Reply first = client.get("/hit/my/repo.svg");
+          assertEquals(200, first.status());
+          assertTrue(first.body().contains(">1</text>"), first.body());
+          assertEquals(
+              "image/svg+xml; charset=utf-8", first.headers().firstValue("Content-Type").get());
+          String cached = first.headers().firstValue("Cache-Control").get();
+          assertTrue(cached.contains("no-store") && cached.contains("max-age=0"), cached);
+          assertFalse(first.headers().firstValue("ETag").isPresent());
+          client.send(
+              client
+                  .request("/hit/my/repo.svg")
+                  .method("HEAD", HttpRequest.BodyPublishers.noBody()));
+          assertTrue(client.get("/hit/my/repo.svg").body().contains(">2</text>"));
+          Client.Reply shield = client.get("/hit/my/repo.json?label=views");
+          assertEquals(
+              "{\"schemaVersion\":1,\"label\":\"views\",\"message\":\"2\",\"color\":\"blue\"}",
+              shield.body());
+          assertEquals("2", client.get("/hit/my/repo.json").text("message"), "it counts nothing");
+          assertEquals("0", client.get("/hit/never.json").text("message"));
+          assertEquals("2", client.get("/v1/counters/hit/my/repo").text("value"));
+        });
+  }
+
+  @Test
+  void whatStandsOnABadgeIsEscapedAndLimited() throws Exception {
+    serve(
+        OPTIONS,
+        client -> {
+          String svg = client.get("/hit/a.svg?label=%3Cscript%3E%22%26%00").body();
+          assertTrue(svg.contains("&lt;script&gt;&quot;&amp;</text>"), svg);
+          assertFalse(svg.contains("<script"), svg);
+          assertEquals(400, client.get("/hit/a.svg?label=" + "x".repeat(65)).status());
+          assertEquals(400, client.get("/hit/a.svg?colour=red").status());
+          assertEquals(400, client.get("/hit/" + "x".repeat(513) + ".svg").status());
+        });
+  }
+
+  @Test
+  void theScriptIsServedAndAsksBeforeItSends() throws Exception {
+    serve(
+        OPTIONS,
+        client -> {
+          Client.Reply script = client.get("/views.js");
+          assertEquals(200, script.status());
+          assertTrue(
+              script.headers().firstValue("Content-Type").get().startsWith("text/javascript"));
+          for (String part : List.of("doNotTrack", "webdriver", "/v1/views", "data-wait")) {
+            assertTrue(script.body().contains(part), part);
+          }
+        });
+  }
+
+  @Test
+  void pagesOfKnownSitesMaySendViewsAndNothingElse() throws Exception {
+    HttpOptions options =
+        OPTIONS
+            .at("127.0.0.1", 0, Optional.of("a-token-of-some-length"), false)
+            .forPagesOf(Set.of("https://blog.example"));
+    String[] known = {"Origin", "https://blog.example"};
+    String[] other = {"Origin", "https://evil.example"};
+    serve(
+        options,
+        client -> {
+          Client.Reply sent = client.post("/v1/views", VIEW.formatted("a"), known);
+          assertEquals(202, sent.status());
+          assertEquals(
+              "https://blog.example",
+              sent.headers().firstValue("Access-Control-Allow-Origin").get());
+          assertEquals("Origin", sent.headers().firstValue("Vary").get());
+          assertEquals(403, client.post("/v1/views", VIEW.formatted("b"), other).status());
+          assertEquals(401, client.post("/v1/counters/a/add", "{\"delta\":1}", known).status());
+          assertEquals(200, client.get("/hit/a.svg").status());
+          assertEquals(401, client.get("/v1/views?url=a").status());
+          Client.Reply asked = options(client, "/v1/views", known);
+          assertEquals(204, asked.status());
+          assertTrue(
+              asked.headers().firstValue("Access-Control-Allow-Methods").get().contains("POST"));
+          assertEquals(
+              "Content-Type", asked.headers().firstValue("Access-Control-Allow-Headers").get());
+          assertTrue(
+              options(client, "/v1/views", other)
+                  .headers()
+                  .firstValue("Access-Control-Allow-Origin")
+                  .isEmpty());
+          assertTrue(
+              options(client, "/v1/counters/a/add", known)
+                  .headers()
+                  .firstValue("Access-Control-Allow-Origin")
+                  .isEmpty());
+        });
+  }
+
+  private static Client.Reply options(Client client, String path, String... headers) {
+    return client.send(
+        client
+            .request(path)
+            .method("OPTIONS", HttpRequest.BodyPublishers.noBody())
+            .headers(headers));
+  }
+
+  @Test
+  void viewsAreCountedForTheirSiteAndDayIfAskedTo() throws Exception {
+    try (Quipu quipu = Quipu.open(directory)) {
+      ViewCounter views =
+          quipu.views(
+              ViewOptions.EXACT.counting(ViewOptions.Counted.SITE, ViewOptions.Counted.DAY));
+      serve(
+          OPTIONS,
+          Services.of(quipu, "test").counting(views, Optional.empty()),
+          client -> {
+            for (String name : List.of("a", "b", "a")) {
+              assertEquals(202, client.post("/v1/views", VIEW.formatted(name)).status());
+            }
+            assertEquals("2", client.get("/v1/views?site=blog.example").text("value"));
+            Client.Reply day = client.get("/v1/views?site=blog.example&day=2022-03-28");
+            assertEquals("2", day.text("value"));
+            assertEquals(404, client.get("/v1/views?site=blog.example&day=2022-03-29").status());
+            assertEquals(400, client.get("/v1/views?site=blog.example&day=today").status());
+            assertEquals(400, client.get("/v1/views?site=a&url=b").status());
+            assertEquals(400, client.get("/v1/views").status());
+          });
+    }
+  }
+
+  @Test
+  void aQueueTakesViewsWhileTheStoreIsAwayAndEachCountsOnce() throws Exception {
+    FaultingDriver away =
+        new FaultingDriver(
+            new MemoryDriver(),
+            Randomness.seeded(1),
+            1,
+            List.of(Fault.THROTTLED, Fault.LOST_REQUEST, Fault.LOST_REPLY),
+            () -> {});
+    StoreOptions once =
+        new StoreOptions(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
+    ViewCounter views =
+        new ViewCounter(new Store(away, Clock.system(), Randomness.seeded(2), once));
+    try (Quipu quipu = Quipu.open(directory);
+        StoredQueue queue = new StoredQueue(quipu.store(), views, () -> {})) {
+      serve(
+          OPTIONS,
+          Services.of(quipu, "test").counting(views, Optional.of(queue)),
+          client -> {
+            for (int i = 0; i < 300; i++) {
+              String body = VIEW.formatted("client " + i % 250);
+              assertEquals(202, client.post("/v1/views", body).status());
+            }
+            away.heal();
+            String page = "/v1/views?url=https://blog.example/a";
+            long start = Clock.system().nanoTime();
+            while (!client.get(page).text("value").equals("250")) {
+              assertTrue(
+                  Clock.system().nanoTime() - start < 30_000_000_000L, client.get(page).body());
+              Clock.system().sleep(Duration.ofMillis(20));
+            }
+          });
+    }
+  }
+}
