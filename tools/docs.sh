@@ -18,11 +18,12 @@ mv README.md.new README.md
 for name in AtomicAdd:atomic-add Optimistic:optimistic \
   OptimisticWithHistory:optimistic-with-history RequestTokens:request-token MarkerItem:marker-item ItemCollection:item-collection \
   TokenSet:token-set Sharded:sharded Locks:locks CacheFirst:cache-first DurableFirst:durable-first \
-  OnlineRing:online-ring OnlineExact:online-exact OnlineApproximate:online-approximate; do
+  OnlineRing:online-ring OnlineExact:online-exact OnlineApproximate:online-approximate \
+  ViewCounter:unique-views SqsConsumer:sqs-consumer; do
   page=docs/concepts/${name#*:}.md
   {
     printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "${name#*:}" "${name%:*}"
-    find core/src/main sketches/src/main -name "${name%:*}.java" \
+    find core/src/main sketches/src/main ingest/src/main -name "${name%:*}.java" \
       -exec sed -n '/^\/\*$/,/^ \*\/$/p' {} + |
       sed '1d;$d;s/^ \* \{0,1\}//'
     printf '```\n'
@@ -33,11 +34,12 @@ done
   printf '# Command line\n\nMade by `./dev docs`.\n\n```text\n'
   COLUMNS=100 ./quipu --help
   printf '```\n'
-  for command in serve add get list outcome views online import export check salvage techniques stores \
+  for command in serve add get list outcome views online import ingest export check salvage techniques stores \
     schema verify advise \
     completion version; do
     printf '\n## %s\n\n```text\n' "$command"
     COLUMNS=100 ./quipu "$command" --help
+    [ "$command" != ingest ] || { echo; COLUMNS=100 ./quipu ingest sqs --help; }
     printf '```\n'
   done
 } > docs/reference/cli.md

@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
@@ -25,18 +26,18 @@ import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchReq
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequestEntry;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
-import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /*
  * CONSUMING A QUEUE THAT DELIVERS AT LEAST ONCE
  *
  * Protocol, by each of several pollers.
  *   1. Receive up to ten messages, which hides them from others for a time.
- *   2. Count each; all at once, since the store groups what comes together. After half of that
+ *   2. Count all in one transaction; if one has counted before, or that fails, count each, side by
+ *      side, since the store groups what comes together. After half of that
  *      time, go to 3 with those that are done, and ask for the time again for the others.
  *   3. What is no event goes to the dead-letter queue with the reason, and is done.
- *   4. What the store did not take, or may have taken, becomes visible again soon: later for each
- *      time that it was received.
+ *   4. What the store did not take, or may have taken, becomes visible again after a second; while
+ *      the store takes nothing at all, the pauses between batches grow.
  *   5. Delete what is done, and only that: the count is durable.
  *
  * Why it is right. A message is deleted only after its count is durable, so none is lost; one that
@@ -56,6 +57,8 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 public final class SqsConsumer implements AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger(SqsConsumer.class);
   private static final int BATCH = 10; // most that SQS gives at once
+  private static final int BATCHES_A_POLLER = 2; // one is received while another is counted
+  private static final int SECONDS_UNTIL_SHOWN = 1; // the pauses between batches grow
   private static final Duration PAUSE_MIN = Duration.ofMillis(100);
   private static final Duration PAUSE_MAX = Duration.ofSeconds(5);
   private static final String REASON = "quipu.reason";
@@ -66,7 +69,9 @@ public final class SqsConsumer implements AutoCloseable {
   private final SqsOptions options;
   private final ViewCounter views;
   private final Clock clock;
+  private final ExecutorService batches = Executors.newVirtualThreadPerTaskExecutor();
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+  private final Semaphore places;
   private final List<Poller> pollers = new ArrayList<>();
   private final LongAdder counted = new LongAdder();
   private final LongAdder countedBefore = new LongAdder();
@@ -95,6 +100,7 @@ public final class SqsConsumer implements AutoCloseable {
     this.options = options;
     this.views = views;
     this.clock = clock;
+    this.places = new Semaphore(BATCHES_A_POLLER * options.pollers());
     for (int i = 0; i < options.pollers(); i++) {
       Poller poller = new Poller();
       pollers.add(poller);
@@ -115,28 +121,52 @@ public final class SqsConsumer implements AutoCloseable {
 
   private final class Poller {
     final Thread thread = Thread.ofVirtual().name("quipu-poller").unstarted(this::run);
-    private Duration pause = PAUSE_MIN;
+    private volatile Duration pause = PAUSE_MIN;
     private boolean receiving;
 
     private void run() {
       while (!closed) {
         try {
-          List<Message> batch = receive();
-          if (!batch.isEmpty()) {
-            boolean wentWell = handle(batch);
-            pause = wentWell ? PAUSE_MIN : longer(pause);
-            if (!wentWell && !closed) {
-              clock.sleep(pause);
-            }
-          }
-        } catch (SdkException e) {
-          if (!closed) {
-            LOGGER.warn("The queue does not answer; tried again: {}", e.getMessage());
-            pauseAfterError();
+          places.acquire();
+          if (!takeBatch()) {
+            places.release();
           }
         } catch (InterruptedException e) {
           return; // it is closed while it waits for messages
         }
+      }
+    }
+
+    /** Whether there was a batch, which gives its place back when it is done. */
+    private boolean takeBatch() throws InterruptedException {
+      try {
+        List<Message> batch = receive();
+        if (batch.isEmpty()) {
+          return false;
+        }
+        batches.submit(() -> handleAndGo(batch));
+        if (!pause.equals(PAUSE_MIN)) {
+          clock.sleep(pause); // the store took nothing of the last batch
+        }
+        return true;
+      } catch (SdkException e) {
+        if (!closed) {
+          LOGGER.warn("The queue does not answer; tried again: {}", e.getMessage());
+          pauseAfterError();
+        }
+        return false;
+      }
+    }
+
+    private void handleAndGo(List<Message> batch) {
+      try {
+        pause = handle(batch) ? PAUSE_MIN : longer(pause);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (RuntimeException e) {
+        LOGGER.error("A batch was not finished; it is delivered again", e);
+      } finally {
+        places.release();
       }
     }
 
@@ -160,9 +190,7 @@ public final class SqsConsumer implements AutoCloseable {
                     .queueUrl(options.queue().toString())
                     .maxNumberOfMessages(BATCH)
                     .waitTimeSeconds(Math.toIntExact(options.longPoll().toSeconds()))
-                    .visibilityTimeout(Math.toIntExact(options.visibility().toSeconds()))
-                    .messageSystemAttributeNames(
-                        MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT))
+                    .visibilityTimeout(Math.toIntExact(options.visibility().toSeconds())))
             .messages();
       } finally {
         end();
@@ -193,6 +221,10 @@ public final class SqsConsumer implements AutoCloseable {
 
   /** Whether the store took at least one of them, or there was none to take. */
   private boolean handle(List<Message> batch) throws InterruptedException {
+    if (countTogether(batch)) {
+      delete(batch);
+      return true;
+    }
     Map<Message, Future<Fate>> running = new LinkedHashMap<>();
     for (Message message : batch) {
       running.put(message, executor.submit(() -> count(message)));
@@ -215,6 +247,25 @@ public final class SqsConsumer implements AutoCloseable {
       extend(List.copyOf(running.keySet()));
     }
     return failures < batch.size();
+  }
+
+  /**
+   * Whether all of them counted at once; else nothing is known of any, and each is counted alone.
+   */
+  private boolean countTogether(List<Message> batch) {
+    List<ViewEvent> events = new ArrayList<>(batch.size());
+    try {
+      for (Message message : batch) {
+        events.add(EventReader.read(message.body()));
+      }
+      if (views.addTogether(events)) {
+        counted.add(events.size());
+        return true;
+      }
+    } catch (MalformedEvent | StoreException | UnsupportedOperationException e) {
+      LOGGER.debug("A batch is counted one by one", e);
+    }
+    return false;
   }
 
   /** Waits for all of them, but no longer than half the time for which they are hidden. */
@@ -281,17 +332,7 @@ public final class SqsConsumer implements AutoCloseable {
   }
 
   private void showAgain(List<Message> left) {
-    changeVisibility(left, left.stream().map(this::secondsUntilShown).toList());
-  }
-
-  /** 1, 2, 4 and so on, by how often it was received. */
-  private int secondsUntilShown(Message message) {
-    String received =
-        message
-            .attributes()
-            .getOrDefault(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, "1");
-    int doublings = Math.min(Integer.parseInt(received) - 1, 16);
-    return (int) Math.min(1L << doublings, options.visibility().toSeconds());
+    changeVisibility(left, left.stream().map(message -> SECONDS_UNTIL_SHOWN).toList());
   }
 
   private void changeVisibility(List<Message> messages, List<Integer> seconds) {
@@ -347,6 +388,7 @@ public final class SqsConsumer implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
     }
+    batches.close();
     executor.close();
   }
 }

@@ -46,10 +46,10 @@ final class IngestCommand implements Callable<Integer> {
       description = "Count views out of an SQS queue.",
       footer = {
         "",
-        "Messages are view events as JSON, {\"url\",\"time\",\"clientId\"}, bare or as the data of",
-        "a CloudEvent 1.0. A message is deleted when its view is durable; what is no event",
-        "goes to the dead-letter queue with the reason. Credentials are found as the AWS SDK",
-        "finds them.",
+        "Messages are view events as JSON, {\"url\",\"time\",\"clientId\"}, bare or",
+        "as the data of a CloudEvent 1.0. A message is deleted when its view is",
+        "durable; what is no event goes to the dead-letter queue with the reason.",
+        "Credentials are found as the AWS SDK finds them.",
         "",
         "Example:",
         "  quipu ingest sqs --store dynamodb://eu-west-1/counters --keep 7d \\",
@@ -82,7 +82,8 @@ final class IngestCommand implements Callable<Integer> {
         names = "--pollers",
         paramLabel = "N",
         defaultValue = "4",
-        description = "So many batches of ten at once, 1 to 256 (default ${DEFAULT-VALUE}).")
+        description =
+            "So many ask the queue at once, each for ten messages, 1 to 256 (default ${DEFAULT-VALUE}).")
     private int pollers;
 
     @Option(

@@ -138,6 +138,29 @@ final class CommandsTest {
     assertEquals(6, away.code, away.err);
   }
 
+  @Test
+  void aQueueThatCannotWorkIsRefusedAtOnce() {
+    List<List<String>> refused =
+        List.of(
+            List.of("--queue=views --store=memory:", "the queue is 'views'"),
+            List.of("--queue=http://127.0.0.1:1/q --store=nothing", "--store is 'nothing'"),
+            List.of("--queue=http://127.0.0.1:1/q --store=memory: --pollers=0", "pollers is 0"),
+            List.of("--queue=http://127.0.0.1:1/q --store=memory: --identity=x", "identity is 'x'"),
+            List.of("--queue=http://127.0.0.1:1/q --store=memory: --also=week", "--also is 'week'"),
+            List.of("--queue=http://127.0.0.1:1/q --store=memory: --keep=0s", "keep is PT0S"),
+            List.of("--store=memory:", "Missing required option: '--queue=URL'"));
+    for (List<String> each : refused) {
+      Said said = run(List.of(each.getFirst().split(" ", -1)), "ingest", "sqs");
+      assertEquals(2, said.code, said.err);
+      assertTrue(said.err.contains(each.getLast()), said.err);
+    }
+    assertEquals(2, run(List.of(), "ingest").code);
+    Said origin =
+        run(List.of("--store", "memory:", "--http", "0"), "serve", "--allow-origin", "blog");
+    assertEquals(2, origin.code, origin.err);
+    assertTrue(origin.err.contains("the origin is 'blog'"), origin.err);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"directory", "server"})
   void outcomesAreToldAndSealed(String kind) throws Exception {

@@ -31,7 +31,9 @@ final class GeneratedDocsTest {
           "DurableFirst:durable-first",
           "OnlineRing:online-ring",
           "OnlineExact:online-exact",
-          "OnlineApproximate:online-approximate");
+          "OnlineApproximate:online-approximate",
+          "ViewCounter:unique-views",
+          "SqsConsumer:sqs-consumer");
 
   private static void holds(String file, String text) throws IOException {
     String committed = Files.readString(ROOT.resolve(file));
@@ -51,11 +53,14 @@ final class GeneratedDocsTest {
     holds("docs/reference/cli.md", line.getUsageMessage());
     for (Map.Entry<String, CommandLine> each : line.getSubcommands().entrySet()) {
       holds("docs/reference/cli.md", each.getValue().getUsageMessage());
+      for (CommandLine below : each.getValue().getSubcommands().values()) {
+        holds("docs/reference/cli.md", below.getUsageMessage());
+      }
     }
   }
 
   private static Path source(String name) throws IOException {
-    for (String module : List.of("core", "sketches")) {
+    for (String module : List.of("core", "sketches", "ingest")) {
       try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src/main"))) {
         Optional<Path> found = files.filter(file -> file.endsWith(name)).findFirst();
         if (found.isPresent()) {

@@ -197,6 +197,26 @@ public abstract class ViewsContract {
   }
 
   @Test
+  final void severalCountTogetherOnlyIfNoneHasCountedBefore() {
+    ViewCounter views = exact(ViewOptions.EXACT);
+    List<ViewEvent> events =
+        List.of(event(0, "a"), event(0, "b"), new ViewEvent("other", TIME, "a"));
+    if (driver.profile().atomicity() != Atomicity.STORE) {
+      assertFalse(views.addTogether(events));
+      assertEquals(OptionalLong.empty(), views.count(PAGE));
+      return;
+    }
+    assertTrue(views.addTogether(events));
+    assertEquals(OptionalLong.of(2), views.count(PAGE));
+    assertEquals(OptionalLong.of(1), views.count("other"));
+    assertFalse(views.addTogether(events), "they counted before");
+    assertFalse(views.addTogether(List.of(event(7, "a"), event(0, "b"))), "one of them did");
+    assertFalse(views.addTogether(List.of(event(8, "a"), event(8, "a"))), "they are the same");
+    assertEquals(OptionalLong.of(2), views.count(PAGE));
+    assertTrue(views.add(event(7, "a")), "nothing of what was refused is stored");
+  }
+
+  @Test
   final void manyAtOnceCountOnce() throws Exception {
     ViewCounter views = exact(ViewOptions.EXACT);
     List<Integer> counted =
