@@ -134,7 +134,7 @@ public final class Main {
 
     Made by `./dev bench ingest` on %s.
 
-    | batches at once | consumer | bare loop | ratio | of turns |
+    | pollers | consumer | bare loop | ratio | of turns |
     |---|---|---|---|---|
     """
         .formatted(machine());
