@@ -221,7 +221,7 @@ public final class SqsConsumer implements AutoCloseable {
 
   /** Whether the store took at least one of them, or there was none to take. */
   private boolean handle(List<Message> batch) throws InterruptedException {
-    if (countTogether(batch)) {
+    if (batch.size() > 1 && isCountedTogether(batch)) {
       delete(batch);
       return true;
     }
@@ -249,6 +249,14 @@ public final class SqsConsumer implements AutoCloseable {
     return failures < batch.size();
   }
 
+  private boolean isCountedTogether(List<Message> batch) throws InterruptedException {
+    Future<Boolean> counting = executor.submit(() -> countTogether(batch));
+    for (await(List.of(counting)); !counting.isDone(); await(List.of(counting))) {
+      extend(batch);
+    }
+    return counting.state() == Future.State.SUCCESS && counting.resultNow();
+  }
+
   /**
    * Whether all of them counted at once; else nothing is known of any, and each is counted alone.
    */
@@ -269,9 +277,9 @@ public final class SqsConsumer implements AutoCloseable {
   }
 
   /** Waits for all of them, but no longer than half the time for which they are hidden. */
-  private void await(Collection<Future<Fate>> running) throws InterruptedException {
+  private void await(Collection<? extends Future<?>> running) throws InterruptedException {
     long until = clock.nanoTime() + options.visibility().toNanos() / 2;
-    for (Future<Fate> each : running) {
+    for (Future<?> each : running) {
       try {
         each.get(Math.max(0, until - clock.nanoTime()), TimeUnit.NANOSECONDS);
       } catch (TimeoutException e) {

@@ -212,11 +212,11 @@ final class SqsConsumerTest {
               }
             });
     ViewCounter views = counter(slow);
-    send(0, 3, 1);
-    try (SqsConsumer consumer = new SqsConsumer(client, options(), views, Clock.system())) {
-      await("empty", () -> left(queue) == 0);
-      assertEquals(new SqsConsumer.Statistics(3, 0, 0, 0), consumer.statistics());
-    }
+    send(0, 30, 1);
+    SqsConsumer consumer = new SqsConsumer(client, options().withPollers(1), views, Clock.system());
+    await("empty", () -> left(queue) == 0);
+    consumer.close();
+    assertEquals(new SqsConsumer.Statistics(30, 0, 0, 0), consumer.statistics());
   }
 
   private static void sleep(Duration time) {
