@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Outcome;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewEvent;
@@ -240,6 +242,30 @@ final class SqsConsumerTest {
       assertTrue(consumers < 100, "it never ends");
     }
     assertEquals(200, views.count(PAGE).orElseThrow());
+  }
+
+  @Test
+  void whatAFrontSendsIsCountedAndAQueueThatIsAwayIsToldApart() throws Exception {
+    ViewCounter views = counter(new MemoryDriver());
+    try (ViewQueue front = new SqsQueue(SqsClients.of(queue, 4), queue)) {
+      for (int i = 0; i < 20; i++) {
+        front.send(event(i % 15));
+      }
+    }
+    SqsConsumer consumer = new SqsConsumer(client, options(), views, Clock.system());
+    await("empty", () -> left(queue) == 0);
+    consumer.close();
+    assertEquals(15, views.count(PAGE).orElseThrow());
+    URI missing = server.queue("no-such-queue");
+    try (ViewQueue nowhere = new SqsQueue(SqsClients.of(missing, 1), missing)) {
+      StoreException e = assertThrows(StoreException.class, () -> nowhere.send(event(0)));
+      assertEquals(Outcome.NOT_APPLIED, e.outcome(), e.getMessage());
+    }
+    URI away = URI.create("http://127.0.0.1:1/000000000000/views");
+    try (ViewQueue nowhere = new SqsQueue(SqsClients.of(away, 1), away)) {
+      StoreException e = assertThrows(StoreException.class, () -> nowhere.send(event(0)));
+      assertEquals(Outcome.UNKNOWN, e.outcome(), "nobody can tell: repeat");
+    }
   }
 
   @Test

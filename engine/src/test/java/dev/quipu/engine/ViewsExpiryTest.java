@@ -1,0 +1,50 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.store.Scan;
+import dev.quipu.store.Store;
+import dev.quipu.technique.ViewCounter;
+import dev.quipu.technique.ViewEvent;
+import dev.quipu.technique.ViewOptions;
+import dev.quipu.time.ManualClock;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The engine removes the markers of views that have expired when it writes a snapshot. */
+final class ViewsExpiryTest {
+  private static final String PAGE = "myblog.com/article1";
+  private static final Duration DAY = Duration.ofDays(1);
+
+  @TempDir Path directory;
+
+  @SuppressWarnings("NullAway.Init") // JUnit sets the directory
+  ViewsExpiryTest() {}
+
+  @Test
+  void afterTheTimeOnlyTheNumberIsLeft() throws Exception {
+    ManualClock clock = new ManualClock(1_000_000);
+    EngineOptions options = EngineOptions.defaults().withClock(clock);
+    try (Engine engine = Engine.open(directory, options)) {
+      ViewCounter views =
+          new ViewCounter(new Store(engine.driver(), clock), ViewOptions.EXACT.keeping(DAY));
+      for (int i = 0; i < 100; i++) {
+        ViewEvent event = new ViewEvent(PAGE, Instant.EPOCH, "client " + i);
+        assertTrue(views.add(event));
+        assertFalse(views.add(event), "a repeat within the time");
+      }
+      Scan all = Scan.all("views/" + PAGE);
+      engine.checkpoint();
+      assertEquals(101, engine.driver().scan(all).items().size());
+      clock.advance(DAY);
+      engine.checkpoint();
+      assertEquals(1, engine.driver().scan(all).items().size(), "the number of views");
+      assertEquals(100, views.count(PAGE).orElseThrow());
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package dev.quipu.dynamodb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.store.Scan;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.technique.ViewCounter;
+import dev.quipu.technique.ViewEvent;
+import dev.quipu.technique.ViewOptions;
+import dev.quipu.time.Clock;
+import dev.quipu.time.ManualClock;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+/** DynamoDB itself removes the markers of views, by their TTL attribute. */
+final class ViewsExpiryTest {
+  private static final String PAGE = "myblog.com/article1";
+  private static final int VIEWS = 20;
+  private static final long DEADLINE_NANOS = 60_000_000_000L;
+
+  @Test
+  void afterTheTimeOnlyTheNumberIsLeft() throws Exception {
+    // By a clock of ten minutes ago, so that what is kept for a second has expired long since.
+    ManualClock clock =
+        new ManualClock(Clock.system().epochMillis() - Duration.ofMinutes(10).toMillis());
+    try (StoreDriver driver =
+        StoreProvider.open(Tables.newUri(Tables.server().endpoint(), Duration.ofSeconds(5)))) {
+      ViewCounter views =
+          new ViewCounter(
+              new Store(driver, clock), ViewOptions.EXACT.keeping(Duration.ofSeconds(1)));
+      for (int i = 0; i < VIEWS; i++) {
+        ViewEvent event = new ViewEvent(PAGE, Instant.EPOCH, "client " + i);
+        assertTrue(views.add(event));
+        assertFalse(views.add(event), "a repeat within the time");
+      }
+      Scan all = Scan.all("views/" + PAGE);
+      long start = Clock.system().nanoTime();
+      while (driver.scan(all).items().size() > 1) {
+        assertTrue(Clock.system().nanoTime() - start < DEADLINE_NANOS, "they are never removed");
+        Clock.system().sleep(Duration.ofMillis(100));
+      }
+      assertEquals(VIEWS, views.count(PAGE).orElseThrow());
+    }
+  }
+}
