@@ -1,7 +1,6 @@
 package dev.quipu.dynamodb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.store.Scan;
@@ -34,9 +33,7 @@ final class ViewsExpiryTest {
           new ViewCounter(
               new Store(driver, clock), ViewOptions.EXACT.keeping(Duration.ofSeconds(1)));
       for (int i = 0; i < VIEWS; i++) {
-        ViewEvent event = new ViewEvent(PAGE, Instant.EPOCH, "client " + i);
-        assertTrue(views.add(event));
-        assertFalse(views.add(event), "a repeat within the time");
+        assertTrue(views.add(new ViewEvent(PAGE, Instant.EPOCH, "client " + i)));
       }
       Scan all = Scan.all("views/" + PAGE);
       long start = Clock.system().nanoTime();
