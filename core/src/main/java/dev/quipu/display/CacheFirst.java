@@ -11,7 +11,6 @@ import dev.quipu.store.Capability;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Outcome;
-import dev.quipu.store.Page;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
@@ -21,7 +20,6 @@ import dev.quipu.store.WriteResult;
 import dev.quipu.technique.Backoff;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -137,10 +135,7 @@ public final class CacheFirst implements DisplayCounters {
     if (!counters.spec().remembersIds()) {
       throw new IllegalArgumentException(counters.keepsNoIds().getMessage());
     }
-    if (!durable.profile().has(Capability.ORDERED_SCAN)) {
-      throw new IllegalArgumentException(
-          durable.profile().lacks(Capability.ORDERED_SCAN).getMessage());
-    }
+    durable.profile().require(Capability.ORDERED_SCAN);
     this.cache = cache;
     this.durable = durable;
     this.counters = counters;
@@ -202,13 +197,9 @@ public final class CacheFirst implements DisplayCounters {
           known.put(now);
           return true;
         }
-        flush(List.of(now.item()));
+        flush(List.of(now));
       }
-      now =
-          durable
-              .get(CachedCount.key(count.name()), Consistency.STRONG)
-              .map(CachedCount::of)
-              .orElse(null);
+      now = stored(count.name()).orElse(null);
     }
     return false;
   }
@@ -218,8 +209,7 @@ public final class CacheFirst implements DisplayCounters {
     Limits.checkText("name", name, Limits.NAME_BYTES_MAX);
     @Nullable CachedCount count = known.get(name);
     if (count == null) {
-      count =
-          durable.get(CachedCount.key(name), Consistency.STRONG).map(CachedCount::of).orElse(null);
+      count = stored(name).orElse(null);
     }
     if (count == null) {
       return durably(name, 0); // nothing is in the cache, or ever was
@@ -242,7 +232,7 @@ public final class CacheFirst implements DisplayCounters {
         long value = count.base() + number(count, cached.get());
         return Optional.of(
             new DisplayReading(
-                value, count.base() + count.flushed(), value + count.lossMax(), now()));
+                value, count.base() + count.flushed(), value + count.lossMax(), durable.now()));
       }
       count = replaceLost(count);
     }
@@ -258,7 +248,8 @@ public final class CacheFirst implements DisplayCounters {
   private Optional<DisplayReading> durably(String name, long more) {
     return counters
         .read(name)
-        .map(each -> new DisplayReading(each.value(), each.low(), each.high() + more, now()));
+        .map(each ->
+            new DisplayReading(each.value(), each.low(), each.high() + more, durable.now()));
   }
 
   /**
@@ -275,19 +266,17 @@ public final class CacheFirst implements DisplayCounters {
   void writeBack(Executor executor) {
     List<CompletableFuture<Void>> running = new ArrayList<>();
     for (String partition : CachedCount.PARTITIONS) {
-      Scan scan = Scan.all(partition);
-      while (true) {
-        Page page = durable.scan(scan);
-        List<Item> items = page.items();
-        for (int from = 0; from < items.size(); from += FLUSHED_TOGETHER) {
-          List<Item> some = items.subList(from, Math.min(items.size(), from + FLUSHED_TOGETHER));
-          running.add(CompletableFuture.runAsync(() -> flush(some), executor));
-        }
-        if (page.resumeAt().isEmpty()) {
-          break;
-        }
-        scan = scan.resumedAt(page.resumeAt().get());
-      }
+      durable.scanAll(
+          Scan.all(partition),
+          items -> {
+            for (int from = 0; from < items.size(); from += FLUSHED_TOGETHER) {
+              int until = Math.min(items.size(), from + FLUSHED_TOGETHER);
+              List<Item> some = items.subList(from, until);
+              running.add(
+                  CompletableFuture.runAsync(
+                      () -> flush(some.stream().map(CachedCount::of).toList()), executor));
+            }
+          });
     }
     try {
       CompletableFuture.allOf(running.toArray(CompletableFuture[]::new)).join();
@@ -296,9 +285,8 @@ public final class CacheFirst implements DisplayCounters {
     }
   }
 
-  private void flush(List<Item> items) {
-    List<CachedCount> counts =
-        items.stream().map(CachedCount::of).filter(CachedCount::filled).toList();
+  private void flush(List<CachedCount> all) {
+    List<CachedCount> counts = all.stream().filter(CachedCount::filled).toList();
     List<Optional<AtomicOperations.Value>> numbers =
         cache.getAll(counts.stream().map(CachedCount::cacheKey).toList());
     List<CachedCount> flushed = new ArrayList<>();
@@ -354,14 +342,13 @@ public final class CacheFirst implements DisplayCounters {
     }
     long start = durable.clock().nanoTime();
     for (int round = 0; round < ROUNDS_MAX; round++) {
-      Optional<Item> found = durable.get(CachedCount.key(name), Consistency.STRONG);
-      @Nullable CachedCount count = found.map(CachedCount::of).orElse(null);
+      @Nullable CachedCount count = stored(name).orElse(null);
       if (count != null && count.filled()) {
         return known.put(count);
       }
       boolean late = durable.clock().nanoTime() - start > FILL_WAIT.toNanos();
       if (count == null || late) {
-        begin(name, found, 0);
+        begin(name, count, 0);
       } else if (cache.get(count.cacheKey()).isPresent()) {
         durable.write(count.nowFilled());
       } else {
@@ -377,23 +364,19 @@ public final class CacheFirst implements DisplayCounters {
         lost.name(),
         () -> {
           known.forget(lost);
-          Optional<Item> found = durable.get(CachedCount.key(lost.name()), Consistency.STRONG);
-          boolean still =
-              found
-                  .map(CachedCount::of)
-                  .filter(now -> now.token().equals(lost.token()))
-                  .isPresent();
-          if (still) {
-            begin(lost.name(), found, unflushedMax);
+          @Nullable CachedCount now = stored(lost.name()).orElse(null);
+          if (now != null && now.token().equals(lost.token())) {
+            begin(lost.name(), now, unflushedMax);
           }
           return load(lost.name());
         });
   }
 
   /** Protocol 3 and 4. Whoever was faster, or whatever came of it, is seen by who loads next. */
-  private void begin(String name, Optional<Item> found, long lost) {
+  private void begin(String name, @Nullable CachedCount before, long lost) {
     long base = counters.read(name).map(Reading::value).orElse(0L);
-    long lossMax = found.map(item -> CachedCount.of(item).lossMax()).orElse(0L) + lost;
+    long lossMax = (before == null ? 0 : before.lossMax()) + lost;
+    Optional<Item> found = Optional.ofNullable(before).map(CachedCount::item);
     String token = RequestId.random(random).bits();
     Write begin = CachedCount.begin(name, token, base, lossMax, found);
     if (durable.write(begin) instanceof WriteResult.Applied applied) {
@@ -403,8 +386,8 @@ public final class CacheFirst implements DisplayCounters {
     }
   }
 
-  private Instant now() {
-    return Instant.ofEpochMilli(durable.clock().epochMillis());
+  private Optional<CachedCount> stored(String name) {
+    return durable.get(CachedCount.key(name), Consistency.STRONG).map(CachedCount::of);
   }
 
   private static long number(CachedCount count, AtomicOperations.Value cached) {

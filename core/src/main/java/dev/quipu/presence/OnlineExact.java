@@ -5,7 +5,6 @@ import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
-import dev.quipu.store.Page;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
@@ -15,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -60,10 +60,7 @@ public final class OnlineExact implements Presence {
    *     limits
    */
   public OnlineExact(Store store, Duration window) {
-    if (!store.profile().has(Capability.ORDERED_SCAN)) {
-      throw new IllegalArgumentException(
-          store.profile().lacks(Capability.ORDERED_SCAN).getMessage());
-    }
+    store.profile().require(Capability.ORDERED_SCAN);
     if (!window.isPositive() || window.compareTo(Window.LENGTH_MAX) > 0) {
       throw new IllegalArgumentException(
           "window is %s, the limits are above 0 and %s".formatted(window, Window.LENGTH_MAX));
@@ -78,7 +75,7 @@ public final class OnlineExact implements Presence {
     Key key = new Key(partition(room), client);
     @Nullable StoreException lost = null;
     for (int attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      Optional<Instant> until = Optional.of(now().plus(window));
+      Optional<Instant> until = Optional.of(store.now().plus(window));
       try {
         store.write(new Write.Put(key, Map.of(), until, Condition.always()));
         return;
@@ -94,26 +91,15 @@ public final class OnlineExact implements Presence {
 
   @Override
   public Online online(String room) {
-    Scan scan = Scan.all(partition(room));
-    Instant now = now();
-    long count = 0;
-    while (true) {
-      Page page = store.scan(scan);
-      count += page.items().size();
-      if (page.resumeAt().isEmpty()) {
-        break;
-      }
-      scan = scan.resumedAt(page.resumeAt().get());
-    }
+    Instant now = store.now();
+    LongAdder online = new LongAdder();
+    store.scanAll(Scan.all(partition(room)), items -> online.add(items.size()));
+    long count = online.sum();
     Instant until = now.plusMillis(1); // a hit at this moment is among them
     Instant from = until.minus(window);
     return store.intactSince().isAfter(from)
         ? Online.incomplete(count, from, until)
         : new Online(count, count, count, from, until, true);
-  }
-
-  private Instant now() {
-    return Instant.ofEpochMilli(store.clock().epochMillis());
   }
 
   private static String partition(String room) {

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -135,6 +136,23 @@ public final class Store {
     Instant now = now();
     return new Page(
         page.items().stream().filter(item -> !item.isExpired(now)).toList(), page.resumeAt());
+  }
+
+  /**
+   * All pages of a scan, in order.
+   *
+   * @throws UnsupportedOperationException if the store has no order
+   */
+  public void scanAll(Scan scan, Consumer<List<Item>> eachPage) {
+    Scan next = scan;
+    while (true) {
+      Page page = scan(next);
+      eachPage.accept(page.items());
+      if (page.resumeAt().isEmpty()) {
+        return;
+      }
+      next = next.resumedAt(page.resumeAt().get());
+    }
   }
 
   /** Atomic operations on named values: the store's own, or made out of conditional writes. */
@@ -270,7 +288,8 @@ public final class Store {
     }
   }
 
-  private Instant now() {
+  /** The time by which items expire, to the millisecond. */
+  public Instant now() {
     return Instant.ofEpochMilli(clock.epochMillis());
   }
 

@@ -28,6 +28,17 @@ public record StoreProfile(
     return capabilities.contains(capability);
   }
 
+  /**
+   * Refuses a store that cannot do this.
+   *
+   * @throws IllegalArgumentException naming the store and what it lacks
+   */
+  public void require(Capability capability) {
+    if (!has(capability)) {
+      throw new IllegalArgumentException(lacks(capability).getMessage());
+    }
+  }
+
   /** The exception for a call that the store cannot do. */
   public UnsupportedOperationException lacks(Capability capability) {
     return new UnsupportedOperationException("store " + name + " lacks " + capability);

@@ -159,12 +159,11 @@ final class StoredOperations implements AtomicOperations {
   }
 
   private boolean isExpired(Item item) {
-    return item.isExpired(Instant.ofEpochMilli(store.clock().epochMillis()));
+    return item.isExpired(store.now());
   }
 
   private Optional<Instant> until(Optional<Duration> expiry) {
-    return AtomicOperations.checkExpiry(expiry)
-        .map(time -> Instant.ofEpochMilli(store.clock().epochMillis()).plus(time));
+    return AtomicOperations.checkExpiry(expiry).map(time -> store.now().plus(time));
   }
 
   private static Write changed(String key, Item found, String value) {

@@ -16,7 +16,6 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Page;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
@@ -260,14 +259,8 @@ public final class ItemCollection implements Counters {
             false,
             Scan.ITEMS_MAX,
             Consistency.STRONG);
-    while (true) {
-      Page page = store.scan(scan);
-      found.addAll(page.items());
-      if (page.resumeAt().isEmpty()) {
-        return found;
-      }
-      scan = scan.resumedAt(page.resumeAt().get());
-    }
+    store.scanAll(scan, found::addAll);
+    return found;
   }
 
   /** The changes that are not folded, in order of time. */

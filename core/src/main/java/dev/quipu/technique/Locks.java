@@ -212,7 +212,7 @@ public final class Locks {
       throw new IllegalArgumentException(
           "lease is %s, the limits are above 0 and %s".formatted(lease, LEASE_MAX));
     }
-    return Instant.ofEpochMilli(store.clock().epochMillis()).plus(lease);
+    return store.now().plus(lease);
   }
 
   private static Key key(String name) {

@@ -191,6 +191,6 @@ public final class MarkerItem implements Split.Technique {
   }
 
   private Optional<Instant> expiry() {
-    return keep.map(time -> Instant.ofEpochMilli(store.clock().epochMillis()).plus(time));
+    return keep.map(time -> store.now().plus(time));
   }
 }

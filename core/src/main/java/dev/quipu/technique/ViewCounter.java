@@ -10,7 +10,6 @@ import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
-import dev.quipu.store.Page;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
@@ -32,6 +31,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -221,8 +221,7 @@ public final class ViewCounter {
 
   private Write marker(String page, ViewEvent event) {
     String key = options.identity().of(event);
-    Optional<Instant> until =
-        options.keep().map(time -> Instant.ofEpochMilli(store.clock().epochMillis()).plus(time));
+    Optional<Instant> until = options.keep().map(time -> store.now().plus(time));
     return isByTime()
         ? new Write.Put(new Key(page, BY_TIME + key), Map.of(), until, new Condition.Absent())
         : new Write.Put(
@@ -275,18 +274,15 @@ public final class ViewCounter {
     String start = from.map(time -> format("from", time)).orElse("");
     Optional<String> end = until.map(time -> format("until", time));
     Scan scan = isByTime() ? byTime(url, start, end) : byKey(url);
-    long count = 0;
-    while (true) {
-      Page page = store.scan(scan);
-      count +=
-          isByTime()
-              ? page.items().size()
-              : page.items().stream().filter(item -> isWithin(item, start, end)).count();
-      if (page.resumeAt().isEmpty()) {
-        return count;
-      }
-      scan = scan.resumedAt(page.resumeAt().get());
-    }
+    LongAdder count = new LongAdder();
+    store.scanAll(
+        scan,
+        items ->
+            count.add(
+                isByTime()
+                    ? items.size()
+                    : items.stream().filter(item -> isWithin(item, start, end)).count()));
+    return count.sum();
   }
 
   private static Scan byTime(String url, String start, Optional<String> end) {

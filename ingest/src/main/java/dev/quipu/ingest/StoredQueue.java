@@ -3,6 +3,7 @@ package dev.quipu.ingest;
 import dev.quipu.RequestId;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -59,10 +60,7 @@ public final class StoredQueue implements ViewQueue {
    * @throws IllegalArgumentException if the store has no order
    */
   public StoredQueue(Store store, ViewCounter views, Runnable onClose) {
-    if (!store.profile().has(Capability.ORDERED_SCAN)) {
-      throw new IllegalArgumentException(
-          store.profile().lacks(Capability.ORDERED_SCAN).getMessage());
-    }
+    store.profile().require(Capability.ORDERED_SCAN);
     this.store = store;
     this.views = views;
     this.onClose = onClose;
@@ -100,9 +98,8 @@ public final class StoredQueue implements ViewQueue {
 
   /** Carries what came first; whether there may be more, and all went well. */
   private boolean carry() {
-    Scan scan = Scan.all(PARTITION);
     Page page =
-        store.scan(new Scan(PARTITION, "", Optional.empty(), false, AT_ONCE, scan.consistency()));
+        store.scan(new Scan(PARTITION, "", Optional.empty(), false, AT_ONCE, Consistency.STRONG));
     List<Future<Boolean>> counting = new ArrayList<>();
     for (Item item : page.items()) {
       counting.add(executor.submit(() -> count(item)));

@@ -3,7 +3,6 @@ package dev.quipu.server.cli;
 import dev.quipu.ingest.SqsClients;
 import dev.quipu.ingest.SqsConsumer;
 import dev.quipu.ingest.SqsOptions;
-import dev.quipu.server.LogSetup;
 import dev.quipu.store.Store;
 import dev.quipu.store.Sweeper;
 import dev.quipu.technique.ViewCounter;
@@ -97,17 +96,11 @@ final class IngestCommand implements Callable<Integer> {
 
     @Mixin private ViewFlags views = new ViewFlags();
 
-    @Option(
-        names = "--log",
-        paramLabel = "FORM",
-        description =
-            "Form of the log on standard error: json or text (default: text on a terminal, else json).")
-    private LogSetup.@Nullable Form log;
+    @Mixin private LogOption log = new LogOption();
 
     @Override
     public Integer call() {
-      LogSetup.Form terminal = Terminal.isStandardError() ? LogSetup.Form.text : LogSetup.Form.json;
-      LogSetup.use(log == null ? terminal : log);
+      log.use();
       SqsOptions options =
           new SqsOptions(
               queue, Optional.ofNullable(deadLetter), pollers, visibility, SqsOptions.WAIT_MAX);

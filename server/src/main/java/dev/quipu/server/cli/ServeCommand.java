@@ -10,7 +10,6 @@ import dev.quipu.ingest.SqsQueue;
 import dev.quipu.ingest.StoredQueue;
 import dev.quipu.ingest.ViewQueue;
 import dev.quipu.presence.Presence;
-import dev.quipu.server.LogSetup;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
@@ -168,17 +167,11 @@ final class ServeCommand implements Callable<Integer> {
   @Option(names = "--insecure", description = "Let other machines in without a token.")
   private boolean insecure;
 
-  @Option(
-      names = "--log",
-      paramLabel = "FORM",
-      description =
-          "Form of the log on standard error: json or text (default: text on a terminal, else json).")
-  private LogSetup.@Nullable Form log;
+  @Mixin private LogOption log = new LogOption();
 
   @Override
   public Integer call() throws IOException {
-    LogSetup.Form terminal = Terminal.isStandardError() ? LogSetup.Form.text : LogSetup.Form.json;
-    LogSetup.use(log == null ? terminal : log);
+    log.use();
     if (http < 0 || http > 65_535) {
       throw new IllegalArgumentException("--http is " + http + ", the limits are 0 and 65535");
     }

@@ -1,0 +1,21 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.server.LogSetup;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The option that says how a command that runs on writes its log. */
+final class LogOption {
+  @Option(
+      names = "--log",
+      paramLabel = "FORM",
+      description =
+          "Form of the log on standard error: json or text (default: text on a terminal, else json).")
+  private LogSetup.@Nullable Form log;
+
+  /** Sets the log up so. */
+  void use() {
+    LogSetup.Form terminal = Terminal.isStandardError() ? LogSetup.Form.text : LogSetup.Form.json;
+    LogSetup.use(log == null ? terminal : log);
+  }
+}
