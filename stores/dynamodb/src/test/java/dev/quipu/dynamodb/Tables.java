@@ -14,6 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** One server for all tests, a table for each. */
 final class Tables {
+  static final String NOT_BUILT = "no DynamoDB Local: build with -Pdynamodb-local";
+
   private static final AtomicInteger TABLES = new AtomicInteger();
   private static final Optional<DynamoDbServer> SERVER = start();
 
@@ -32,7 +34,7 @@ final class Tables {
   }
 
   static DynamoDbServer server() {
-    assumeTrue(SERVER.isPresent(), "no DynamoDB Local: build with -Pdynamodb-local");
+    assumeTrue(SERVER.isPresent(), NOT_BUILT);
     return SERVER.orElseThrow();
   }
 
