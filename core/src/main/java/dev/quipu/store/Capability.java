@@ -11,6 +11,8 @@ public enum Capability {
   NATIVE_ADD,
   /** Any {@link Write.Update} under any condition. */
   NATIVE_UPDATE,
+  /** {@link StoreDriver#addTokens} and {@link StoreDriver#dropTokens}. */
+  NATIVE_TOKENS,
   /** {@link StoreDriver#writeAll} without a token, and {@link StoreDriver#getAll}. */
   ATOMIC_BATCH,
   /** {@link StoreDriver#writeAll} with a token. */

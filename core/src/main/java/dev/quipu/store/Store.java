@@ -32,6 +32,9 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 public final class Store {
+  /** Most tokens in one call of {@link #addTokens} or {@link #dropTokens}. */
+  public static final int TOKENS_MAX = 100;
+
   private final StoreDriver driver;
   private final StoreProfile profile;
   private final Clock clock;
@@ -152,6 +155,65 @@ public final class Store {
         return;
       }
       next = next.resumedAt(page.resumeAt().get());
+    }
+  }
+
+  /**
+   * How many items a partition holds within a range, however the scan looks at them; items that
+   * have expired are counted as long as they are stored.
+   *
+   * @throws UnsupportedOperationException if the store has no order
+   */
+  public long count(Scan scan) {
+    if (!profile.has(Capability.ORDERED_SCAN)) {
+      throw profile.lacks(Capability.ORDERED_SCAN);
+    }
+    return attempt(() -> driver.count(scan));
+  }
+
+  /**
+   * Puts tokens into a set of an item that is changed in no other way; see {@link
+   * StoreDriver#addTokens}. Where the store cannot do it by itself, one conditional write a token.
+   *
+   * @param tokens 1 to {@link #TOKENS_MAX}
+   */
+  public void addTokens(Key key, String field, Set<String> tokens) {
+    checkTokens(tokens);
+    if (profile.has(Capability.NATIVE_TOKENS)) {
+      attempt(() -> {
+        driver.addTokens(key, field, tokens);
+        return tokens;
+      });
+      return;
+    }
+    for (String token : tokens) {
+      change(key, new Change.AddToken(field, token));
+    }
+  }
+
+  /** Takes tokens out of a set; see {@link #addTokens}. */
+  public void dropTokens(Key key, String field, Set<String> tokens) {
+    checkTokens(tokens);
+    if (profile.has(Capability.NATIVE_TOKENS)) {
+      attempt(() -> {
+        driver.dropTokens(key, field, tokens);
+        return tokens;
+      });
+      return;
+    }
+    for (String token : tokens) {
+      change(key, new Change.DropToken(field, token));
+    }
+  }
+
+  private void change(Key key, Change change) {
+    write(new Write.Update(key, List.of(change), Condition.always()));
+  }
+
+  private static void checkTokens(Set<String> tokens) {
+    if (tokens.isEmpty() || tokens.size() > TOKENS_MAX) {
+      throw new IllegalArgumentException(
+          "there are %d tokens, the limits are 1 and %d".formatted(tokens.size(), TOKENS_MAX));
     }
   }
 

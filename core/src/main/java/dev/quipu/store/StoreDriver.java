@@ -3,6 +3,7 @@ package dev.quipu.store;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +51,39 @@ public interface StoreDriver extends AutoCloseable {
   /** One page of one partition, in order of sort. */
   default Page scan(Scan scan) {
     throw profile().lacks(Capability.ORDERED_SCAN);
+  }
+
+  /**
+   * How many items one partition holds within a range; {@link Scan#descending} and {@link
+   * Scan#itemsMax} say only how to look. Counts expired items that are still stored.
+   */
+  default long count(Scan scan) {
+    long count = 0;
+    Optional<String> resume = Optional.empty();
+    do {
+      Page page = scan(resume.map(scan::resumedAt).orElse(scan));
+      count += page.items().size();
+      resume = page.resumeAt();
+    } while (resume.isPresent());
+    return count;
+  }
+
+  /**
+   * Puts tokens into a set of an item, which may be new, in one step, whatever else happens to it:
+   * without a reader in between. Repeating it changes nothing.
+   *
+   * <p>An item on which this is used is changed by this, by {@link #dropTokens} and by an
+   * unconditional delete alone. Its version means nothing.
+   *
+   * @param tokens 1 to {@link Store#TOKENS_MAX}
+   */
+  default void addTokens(Key key, String field, Set<String> tokens) {
+    throw profile().lacks(Capability.NATIVE_TOKENS);
+  }
+
+  /** Takes tokens out of a set; see {@link #addTokens}. Those that are not there stay away. */
+  default void dropTokens(Key key, String field, Set<String> tokens) {
+    throw profile().lacks(Capability.NATIVE_TOKENS);
   }
 
   /**

@@ -1,0 +1,58 @@
+package dev.quipu.simpledb;
+
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpTimeoutException;
+
+/** What an error of SimpleDB, or of the way there, says about the effect of a call. */
+final class Failures {
+  private Failures() {}
+
+  /**
+   * An answer of 4xx means that nothing was done; one of 5xx, or none at all, means nothing.
+   *
+   * @param lost what it means if there was no such answer
+   */
+  static StoreException of(SimpleDbException e, Outcome lost) {
+    String message = "SimpleDB: " + e.getMessage();
+    if (e.status() == 503) {
+      return new StoreException(lost, Reason.THROTTLED, message, e);
+    }
+    if (e.status() == 408) {
+      return new StoreException(lost, Reason.TIMEOUT, message, e);
+    }
+    if (e.status() >= 500 || e.status() < 400) {
+      return new StoreException(lost, Reason.UNAVAILABLE, message, e);
+    }
+    Reason reason =
+        switch (e.code()) {
+          case "NumberDomainBytesExceeded", "NumberDomainAttributesExceeded" -> Reason.FULL;
+          case "RequestExpired" -> Reason.DENIED;
+          default -> e.status() == 403 ? Reason.DENIED : Reason.INVALID;
+        };
+    return new StoreException(Outcome.NOT_APPLIED, reason, message, e);
+  }
+
+  /** No answer. */
+  static StoreException of(IOException e, Outcome lost) {
+    String message = "SimpleDB: " + e;
+    return switch (e) {
+      case ConnectException refused ->
+          new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
+      case HttpConnectTimeoutException late ->
+          new StoreException(Outcome.NOT_APPLIED, Reason.TIMEOUT, message, e);
+      case HttpTimeoutException late -> new StoreException(lost, Reason.TIMEOUT, message, e);
+      default -> new StoreException(lost, Reason.UNAVAILABLE, message, e);
+    };
+  }
+
+  /** The caller was interrupted while it waited. */
+  static StoreException of(InterruptedException e, Outcome lost) {
+    Thread.currentThread().interrupt();
+    return new StoreException(lost, Reason.UNAVAILABLE, "SimpleDB: interrupted", e);
+  }
+}

@@ -1,0 +1,424 @@
+package dev.quipu.simpledb;
+
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Page;
+import dev.quipu.store.Reason;
+import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Version;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+
+/**
+ * Counting on Amazon SimpleDB, in one domain or spread over several.
+ *
+ * <p><b>Stored.</b> One item an item, under {@code LENGTH/PARTITION/SORT}, or a digest if that has
+ * more than 1,024 bytes; in the domain that a hash of both chooses. All values are texts:
+ *
+ * <pre>
+ * p, s   partition and sort, by which scans select
+ * v      the version: new with each write
+ * x      expiry in milliseconds, or "-"
+ * f      a value for each number, for each token, and for each KB of a text:
+ *        "n FIELD NUMBER", "s FIELD TOKEN", "t FIELD CHUNK TEXT"; "." if there is none.
+ *        A number is 2^63 more, in 20 digits, so that it sorts as a text
+ * </pre>
+ *
+ * <p>One attribute holds all fields, since one call can replace the values of an attribute, but not
+ * take other attributes away.
+ *
+ * <p><b>Protocol.</b> A condition of SimpleDB is about one attribute: {@code v} is as it was read,
+ * or {@code p} is not there. Any other condition is judged here on what was read, and written under
+ * one of these two. Tokens are added and dropped as values of {@code f}, which needs neither: such
+ * items have no {@code v}.
+ *
+ * <p><b>Atomic.</b> One item. <b>Limits.</b> 256 pairs an item, so some 250 tokens or 64 KB of
+ * text; 1,024 bytes a value; field names of 512 bytes. <b>Durable</b>, and a consistent read sees
+ * what was acknowledged; others may not, for a second or so.
+ *
+ * <p><b>Domains.</b> Always the same, in the same order: an item is looked for where it was put.
+ * Scans and counts ask all of them at once.
+ *
+ * <p><b>After a timeout, a dropped connection or a 5xx</b> a write is unknown; the client repeats
+ * nothing. A request that is delayed for more than 15 minutes is refused by the service.
+ *
+ * @see <a href="https://docs.aws.amazon.com/AmazonSimpleDB/latest/DeveloperGuide/">guide</a>
+ */
+public final class SimpleDbDriver implements StoreDriver {
+  static final StoreProfile PROFILE =
+      new StoreProfile(
+          "simpledb",
+          EnumSet.of(
+              Capability.STRONG_READ,
+              Capability.NATIVE_TOKENS,
+              Capability.ORDERED_SCAN,
+              Capability.DURABLE),
+          Atomicity.ITEM,
+          1,
+          65_536);
+
+  /** Most domains of an account. */
+  public static final int DOMAINS_MAX = 250;
+
+  private static final int RACES_MAX = 1_000;
+  private static final int SELECT_MAX = 2_500;
+
+  private final SimpleDbClient client;
+  private final List<String> domains;
+  private final Runnable onClose;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  // Each state's token is new, whichever process makes it, so that no version returns.
+  private final String tokens = Long.toString(Randomness.secure().nextLong(), Character.MAX_RADIX);
+  private final AtomicLong states = new AtomicLong();
+
+  private SimpleDbDriver(SimpleDbClient client, List<String> domains, Runnable onClose) {
+    this.client = client;
+    this.domains = List.copyOf(domains);
+    this.onClose = onClose;
+  }
+
+  /**
+   * Counts in these domains.
+   *
+   * @param client stays the caller's to close
+   * @param domains 1 to {@link #DOMAINS_MAX}, which are there
+   * @throws IllegalArgumentException if there are more or none
+   */
+  public static SimpleDbDriver of(SimpleDbClient client, List<String> domains) {
+    return open(client, domains, () -> {});
+  }
+
+  static SimpleDbDriver open(SimpleDbClient client, List<String> domains, Runnable onClose) {
+    if (domains.isEmpty() || domains.size() > DOMAINS_MAX) {
+      throw new IllegalArgumentException(
+          "there are %d domains, the limits are 1 and %d".formatted(domains.size(), DOMAINS_MAX));
+    }
+    return new SimpleDbDriver(client, domains, onClose);
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return PROFILE;
+  }
+
+  /** Makes the domains, where they are not there. */
+  void createDomains() {
+    onAll(domain -> call(Outcome.UNKNOWN, "CreateDomain", Map.of("DomainName", domain)));
+  }
+
+  // ---- one item
+
+  @Override
+  public Optional<Item> get(Key key, Consistency consistency) {
+    Map<String, String> parameters = named(key);
+    parameters.put("ConsistentRead", isStrong(consistency));
+    List<Reply.Found> found = call(Outcome.NOT_APPLIED, "GetAttributes", parameters).items();
+    return found.isEmpty() ? Optional.empty() : Optional.of(Pairs.item(key, found.getFirst()));
+  }
+
+  @Override
+  public WriteResult write(Write write) {
+    boolean isAsked =
+        switch (write.condition()) {
+          case Condition.Always always -> true;
+          case Condition.Absent absent -> true;
+          case Condition.VersionIs is -> !is.version().token().isEmpty();
+          default -> false;
+        };
+    for (int race = 0; race < RACES_MAX; race++) {
+      Condition asked = write.condition();
+      if (!isAsked) {
+        Optional<Item> found = get(write.key(), Consistency.STRONG);
+        if (!write.holdsOn(found)) {
+          return new WriteResult.ConditionFailed(write.key(), found);
+        }
+        asked = Condition.unchanged(found);
+      }
+      Version next = nextVersion();
+      if (send(write, asked, next)) {
+        return write instanceof Write.Put put
+            ? new WriteResult.Applied(
+                Optional.of(new Item(put.key(), put.fields(), next, put.expiresAt())))
+            : new WriteResult.Applied(Optional.empty());
+      }
+      if (isAsked) {
+        Optional<Item> found = get(write.key(), Consistency.STRONG);
+        if (!write.holdsOn(found)) {
+          return new WriteResult.ConditionFailed(write.key(), found);
+        }
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED,
+        "%d writers came first to %s/%s"
+            .formatted(RACES_MAX, write.key().partition(), write.key().sort()));
+  }
+
+  /** Whether it was written; false if the condition does not hold. */
+  private boolean send(Write write, Condition asked, Version next) {
+    Map<String, String> parameters = named(write.key());
+    switch (asked) {
+      case Condition.Absent absent -> {
+        parameters.put("Expected.Name", Pairs.PARTITION);
+        parameters.put("Expected.Exists", "false");
+      }
+      case Condition.VersionIs is -> {
+        parameters.put("Expected.Name", Pairs.VERSION);
+        parameters.put("Expected.Value", is.version().token());
+      }
+      default -> {
+        // nothing is asked
+      }
+    }
+    return switch (write) {
+      case Write.Put put -> {
+        Form form = new Form(parameters);
+        form.replace(Pairs.PARTITION, Pairs.partition(put.key().partition()));
+        form.replace(Pairs.SORT, put.key().sort());
+        form.replace(Pairs.VERSION, next.token());
+        form.replace(Pairs.EXPIRY, Pairs.expiry(put.expiresAt()));
+        Pairs.values(put.key(), put.fields()).forEach(each -> form.replace(Pairs.FIELDS, each));
+        yield sent("PutAttributes", parameters);
+      }
+      case Write.Delete delete -> sent("DeleteAttributes", parameters);
+      case Write.Update update -> throw PROFILE.lacks(Capability.NATIVE_UPDATE);
+    };
+  }
+
+  private boolean sent(String action, Map<String, String> parameters) {
+    try {
+      client.call(action, parameters);
+      return true;
+    } catch (SimpleDbException e) {
+      if (e.isUnmet()) {
+        return false;
+      }
+      throw Failures.of(e, Outcome.UNKNOWN);
+    } catch (IOException e) {
+      throw Failures.of(e, Outcome.UNKNOWN);
+    } catch (InterruptedException e) {
+      throw Failures.of(e, Outcome.UNKNOWN);
+    }
+  }
+
+  @Override
+  public void addTokens(Key key, String field, Set<String> added) {
+    Map<String, String> parameters = named(key);
+    Form form = new Form(parameters);
+    form.replace(Pairs.PARTITION, Pairs.partition(key.partition()));
+    form.replace(Pairs.SORT, key.sort());
+    added.forEach(token -> form.value(Pairs.FIELDS, Pairs.token(field, token)));
+    call(Outcome.UNKNOWN, "PutAttributes", parameters);
+  }
+
+  @Override
+  public void dropTokens(Key key, String field, Set<String> dropped) {
+    Map<String, String> parameters = named(key);
+    Form form = new Form(parameters);
+    dropped.forEach(token -> form.value(Pairs.FIELDS, Pairs.token(field, token)));
+    call(Outcome.UNKNOWN, "DeleteAttributes", parameters);
+  }
+
+  /** The numbered attributes of a call. */
+  private static final class Form {
+    private final Map<String, String> parameters;
+    private int pairs;
+
+    Form(Map<String, String> parameters) {
+      this.parameters = parameters;
+    }
+
+    void value(String name, String value) {
+      String at = "Attribute." + ++pairs;
+      parameters.put(at + ".Name", name);
+      parameters.put(at + ".Value", value);
+    }
+
+    void replace(String name, String value) {
+      value(name, value);
+      parameters.put("Attribute." + pairs + ".Replace", "true");
+    }
+  }
+
+  // ---- many items
+
+  @Override
+  public Page scan(Scan scan) {
+    String direction = scan.descending() ? "desc" : "asc";
+    int wanted = scan.itemsMax() + 1; // one more tells where the next page begins
+    List<Item> items = new ArrayList<>();
+    for (List<Reply.Found> found :
+        onAll(domain -> {
+          String select =
+              "select * from `%s` where %s order by s %s limit %d"
+                  .formatted(domain, range(scan), direction, wanted);
+          return select(select, scan.consistency(), wanted);
+        })) {
+      for (Reply.Found each : found) {
+        String sort = each.value(Pairs.SORT).orElseThrow();
+        items.add(Pairs.item(new Key(scan.partition(), sort), each));
+      }
+    }
+    Comparator<Item> order = Comparator.comparing(item -> item.key().sort(), Key.ORDER);
+    items.sort(scan.descending() ? order.reversed() : order);
+    if (items.size() < wanted) {
+      return new Page(items, Optional.empty());
+    }
+    List<Item> page = items.subList(0, scan.itemsMax());
+    Item border = scan.descending() ? page.getLast() : items.get(scan.itemsMax());
+    return new Page(page, Optional.of(border.key().sort()));
+  }
+
+  /** By {@code count(*)}, whose answer may be a part, with a token for the rest. */
+  @Override
+  public long count(Scan scan) {
+    long count = 0;
+    for (long part :
+        onAll(domain -> {
+          String select = "select count(*) from `%s` where %s".formatted(domain, range(scan));
+          return select(select, scan.consistency(), Integer.MAX_VALUE).stream()
+              .mapToLong(each -> Long.parseLong(each.value("Count").orElseThrow()))
+              .sum();
+        })) {
+      count += part;
+    }
+    return count;
+  }
+
+  private static String range(Scan scan) {
+    String partition = Pairs.partition(scan.partition());
+    String range = "p = %s and s >= %s".formatted(quoted(partition), quoted(scan.from()));
+    return scan.until().map(until -> range + " and s < " + quoted(until)).orElse(range);
+  }
+
+  private static String quoted(String text) {
+    return "'" + text.replace("'", "''") + "'";
+  }
+
+  /** What a query finds, until there are so many. An answer may have less than what there is. */
+  private List<Reply.Found> select(String select, Consistency consistency, int wanted) {
+    Map<String, String> parameters = new HashMap<>();
+    parameters.put("SelectExpression", select);
+    parameters.put("ConsistentRead", isStrong(consistency));
+    List<Reply.Found> found = new ArrayList<>();
+    Optional<String> token;
+    do {
+      Reply reply = call(Outcome.NOT_APPLIED, "Select", parameters);
+      found.addAll(reply.items());
+      token = reply.token();
+      token.ifPresent(text -> parameters.put("NextToken", text));
+    } while (token.isPresent() && found.size() < wanted);
+    return found.size() <= wanted ? found : found.subList(0, wanted);
+  }
+
+  @Override
+  public int removeExpired(Instant before, int itemsMax) {
+    String last = Pairs.number(before.toEpochMilli() - 1);
+    int removed = 0;
+    for (String domain : domains) {
+      int wanted = Math.min(itemsMax - removed, SELECT_MAX);
+      if (wanted < 1) {
+        break;
+      }
+      String select =
+          "select p, s, v from `%s` where x between '0' and '%s' limit %d"
+              .formatted(domain, last, wanted);
+      for (Reply.Found each : select(select, Consistency.STRONG, wanted)) {
+        Map<String, String> parameters = new HashMap<>();
+        parameters.put("DomainName", domain);
+        parameters.put("ItemName", each.name());
+        parameters.put("Expected.Name", Pairs.VERSION);
+        parameters.put("Expected.Value", each.value(Pairs.VERSION).orElse(""));
+        removed += sent("DeleteAttributes", parameters) ? 1 : 0;
+      }
+    }
+    return removed;
+  }
+
+  // ---- calls
+
+  private static String isStrong(Consistency consistency) {
+    return Boolean.toString(consistency == Consistency.STRONG);
+  }
+
+  private Map<String, String> named(Key key) {
+    int hash = 31 * key.partition().hashCode() + key.sort().hashCode();
+    int spread = hash ^ (hash >>> 16) ^ (hash >>> 7);
+    Map<String, String> parameters = new HashMap<>();
+    parameters.put("DomainName", domains.get(Math.floorMod(spread, domains.size())));
+    parameters.put("ItemName", Pairs.itemName(key));
+    return parameters;
+  }
+
+  private Reply call(Outcome lost, String action, Map<String, String> parameters) {
+    try {
+      return client.call(action, parameters);
+    } catch (SimpleDbException e) {
+      throw Failures.of(e, lost);
+    } catch (IOException e) {
+      throw Failures.of(e, lost);
+    } catch (InterruptedException e) {
+      throw Failures.of(e, lost);
+    }
+  }
+
+  /** Asks all domains at once. */
+  private <T> List<T> onAll(Function<String, T> call) {
+    if (domains.size() == 1) {
+      return List.of(call.apply(domains.getFirst()));
+    }
+    List<Future<T>> running = new ArrayList<>();
+    for (String domain : domains) {
+      running.add(threads.submit(() -> call.apply(domain)));
+    }
+    List<T> answers = new ArrayList<>();
+    try {
+      for (Future<T> each : running) {
+        answers.add(each.get());
+      }
+      return answers;
+    } catch (InterruptedException e) {
+      throw Failures.of(e, Outcome.NOT_APPLIED); // nothing is written so
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof StoreException failed) {
+        throw failed;
+      }
+      throw new IllegalStateException(e.getCause());
+    }
+  }
+
+  private Version nextVersion() {
+    return new Version(tokens + "." + Long.toString(states.incrementAndGet(), Character.MAX_RADIX));
+  }
+
+  @Override
+  public void close() {
+    threads.close();
+    onClose.run();
+  }
+}

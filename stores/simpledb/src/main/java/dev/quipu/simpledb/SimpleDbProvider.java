@@ -1,0 +1,107 @@
+package dev.quipu.simpledb;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.store.StoreUri;
+import dev.quipu.time.Clock;
+import java.net.URI;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Opens {@code simpledb://REGION/DOMAIN,DOMAIN}. */
+public final class SimpleDbProvider implements StoreProvider {
+  private static final String DOMAIN = "quipu";
+
+  /** For the service loader. */
+  public SimpleDbProvider() {}
+
+  @Override
+  public List<String> schemes() {
+    return List.of("simpledb");
+  }
+
+  @Override
+  public String usage() {
+    return "simpledb://KEY:SECRET@REGION/DOMAIN,DOMAIN?endpoint=URL; without a key, that of"
+        + " AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN";
+  }
+
+  @Override
+  public StoreProfile fullProfile() {
+    return SimpleDbDriver.PROFILE;
+  }
+
+  private static StoreUri parse(URI uri) {
+    return new StoreUri(uri, 443, Set.of("endpoint"));
+  }
+
+  private static List<String> domains(StoreUri uri) {
+    List<String> domains = List.of((uri.path().isEmpty() ? DOMAIN : uri.path()).split(",", -1));
+    for (String domain : domains) {
+      if (!domain.matches("[A-Za-z0-9_.-]{3,255}")) {
+        throw new IllegalArgumentException(
+            "'%s' is no domain of SimpleDB: 3 to 255 letters, digits, '_', '-' or '.'"
+                .formatted(domain));
+      }
+    }
+    if (domains.stream().distinct().count() < domains.size()) {
+      throw new IllegalArgumentException("the store's URI names a domain twice");
+    }
+    return domains;
+  }
+
+  @Override
+  public String schema(URI uri) {
+    StoreUri parsed = parse(uri);
+    StringBuilder commands = new StringBuilder();
+    for (String domain : domains(parsed)) {
+      commands.append(
+          "aws sdb create-domain --region %s --domain-name %s%n"
+              .formatted(parsed.host().name(), domain));
+    }
+    return commands.toString();
+  }
+
+  @Override
+  public StoreDriver open(URI uri) {
+    StoreUri parsed = parse(uri);
+    List<String> domains = domains(parsed);
+    URI endpoint =
+        parsed
+            .parameter("endpoint")
+            .map(URI::create)
+            .orElseGet(() -> SimpleDbClient.endpointOf(parsed.host().name()));
+    SimpleDbClient client =
+        new SimpleDbClient(endpoint, credentials(parsed), parsed.timeout(), Clock.system());
+    SimpleDbDriver driver = SimpleDbDriver.open(client, domains, client::close);
+    try {
+      driver.createDomains();
+      return driver;
+    } catch (RuntimeException e) {
+      driver.close();
+      throw e;
+    }
+  }
+
+  private static SimpleDbClient.Credentials credentials(StoreUri uri) {
+    if (uri.user().isPresent()) {
+      return new SimpleDbClient.Credentials(
+          uri.user().get(), uri.password().orElse(""), Optional.empty());
+    }
+    return new SimpleDbClient.Credentials(
+        environment("AWS_ACCESS_KEY_ID"),
+        environment("AWS_SECRET_ACCESS_KEY"),
+        Optional.ofNullable(System.getenv("AWS_SESSION_TOKEN")));
+  }
+
+  private static String environment(String name) {
+    String value = System.getenv(name);
+    if (value == null) {
+      throw new IllegalArgumentException(
+          "the store's URI has no key, and %s is not set".formatted(name));
+    }
+    return value;
+  }
+}

@@ -1,0 +1,5 @@
+/** Counts on Amazon SimpleDB. */
+@NullMarked
+package dev.quipu.simpledb;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,49 @@
+package dev.quipu.simpledb;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.time.Clock;
+import dev.quipu.verify.simpledb.SimpleDbOptions;
+import dev.quipu.verify.simpledb.SimpleDbServer;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/** Servers that start at once, and stores on them. */
+final class Servers {
+  static final String DOMAIN = "domain";
+
+  private Servers() {}
+
+  /** A store on a server of its own, which ends with it: domains are limited in number. */
+  static StoreDriver openAlone(int domains) {
+    SimpleDbServer server = SimpleDbServer.start(SimpleDbOptions.DEFAULT, Clock.system());
+    SimpleDbClient client = client(server.endpoint());
+    List<String> names = IntStream.range(0, domains).mapToObj(i -> DOMAIN + i).toList();
+    SimpleDbDriver driver =
+        SimpleDbDriver.open(
+            client,
+            names,
+            () -> {
+              client.close();
+              server.close();
+            });
+    driver.createDomains();
+    return driver;
+  }
+
+  private static SimpleDbClient client(URI endpoint) {
+    SimpleDbClient.Credentials credentials =
+        new SimpleDbClient.Credentials("key", "secret", Optional.empty());
+    return new SimpleDbClient(endpoint, credentials, Duration.ofSeconds(5), Clock.system());
+  }
+
+  /** A store on a server, opened as users do. */
+  static StoreDriver open(SimpleDbServer server, long timeoutMillis) {
+    return StoreProvider.open(
+        "simpledb://key:secret@us-east-1/%s?endpoint=%s&timeoutMillis=%d"
+            .formatted(DOMAIN, server.endpoint(), timeoutMillis));
+  }
+}
