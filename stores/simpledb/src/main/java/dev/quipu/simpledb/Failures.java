@@ -30,7 +30,10 @@ final class Failures {
     }
     Reason reason =
         switch (e.code()) {
-          case "NumberDomainBytesExceeded", "NumberDomainAttributesExceeded" -> Reason.FULL;
+          case "NumberDomainBytesExceeded",
+              "NumberDomainAttributesExceeded",
+              "NumberItemAttributesExceeded" ->
+              Reason.FULL;
           case "RequestExpired" -> Reason.DENIED;
           default -> e.status() == 403 ? Reason.DENIED : Reason.INVALID;
         };

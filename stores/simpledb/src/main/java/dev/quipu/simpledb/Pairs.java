@@ -9,13 +9,13 @@ import dev.quipu.store.StoreException;
 import dev.quipu.store.Version;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 
 /**
  * How items become attributes of SimpleDB, which are texts; {@link SimpleDbDriver} has the layout.
@@ -33,13 +33,10 @@ final class Pairs {
   /** Most pairs of a name and a value in an item. */
   static final int PAIRS_MAX = 256;
 
-  /** Longest name of a field, in bytes of UTF-8, once spaces are encoded. */
-  static final int FIELD_BYTES_MAX = 512;
-
   static final String NEVER = "-";
-  private static final String NO_FIELDS = ".";
   private static final int DIGITS = 20;
   private static final int CHUNK_DIGITS = 4;
+  private static final int CHUNK_BYTES = TEXT_BYTES_MAX - CHUNK_DIGITS - 1;
 
   private Pairs() {}
 
@@ -69,18 +66,15 @@ final class Pairs {
 
   /** The values that hold these fields: one at least. */
   static List<String> values(Key key, Map<String, Field> fields) {
-    List<String> values = new ArrayList<>();
+    StringBuilder lines = new StringBuilder();
     fields.forEach((name, field) -> {
       switch (field) {
-        case Field.Number number -> values.add(prefix('n', name) + number(number.value()));
-        case Field.Text text -> addChunks(values, name, text.value());
-        case Field.Tokens tokens ->
-            tokens.values().forEach(token -> values.add(token(name, token)));
+        case Field.Number number -> line(lines, 'n', name, number(number.value()));
+        case Field.Text text -> line(lines, 't', name, text.value());
+        case Field.Tokens tokens -> tokens.values().forEach(token -> line(lines, 's', name, token));
       }
     });
-    if (values.isEmpty()) {
-      values.add(NO_FIELDS);
-    }
+    List<String> values = chunks(lines.toString());
     int pairs = values.size() + 4; // with partition, sort, version and expiry
     if (pairs > PAIRS_MAX) {
       throw StoreException.notApplied(
@@ -91,35 +85,37 @@ final class Pairs {
     return values;
   }
 
-  /** The value that holds a token. */
+  private static void line(StringBuilder lines, char kind, String field, String data) {
+    lines.append(kind).append(' ').append(escaped(field).replace(" ", "%20")).append(' ');
+    lines.append(escaped(data)).append('\n');
+  }
+
+  private static String escaped(String text) {
+    return text.replace("%", "%25").replace("\n", "%0A");
+  }
+
+  private static String plain(String escaped) {
+    return escaped.replace("%20", " ").replace("%0A", "\n").replace("%25", "%");
+  }
+
+  /** The value that holds a token by itself. */
   static String token(String field, String token) {
-    String value = prefix('s', field) + token;
-    int bytes = Limits.utf8Length(value);
+    StringBuilder line = new StringBuilder();
+    line(line, 's', field, token);
+    line.setLength(line.length() - 1);
+    int bytes = Limits.utf8Length(line.toString());
     if (bytes > TEXT_BYTES_MAX) {
       throw StoreException.notApplied(
           Reason.INVALID,
           "a token of field %s has %d bytes with its field, the limit of SimpleDB is %d"
               .formatted(field, bytes, TEXT_BYTES_MAX));
     }
-    return value;
+    return line.toString();
   }
 
-  private static String prefix(char kind, String field) {
-    String name = field.replace("%", "%25").replace(" ", "%20");
-    int bytes = Limits.utf8Length(name);
-    if (bytes > FIELD_BYTES_MAX) {
-      throw StoreException.notApplied(
-          Reason.INVALID,
-          "the name of a field has %d bytes, the limit on SimpleDB is %d"
-              .formatted(bytes, FIELD_BYTES_MAX));
-    }
-    return kind + " " + name + " ";
-  }
-
-  private static void addChunks(List<String> values, String field, String text) {
-    String prefix = prefix('t', field);
-    int room = TEXT_BYTES_MAX - Limits.utf8Length(prefix) - CHUNK_DIGITS - 1;
-    int chunk = 0;
+  /** The text in numbered parts, none of which cuts a character. */
+  private static List<String> chunks(String text) {
+    List<String> chunks = new ArrayList<>();
     int start = 0;
     do {
       int end = start;
@@ -127,49 +123,58 @@ final class Pairs {
       while (end < text.length()) {
         int chars = Character.charCount(text.codePointAt(end));
         bytes += Limits.utf8Length(text.substring(end, end + chars));
-        if (bytes > room) {
+        if (bytes > CHUNK_BYTES) {
           break;
         }
         end += chars;
       }
-      values.add("%s%04d %s".formatted(prefix, chunk++, text.substring(start, end)));
+      chunks.add("%04d %s".formatted(chunks.size(), text.substring(start, end)));
       start = end;
     } while (start < text.length());
+    return chunks;
   }
 
   /** The item that a reply holds. */
   static Item item(Key key, Reply.Found found) {
     Map<String, Field> fields = new HashMap<>();
     Map<String, Set<String>> tokens = new HashMap<>();
-    Map<String, Map<String, String>> chunks = new HashMap<>();
-    for (String value : found.values(FIELDS)) {
-      if (value.equals(NO_FIELDS)) {
-        continue;
+    StringBuilder chunks = new StringBuilder();
+    List<String> lines = new ArrayList<>();
+    for (String value : found.values(FIELDS).stream().sorted().toList()) {
+      if (value.startsWith("s ")) {
+        lines.add(value);
+      } else {
+        chunks.append(value, Math.min(CHUNK_DIGITS + 1, value.length()), value.length());
       }
-      String[] parts = value.split(" ", 3);
+    }
+    Arrays.stream(chunks.toString().split("\n", -1))
+        .filter(each -> !each.isEmpty())
+        .forEach(lines::add);
+    for (String line : lines) {
+      String[] parts = line.split(" ", 3);
       if (parts.length < 3) {
-        throw corrupt(key, value);
+        throw corrupt(key, line);
       }
-      String name = parts[1].replace("%20", " ").replace("%25", "%");
+      String name = plain(parts[1]);
+      String data = plain(parts[2]);
       switch (parts[0]) {
-        case "n" -> fields.put(name, new Field.Number(number(parts[2])));
-        case "s" -> tokens.computeIfAbsent(name, ignored -> new HashSet<>()).add(parts[2]);
-        case "t" -> {
-          String[] chunk = parts[2].split(" ", 2);
-          chunks.computeIfAbsent(name, ignored -> new TreeMap<>()).put(chunk[0], chunk[1]);
-        }
-        default -> throw corrupt(key, value);
+        case "n" -> fields.put(name, new Field.Number(number(data)));
+        case "s" -> tokens.computeIfAbsent(name, ignored -> new HashSet<>()).add(data);
+        case "t" -> fields.put(name, new Field.Text(data));
+        default -> throw corrupt(key, line);
       }
     }
     tokens.forEach((name, values) -> fields.put(name, new Field.Tokens(values)));
-    chunks.forEach(
-        (name, parts) -> fields.put(name, new Field.Text(String.join("", parts.values()))));
     Optional<Instant> expiresAt =
         found
             .value(EXPIRY)
             .filter(text -> !text.equals(NEVER))
             .map(text -> Instant.ofEpochMilli(number(text)));
-    return new Item(key, fields, new Version(found.value(VERSION).orElse("")), expiresAt);
+    return new Item(
+        key,
+        fields,
+        found.value(VERSION).map(Version::new).orElse(SimpleDbDriver.OF_TOKENS),
+        expiresAt);
   }
 
   private static StoreException corrupt(Key key, String value) {

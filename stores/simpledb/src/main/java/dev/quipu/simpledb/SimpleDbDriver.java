@@ -44,8 +44,8 @@ import java.util.function.Function;
  * p, s   partition and sort, by which scans select
  * v      the version: new with each write
  * x      expiry in milliseconds, or "-"
- * f      a value for each number, for each token, and for each KB of a text:
- *        "n FIELD NUMBER", "s FIELD TOKEN", "t FIELD CHUNK TEXT"; "." if there is none.
+ * f      the fields, a line each: "n FIELD NUMBER", "t FIELD TEXT", and "s FIELD TOKEN" for each
+ *        token; cut into values of 1,024 bytes that begin with four digits and are read in order.
  *        A number is 2^63 more, in 20 digits, so that it sorts as a text
  * </pre>
  *
@@ -54,12 +54,12 @@ import java.util.function.Function;
  *
  * <p><b>Protocol.</b> A condition of SimpleDB is about one attribute: {@code v} is as it was read,
  * or {@code p} is not there. Any other condition is judged here on what was read, and written under
- * one of these two. Tokens are added and dropped as values of {@code f}, which needs neither: such
- * items have no {@code v}.
+ * one of these two. Tokens that are added and dropped by themselves are values of {@code f} of
+ * their own, which needs neither: such items have no {@code v}.
  *
- * <p><b>Atomic.</b> One item. <b>Limits.</b> 256 pairs an item, so some 250 tokens or 64 KB of
- * text; 1,024 bytes a value; field names of 512 bytes. <b>Durable</b>, and a consistent read sees
- * what was acknowledged; others may not, for a second or so.
+ * <p><b>Atomic.</b> One item. <b>Limits.</b> 64 KB of fields in an item, or 254 tokens that are
+ * added by themselves, of 1,024 bytes with the name of their field. <b>Durable</b>, and a
+ * consistent read sees what was acknowledged; others may not, for a second or so.
  *
  * <p><b>Domains.</b> Always the same, in the same order: an item is looked for where it was put.
  * Scans and counts ask all of them at once.
@@ -84,6 +84,9 @@ public final class SimpleDbDriver implements StoreDriver {
 
   /** Most domains of an account. */
   public static final int DOMAINS_MAX = 250;
+
+  /** The version of an item that is changed by tokens alone: no condition holds on it. */
+  static final Version OF_TOKENS = new Version("");
 
   private static final int RACES_MAX = 1_000;
   private static final int SELECT_MAX = 2_500;
@@ -147,14 +150,15 @@ public final class SimpleDbDriver implements StoreDriver {
         switch (write.condition()) {
           case Condition.Always always -> true;
           case Condition.Absent absent -> true;
-          case Condition.VersionIs is -> !is.version().token().isEmpty();
+          case Condition.VersionIs is -> !is.version().equals(OF_TOKENS);
           default -> false;
         };
     for (int race = 0; race < RACES_MAX; race++) {
       Condition asked = write.condition();
       if (!isAsked) {
         Optional<Item> found = get(write.key(), Consistency.STRONG);
-        if (!write.holdsOn(found)) {
+        boolean ofTokens = found.isPresent() && found.get().version().equals(OF_TOKENS);
+        if (ofTokens || !write.holdsOn(found)) {
           return new WriteResult.ConditionFailed(write.key(), found);
         }
         asked = Condition.unchanged(found);

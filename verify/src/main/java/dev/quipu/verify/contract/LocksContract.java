@@ -16,6 +16,7 @@ import dev.quipu.store.Write;
 import dev.quipu.technique.Locks;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -45,7 +46,7 @@ public abstract class LocksContract {
   final void openLocks() throws Exception {
     clock = new ManualClock(Clock.system().epochMillis());
     driver = openStore();
-    store = new Store(driver, clock);
+    store = new Store(driver, clock, Randomness.secure(), StoreFixture.PATIENT);
     locks = new Locks(store);
   }
 

@@ -14,6 +14,7 @@ import dev.quipu.store.StoreException;
 import dev.quipu.store.Version;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -46,7 +47,7 @@ public abstract class OperationsContract {
   final void openOperations() throws Exception {
     clock = new ManualClock(Clock.system().epochMillis());
     driver = openStore();
-    operations = new Store(driver, clock).operations();
+    operations = new Store(driver, clock, Randomness.secure(), StoreFixture.PATIENT).operations();
     isNative = driver.operations().isPresent();
   }
 

@@ -16,6 +16,7 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -45,7 +46,7 @@ public abstract class PresenceContract {
     long now = Clock.system().epochMillis();
     clock = new ManualClock(now - now % MINUTE.toMillis());
     driver = openStore();
-    store = new Store(driver, clock);
+    store = new Store(driver, clock, Randomness.secure(), StoreFixture.PATIENT);
   }
 
   @AfterEach

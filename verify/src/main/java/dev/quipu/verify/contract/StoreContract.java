@@ -5,13 +5,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import java.lang.reflect.Method;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -35,9 +33,6 @@ public abstract class StoreContract
         ExpiryContract,
         LimitContract,
         ConcurrencyContract {
-  private static final StoreOptions PATIENT =
-      new StoreOptions(100, Duration.ofMillis(1), Duration.ofMillis(2), Duration.ofDays(1));
-
   private ManualClock clock;
   private StoreDriver driver;
   private Store store;

@@ -10,9 +10,11 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreOptions;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.ManualClock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +24,10 @@ import java.util.Optional;
 interface StoreFixture {
   /** The field that most tests write. */
   String N = Item.VALUE;
+
+  /** For many clients at one item of a store that cannot add by itself. */
+  StoreOptions PATIENT =
+      new StoreOptions(100, Duration.ofMillis(1), Duration.ofMillis(2), Duration.ofDays(1));
 
   /** What is tested, as techniques see it. */
   Store store();

@@ -6,7 +6,6 @@ import dev.quipu.Counters;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
@@ -19,7 +18,6 @@ import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
-import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
@@ -29,9 +27,6 @@ import org.junit.jupiter.api.Nested;
  * does not work on the store is skipped by name.
  */
 public abstract class TechniquesContract {
-  private static final StoreOptions PATIENT =
-      new StoreOptions(100, Duration.ofMillis(1), Duration.ofMillis(2), Duration.ofDays(1));
-
   /** For subclasses. */
   protected TechniquesContract() {}
 
@@ -56,7 +51,7 @@ public abstract class TechniquesContract {
       assumeTrue(
           spec.worksOn(opened.profile()),
           () -> spec.name() + " does not work on " + opened.profile().name());
-      return technique.apply(new Store(opened, clock, Randomness.secure(), PATIENT));
+      return technique.apply(new Store(opened, clock, Randomness.secure(), StoreFixture.PATIENT));
     }
 
     @Override

@@ -21,6 +21,7 @@ import dev.quipu.technique.ViewIdentity;
 import dev.quipu.technique.ViewOptions;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -52,7 +53,7 @@ public abstract class ViewsContract {
   final void openViews() throws Exception {
     clock = new ManualClock(Clock.system().epochMillis());
     driver = openStore();
-    store = new Store(driver, clock);
+    store = new Store(driver, clock, Randomness.secure(), StoreFixture.PATIENT);
   }
 
   @AfterEach
