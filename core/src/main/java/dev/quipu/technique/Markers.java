@@ -75,6 +75,14 @@ final class Markers {
     return store.get(key(counter, id), Consistency.STRONG).flatMap(Markers::reason);
   }
 
+  /** A number that was stored beside; empty if there is no marker. */
+  OptionalLong number(String counter, RequestId id, String field) {
+    return store
+        .get(key(counter, id), Consistency.STRONG)
+        .map(marker -> OptionalLong.of(marker.number(field)))
+        .orElse(OptionalLong.empty());
+  }
+
   /** What a marker that was there says to an add under its id. */
   static AddResult answer(Add add, Item marker, String call) {
     long added = marker.number(ADDED);

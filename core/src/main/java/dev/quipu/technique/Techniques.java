@@ -19,11 +19,13 @@ public final class Techniques {
           RequestTokens.SPEC,
           MarkerItem.SPEC,
           ItemCollection.SPEC,
-          TokenSet.SPEC);
+          TokenSet.SPEC,
+          HitLog.SPEC,
+          VersionTree.SPEC);
 
   /** From the one that promises most, for counters that take any number of requests. */
   private static final List<TechniqueSpec> BY_PROMISE =
-      List.of(MarkerItem.SPEC, AtomicAdd.SPEC, Optimistic.SPEC);
+      List.of(MarkerItem.SPEC, HitLog.SPEC, AtomicAdd.SPEC, Optimistic.SPEC);
 
   private Techniques() {}
 
@@ -70,7 +72,8 @@ public final class Techniques {
    * Counts on a store by a technique.
    *
    * @param random where ids and tags come from
-   * @param keep how long {@link MarkerItem} remembers request ids; empty for ever
+   * @param keep how long {@link MarkerItem} and {@link HitLog} remember request ids; empty for
+   *     ever, which for the latter is its default
    * @throws IllegalArgumentException if the store lacks what the technique needs
    */
   public static Counters open(
@@ -83,6 +86,12 @@ public final class Techniques {
       case "marker-item" -> new MarkerItem(store, random, keep);
       case "item-collection" -> new ItemCollection(store, random);
       case "token-set" -> new TokenSet(store, random);
+      case "hit-log" ->
+          new HitLog(
+              store,
+              random,
+              keep.map(HitLogOptions.DEFAULT::keeping).orElse(HitLogOptions.DEFAULT));
+      case "version-tree" -> new VersionTree(store, random, VersionTreeOptions.DEFAULT);
       default -> throw new IllegalArgumentException("no way to open " + spec.name());
     };
   }

@@ -147,7 +147,7 @@ final class AdvisorTest {
             directory.toString(),
             source.toString());
     assertEquals(0, wrong, methods.toString());
-    assertEquals(21, number);
+    assertEquals(3 * Techniques.ALL.size(), number);
   }
 
   @Test

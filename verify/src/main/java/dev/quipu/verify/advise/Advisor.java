@@ -6,11 +6,14 @@ import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.Guarantee;
+import dev.quipu.technique.HitLog;
+import dev.quipu.technique.HitLogOptions;
 import dev.quipu.technique.RequestTokens;
 import dev.quipu.technique.ShardOptions;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.technique.TokenSet;
+import dev.quipu.technique.VersionTree;
 import dev.quipu.verify.drill.Drill;
 import dev.quipu.verify.drill.DrillOptions;
 import dev.quipu.verify.drill.DrillReport;
@@ -62,6 +65,7 @@ public final class Advisor {
       case "dynamodb" -> Duration.ofMillis(5);
       case "postgresql" -> Duration.ofMillis(2);
       case "redis", "memcached" -> Duration.ofMillis(1);
+      case "simpledb" -> Duration.ofMillis(20);
       default -> Duration.ofNanos(200_000);
     };
   }
@@ -148,6 +152,11 @@ public final class Advisor {
     return spec.name().equals("item-collection");
   }
 
+  /** Whether adds go to items of their own anyway. */
+  private static boolean isSpread(TechniqueSpec spec) {
+    return isItemCollection(spec) || spec.equals(HitLog.SPEC) || spec.equals(VersionTree.SPEC);
+  }
+
   private boolean canBeDivided(TechniqueSpec spec, Workload load) {
     return load.bounds().isNone() || (spec.promises(Guarantee.BOUNDED) && !isTokens(spec));
   }
@@ -158,7 +167,7 @@ public final class Advisor {
 
   /** So many that one item stays below what DynamoDB lets one partition write; else one. */
   private int shards(TechniqueSpec spec, Workload load) {
-    if (!profile.name().equals("dynamodb") || isItemCollection(spec)) {
+    if (!profile.name().equals("dynamodb") || isSpread(spec)) {
       return 1;
     }
     double unitsPerAdd = spec.needs().contains(Capability.ATOMIC_BATCH) || isTokens(spec) ? 4 : 1;
@@ -212,7 +221,7 @@ public final class Advisor {
     double readsOfAdds = load.addsPerSecond() * report.eachAdd(report.readUnits());
     double kept = spec.perAdd().itemsKept() * load.addsPerSecond() * keptSeconds(spec, load);
     double reads = load.readsPerSecond();
-    double unitsPerRead = shards;
+    double unitsPerRead = Math.max(shards, spec.perRead().roundTrips());
     if (isItemCollection(spec)) {
       double everySecond = load.staleness().toMillis() / 1000.0;
       reads = everySecond == 0 ? reads : Math.min(reads, load.keys() / everySecond);
@@ -227,11 +236,14 @@ public final class Advisor {
   }
 
   private static String java(TechniqueSpec spec, int shards, Workload load) {
-    boolean isMarker = spec.name().equals("marker-item");
-    String arguments =
-        isMarker && !load.retryWindow().isZero()
-            ? "store, Duration.parse(\"%s\")".formatted(load.retryWindow())
-            : "store";
+    Duration keep = load.retryWindow();
+    String arguments = "store";
+    if (spec.name().equals("marker-item") && !keep.isZero()) {
+      arguments = "store, Duration.parse(\"%s\")".formatted(keep);
+    }
+    if (spec.equals(HitLog.SPEC) && keep.compareTo(HitLogOptions.DEFAULT.window()) > 0) {
+      arguments = "store, HitLogOptions.DEFAULT.keeping(Duration.parse(\"%s\"))".formatted(keep);
+    }
     String below = "new %s(%s)".formatted(typeName(spec), arguments);
     String within = load.bounds().isNone() ? "" : ".within(%s)".formatted(bounds(load.bounds()));
     String technique =
@@ -256,6 +268,8 @@ public final class Advisor {
       case "marker-item" -> "MarkerItem";
       case "item-collection" -> "ItemCollection";
       case "token-set" -> "TokenSet";
+      case "hit-log" -> "HitLog";
+      case "version-tree" -> "VersionTree";
       default -> throw new IllegalArgumentException("no type for " + spec.name());
     };
   }

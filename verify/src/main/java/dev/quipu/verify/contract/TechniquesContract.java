@@ -7,6 +7,8 @@ import dev.quipu.store.Atomicity;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.technique.AtomicAdd;
+import dev.quipu.technique.HitLog;
+import dev.quipu.technique.HitLogOptions;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
@@ -16,6 +18,7 @@ import dev.quipu.technique.ShardOptions;
 import dev.quipu.technique.Sharded;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.TokenSet;
+import dev.quipu.technique.VersionTree;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import java.util.function.Function;
@@ -140,6 +143,26 @@ public abstract class TechniquesContract {
   final class ByTokenSet extends OnStore {
     ByTokenSet() {
       super(TokenSet.SPEC, TokenSet::new);
+    }
+  }
+
+  @Nested
+  final class ByHitLog extends OnStore {
+    ByHitLog() {
+      super(
+          HitLog.SPEC,
+          store ->
+              new HitLog(
+                  store,
+                  Randomness.secure(),
+                  HitLogOptions.DEFAULT.keeping(CountersContract.WINDOW)));
+    }
+  }
+
+  @Nested
+  final class ByVersionTree extends OnStore {
+    ByVersionTree() {
+      super(VersionTree.SPEC, VersionTree::new);
     }
   }
 

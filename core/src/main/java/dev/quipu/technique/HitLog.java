@@ -1,0 +1,511 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Counters;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Reason;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * HIT LOG
+ *
+ * Problem. A store that cannot add, has no transactions, and shows readers what was true a moment
+ * ago. And one wants a log of what was counted, with sums that need not look at all of it.
+ *
+ * Stored.
+ *   Each hit is an item of its own, sorted by the time at which it was asked for, and its id. Hits
+ *   of 1 are empty items, so that the store counts them; others hold their amount.
+ *   A summary: the sum of all hits until a moment (count, end), and of those that have been swept
+ *   (base, sweeping).
+ *   A request with an id leaves a marker, which says when it was asked for.
+ *   A list of the counters that have hits behind their summary.
+ *
+ * Protocol.
+ *   Add:
+ *     1. With an id: store the marker, if there is none. There was one: it is the same request, and
+ *        its time is the marker's, or another: a conflict.
+ *     2. Store the hit. Unknown outcome: store it again. It is the same item.
+ *   Read:
+ *     1. Read the summary.
+ *     2. Sum up the hits behind its end.
+ *     3. If that took longer than half of the age at which hits settle, go to 1.
+ *     4. Were there many, roll up.
+ *   Roll up, for the interval from the last end to the moment at which hits have settled:
+ *     1. Read the summary. Delete what it says is being swept.
+ *     2. Sum up all hits that are stored, until the new end. With the base, that is the count.
+ *     3. Store the summary, if it is still the one that was read, and the new end is later or the
+ *        count another.
+ *   Sweep:
+ *     1. Read the summary. Delete what it says is being swept.
+ *     2. Take some of the oldest hits, which no reader looks for and no request can repeat. Store
+ *        the summary with their sum in the base and their names in it, if it is still the same.
+ *     3. Delete them.
+ *
+ * Why it is right. Nobody changes what another writes: a hit is there or not. Count and end change
+ * as one, so that of any two summaries each is right by itself, whichever is stored; and one that
+ * is later is never replaced by an earlier one. What is stored of the hits is summed up anew each
+ * time, so that one which came late, or was edited, is in the next summary. A swept hit is named in
+ * the summary until it is gone, so that what else is found is never taken for it.
+ *
+ * What a reader may see. A strong read sees every hit that was acknowledged before it began, unless
+ * it came later than the settled age; that is detected and repaired by the next roll up. An
+ * eventual read tells the count as it was when the store's consistency window began: that lies in
+ * low..high, where high has all hits that were seen, and low only the settled ones; counts that go
+ * down the other way around. What came since may be missing from both.
+ *
+ * Crash table.
+ *   | broken off              | stored                   | a repeat                           |
+ *   | before the add          | nothing                  | counts once                        |
+ *   | between marker and hit  | the marker               | stores the hit: counts once        |
+ *   | reply to the hit lost   | the hit                  | the same item: counts once         |
+ *   | within a roll up        | the old or new summary   | another roll up does the rest      |
+ *   | within a sweep          | some hits, and the names | the next deletes the rest          |
+ *   A hit that is delayed for longer than ids are remembered may count again: it has been swept.
+ *
+ * Cost. One round trip, one write, one item that stays until it is swept; with an id, two. Once in
+ * a while, one more to say that the counter waits for a roll up. A read costs three round trips and
+ * what lies behind the summary.
+ *
+ * No bounds: there is no number to check them against.
+ *
+ * Source. "SimpleDB counters", the easy way.
+ */
+
+/** Counts by one item a hit and a summary of the old ones. Thread-safe. */
+public final class HitLog implements Counters {
+  /** What it needs, promises and costs, with strong reads. */
+  public static final TechniqueSpec SPEC =
+      new TechniqueSpec(
+          "hit-log",
+          "One item a hit, in order of time; a read adds those behind a summary to it.",
+          "a repeat under its id counts once, and tells that it did",
+          Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN),
+          Atomicity.ITEM,
+          Set.of(
+              Guarantee.AT_MOST_ONCE,
+              Guarantee.IDEMPOTENT_WITHIN_WINDOW,
+              Guarantee.LINEARIZABLE_READ),
+          new Cost(1, 1, 1),
+          new Cost(3, 0, 0),
+          "SimpleDB counters, the easy way");
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(HitLog.class);
+  private static final String REQUEST = "request/";
+  private static final String AT = "at";
+  private static final int READS_MAX = 20;
+  private static final int RACES_MAX = 100;
+  private static final int SWEPT_AT_ONCE = 50; // of each kind; all are named in the summary
+
+  private final Store store;
+  private final HitLogOptions options;
+  private final TechniqueSpec spec;
+  private final RandomGenerator random;
+  private final CounterItems items;
+  private final Markers requests;
+  private final Hits hits;
+  private final HitLogDue due;
+
+  /**
+   * One hit.
+   *
+   * @param id of its request, in hexadecimal
+   */
+  public record Hit(Instant at, String id, long amount) {}
+
+  /**
+   * What a roll up did.
+   *
+   * @param isStored whether a new summary was stored
+   * @param late what hits brought that came after their interval had been summarised, or were
+   *     edited since
+   */
+  public record RollUp(boolean isStored, long late) {}
+
+  /**
+   * Counts on {@code store} with {@link HitLogOptions#DEFAULT}.
+   *
+   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   */
+  public HitLog(Store store) {
+    this(store, Randomness.secure(), HitLogOptions.DEFAULT);
+  }
+
+  /** As {@link #HitLog(Store)}, with the caller's options. */
+  public HitLog(Store store, HitLogOptions options) {
+    this(store, Randomness.secure(), options);
+  }
+
+  /** As {@link #HitLog(Store)}, with the caller's chance and options. */
+  public HitLog(Store store, RandomGenerator random, HitLogOptions options) {
+    SPEC.requireWorksOn(store.profile());
+    this.store = store;
+    this.options = options;
+    this.spec = options.reads() == Consistency.STRONG ? SPEC : eventual();
+    this.random = random;
+    this.items = new CounterItems(store);
+    this.requests = new Markers(store, REQUEST);
+    this.hits = new Hits(store);
+    this.due = new HitLogDue(store, options.settle());
+  }
+
+  private static TechniqueSpec eventual() {
+    return SPEC.promising(Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT_WITHIN_WINDOW));
+  }
+
+  @Override
+  public TechniqueSpec spec() {
+    return spec;
+  }
+
+  // ---- adds
+
+  /**
+   * Adds, once.
+   *
+   * @throws UnsupportedOperationException if {@code add} has bounds
+   */
+  @Override
+  public AddResult add(Add add) {
+    return add(add, now());
+  }
+
+  /**
+   * Adds what happened earlier, and puts the summary right.
+   *
+   * @param at when it happened: within the window for which ids are remembered, and not after now
+   */
+  public AddResult add(Add add, Instant at) {
+    long millis = at.toEpochMilli();
+    long now = now();
+    if (millis < Math.max(0, now - options.window().toMillis()) || millis > now) {
+      throw new IllegalArgumentException(
+          "at is %s, the limits are %s ago and now".formatted(at, options.window()));
+    }
+    AddResult result = add(add, millis);
+    repair(add.counter());
+    return result;
+  }
+
+  private AddResult add(Add add, long millis) {
+    if (!add.bounds().isNone()) {
+      throw Techniques.keepsNoBounds(SPEC);
+    }
+    items.enlist(add.counter());
+    due.note(add.counter());
+    RequestId id = add.id();
+    if (id == null) {
+      String sort = Hits.sort(millis, RequestId.random(random).bits());
+      return stored(add, sort, new AddResult.Applied(add.delta(), OptionalLong.empty()));
+    }
+    String call = Long.toHexString(random.nextLong());
+    Instant forgotten = Instant.ofEpochMilli(millis).plus(options.window());
+    Write marker =
+        requests.put(add, id, call, Map.of(AT, new Field.Number(millis)), Optional.of(forgotten));
+    AddResult known =
+        UntilDefinite.answer(
+            "request " + id,
+            () ->
+                switch (store.write(marker)) {
+                  case WriteResult.Applied applied ->
+                      new AddResult.Applied(add.delta(), OptionalLong.empty());
+                  case WriteResult.ConditionFailed failed ->
+                      Markers.answer(add, failed.found().orElseThrow(), call);
+                });
+    return switch (known) {
+      case AddResult.Applied applied -> stored(add, Hits.sort(millis, id.bits()), known);
+      case AddResult.Replayed again -> {
+        long first = requests.number(add.counter(), id, AT).orElse(millis);
+        yield stored(add, Hits.sort(first, id.bits()), known);
+      }
+      case AddResult.Refused refused -> known;
+      case AddResult.Conflict conflict -> known;
+    };
+  }
+
+  /** Stores the hit, or makes sure that it is stored. */
+  private AddResult stored(Add add, String sort, AddResult answer) {
+    Write hit = Hits.put(add.counter(), sort, add.delta());
+    return UntilDefinite.answer(
+        "hit " + sort,
+        () -> {
+          store.write(hit);
+          return answer;
+        });
+  }
+
+  private long now() {
+    return Math.max(0, store.clock().epochMillis());
+  }
+
+  private long settleMillis() {
+    return options.settle().toMillis();
+  }
+
+  // ---- reads
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    for (int attempt = 0; attempt < READS_MAX; attempt++) {
+      long start = store.clock().nanoTime();
+      HitSummary summary = HitSummary.read(store, counter, options.reads());
+      Behind behind = behind(counter, summary.end());
+      // Hits are swept a settled age after the summary that has them: not within this read.
+      if (store.clock().nanoTime() - start <= options.settle().toNanos() / 2) {
+        if (behind.hits() >= options.hitsMax()) {
+          rollUpIfPossible(counter);
+        }
+        boolean isNew = summary.item().isEmpty() && behind.hits() == 0;
+        return isNew ? Optional.empty() : Optional.of(reading(counter, summary, behind));
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.TIMEOUT,
+        "a read of counter %s takes longer than half of %s".formatted(counter, options.settle()));
+  }
+
+  /** Hits behind the summary: those that every reader sees by now, and the others. */
+  private record Behind(Hits.Sum settled, Hits.Sum recent) {
+    long hits() {
+      return settled.hits() + recent.hits();
+    }
+  }
+
+  private Behind behind(String counter, long end) {
+    if (options.reads() == Consistency.STRONG) {
+      return new Behind(hits.sum(counter, end, Long.MAX_VALUE, options.reads()), Hits.Sum.NONE);
+    }
+    long border = Math.max(end, now() - settleMillis());
+    Hits.Sum settled =
+        border == end ? Hits.Sum.NONE : hits.sum(counter, end, border, options.reads());
+    return new Behind(settled, hits.sum(counter, border, Long.MAX_VALUE, options.reads()));
+  }
+
+  private static Reading reading(String counter, HitSummary summary, Behind behind) {
+    long settled = CounterItems.plus(counter, summary.count(), behind.settled.total(counter));
+    long low = CounterItems.plus(counter, settled, behind.recent.low());
+    long high = CounterItems.plus(counter, settled, behind.recent.high());
+    long value = CounterItems.plus(counter, low, behind.recent.high());
+    return new Reading(value, low, high);
+  }
+
+  private void rollUpIfPossible(String counter) {
+    try {
+      rollUp(counter);
+    } catch (StoreException e) {
+      LOGGER.debug("a counter keeps its old summary for now", e);
+    }
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return items.list(prefix, after, limit, this::read);
+  }
+
+  /** The hits of {@code (after, until]} that are stored, in order of time. */
+  public List<Hit> hits(String counter, Instant after, Instant until) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    TreeMap<String, Long> amounts = new TreeMap<>(Key.ORDER);
+    for (Hits.Part part : hits.all(counter, after.toEpochMilli(), until.toEpochMilli())) {
+      amounts.merge(part.key().sort(), part.amount(), Long::sum);
+    }
+    List<Hit> found = new ArrayList<>();
+    amounts.forEach((sort, amount) -> {
+      int slash = sort.indexOf('/');
+      Instant at = Instant.ofEpochMilli(Long.parseLong(sort.substring(0, slash)));
+      found.add(new Hit(at, sort.substring(slash + 1), amount));
+    });
+    return found;
+  }
+
+  /**
+   * Changes what a stored hit counts, and puts the summary right.
+   *
+   * @param amount what it counts from now on; 0 takes it out
+   * @return false if it is not stored, or so old that it is about to be swept: nothing changed; add
+   *     the difference instead
+   */
+  public boolean edit(String counter, Hit hit, long amount) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    String sort = Hits.sort(hit.at().toEpochMilli(), hit.id());
+    if (hit.at().toEpochMilli() <= now() - options.window().toMillis()) {
+      return false;
+    }
+    Optional<Item> one = store.get(Hits.one(counter, sort), Consistency.STRONG);
+    if (one.isEmpty() && store.get(Hits.amount(counter, sort), Consistency.STRONG).isEmpty()) {
+      return false;
+    }
+    store.write(Hits.putAmount(counter, sort, amount - (one.isPresent() ? 1 : 0)));
+    repair(counter);
+    return true;
+  }
+
+  // ---- summaries
+
+  /** Rolls up until a summary has what was stored before. */
+  private void repair(String counter) {
+    for (int race = 0; race < RACES_MAX; race++) {
+      if (rollUpOnce(counter).isPresent()) {
+        return;
+      }
+    }
+    throw StoreException.unknown(
+        Reason.THROTTLED, "others roll up counter " + counter + " all the time", null);
+  }
+
+  /**
+   * Makes a new summary, if there is anything new for it. Any number of processes may do so at
+   * once.
+   *
+   * @throws StoreException if the outcome is not known; calling again is harmless
+   */
+  public RollUp rollUp(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return rollUpOnce(counter).orElse(new RollUp(false, 0)); // another did
+  }
+
+  /** Empty if another was first. */
+  private Optional<RollUp> rollUpOnce(String counter) {
+    HitSummary old = HitSummary.read(store, counter, Consistency.STRONG);
+    deleteSwept(counter, old);
+    long now = now();
+    long end = Math.max(old.end(), now - settleMillis());
+    if (end < 0) {
+      return Optional.of(new RollUp(false, 0));
+    }
+    Hits.Sum fresh =
+        end == old.end() ? Hits.Sum.NONE : hits.sum(counter, old.end(), end, Consistency.STRONG);
+    long stored =
+        old.end() < 0 ? 0 : hits.sum(counter, -1, old.end(), Consistency.STRONG).total(counter);
+    long until = CounterItems.plus(counter, old.base(), stored); // what it should have been
+    long late = until - old.count();
+    if (late == 0 && fresh.hits() == 0) {
+      return Optional.of(new RollUp(false, 0));
+    }
+    long sum = CounterItems.plus(counter, until, fresh.total(counter));
+    HitSummary next = old.until(end, sum, now, settleMillis());
+    boolean isStored = store.write(next.put(counter)) instanceof WriteResult.Applied;
+    return isStored ? Optional.of(new RollUp(true, late)) : Optional.empty();
+  }
+
+  private void deleteSwept(String counter, HitSummary summary) {
+    for (String each : summary.sweeping()) {
+      String sort = each.substring(1);
+      Key key = each.startsWith("h") ? Hits.one(counter, sort) : Hits.amount(counter, sort);
+      store.write(new Write.Delete(key, Condition.always()));
+    }
+  }
+
+  /**
+   * Deletes hits that are in a summary and whose requests are forgotten. Any number of processes
+   * may do so at once.
+   *
+   * @return how many items this call deleted
+   * @throws StoreException if the outcome is not known; calling again is harmless
+   */
+  public long sweep(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    long swept = 0;
+    while (true) {
+      HitSummary old = HitSummary.read(store, counter, Consistency.STRONG);
+      deleteSwept(counter, old);
+      long now = now();
+      long oldEnough = now - options.window().toMillis() - settleMillis() - 1;
+      long until = Math.min(old.sweepableEnd(now, settleMillis()), oldEnough);
+      List<Hits.Part> parts = until < 0 ? List.of() : hits.oldest(counter, until, SWEPT_AT_ONCE);
+      if (parts.isEmpty() && old.sweeping().isEmpty()) {
+        return swept;
+      }
+      Set<String> names = new HashSet<>();
+      long amount = 0;
+      for (Hits.Part part : parts) {
+        boolean isOne = part.key().equals(Hits.one(counter, part.key().sort()));
+        names.add((isOne ? "h" : "a") + part.key().sort());
+        amount = CounterItems.plus(counter, amount, part.amount());
+      }
+      HitSummary next = old.sweeping(names, amount, counter);
+      if (!(store.write(next.put(counter)) instanceof WriteResult.Applied)) {
+        return swept; // another is at it
+      }
+      deleteSwept(counter, next);
+      swept += parts.size();
+    }
+  }
+
+  /**
+   * Rolls up and sweeps every counter that waits for it. What waits is stored, so that it survives
+   * a crash of whoever counted.
+   *
+   * @return how many summaries were stored
+   */
+  public long rollUpDue() {
+    long stored = 0;
+    for (HitLogDue.Waiting each : due.waiting()) {
+      String counter = each.counter();
+      stored += rollUp(counter).isStored() ? 1 : 0;
+      sweep(counter);
+      HitSummary summary = HitSummary.read(store, counter, Consistency.STRONG);
+      if (hits.sum(counter, -1, Long.MAX_VALUE, Consistency.STRONG).hits() == 0
+          && summary.sweeping().isEmpty()) {
+        due.forget(each);
+      }
+    }
+    return stored;
+  }
+
+  // ---- requests
+
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id) {
+    return finished(counter, id, requests.outcome(counter, id));
+  }
+
+  @Override
+  public RequestOutcome seal(String counter, RequestId id) {
+    Instant forgotten = Instant.ofEpochMilli(now()).plus(options.window());
+    return finished(counter, id, requests.seal(counter, id, Optional.of(forgotten)));
+  }
+
+  /** A request that left its marker and not its hit counts from now on. */
+  private RequestOutcome finished(String counter, RequestId id, RequestOutcome outcome) {
+    if (outcome instanceof RequestOutcome.Applied applied) {
+      OptionalLong millis = requests.number(counter, id, AT);
+      if (millis.isPresent()) {
+        Add add = new Add(counter, applied.added(), id);
+        stored(
+            add,
+            Hits.sort(millis.getAsLong(), id.bits()),
+            new AddResult.Replayed(applied.added(), OptionalLong.empty()));
+      }
+    }
+    return outcome;
+  }
+}

@@ -1,0 +1,224 @@
+package dev.quipu.verify;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreOptions;
+import dev.quipu.technique.HitLog;
+import dev.quipu.technique.HitLogOptions;
+import dev.quipu.time.Randomness;
+import dev.quipu.verify.drill.VirtualTime;
+import dev.quipu.verify.simulate.FaultingDriver;
+import dev.quipu.verify.simulate.LaggingDriver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Hits, summaries and sweeps on a store whose replicas lag and whose calls go wrong, by summarisers
+ * that race and die at any of their calls: ten minutes of simulated time a seed.
+ */
+final class HitLogFaultTest {
+  private static final int SEEDS = Integer.getInteger("quipu.seeds", 5);
+  private static final Duration TIME = Duration.ofMinutes(10);
+  private static final Duration LAG = Duration.ofSeconds(1);
+  private static final String PAGE = "page";
+  private static final HitLogOptions OPTIONS =
+      HitLogOptions.DEFAULT
+          .settling(Duration.ofSeconds(4))
+          .keeping(Duration.ofSeconds(20))
+          .summarisingAt(50);
+
+  @Test
+  void noHitIsLostOrDoubledAndEveryReadLiesInItsOwnInterval() throws Exception {
+    long crashes = 0;
+    long summaries = 0;
+    long swept = 0;
+    for (long seed = 1; seed <= SEEDS; seed++) {
+      Run run = new Run(seed, OPTIONS);
+      run.go();
+      assertEquals(List.of(), run.wrong, "seed " + seed);
+      crashes += run.crashes;
+      summaries += run.summaries;
+      swept += run.swept;
+    }
+    assertTrue(crashes > 100L * SEEDS, "only " + crashes + " crashes");
+    assertTrue(summaries > 100L * SEEDS, "only " + summaries + " summaries");
+    assertTrue(swept > 200L * SEEDS, "only " + swept + " hits were swept");
+  }
+
+  /** The same run catches summaries of hits that have not settled. */
+  @Test
+  void summariesThatDoNotWaitAreCaught() throws Exception {
+    HitLogOptions hasty = OPTIONS.settling(Duration.ofMillis(400));
+    int caught = 0;
+    for (long seed = 1; seed <= 2; seed++) {
+      Run run = new Run(seed, hasty);
+      run.go();
+      caught += run.wrong.isEmpty() ? 0 : 1;
+    }
+    assertEquals(2, caught);
+  }
+
+  /** One seed: four that count, four that summarise, three that read. */
+  private static final class Run {
+    final List<String> wrong = new ArrayList<>();
+    long crashes;
+    long summaries;
+    long swept;
+    private final VirtualTime time = new VirtualTime();
+    private final RandomGenerator random;
+    private final LaggingDriver lagging;
+    private final FaultingDriver driver;
+    private final HitLogOptions options;
+    private final Truth truth = new Truth();
+    private long requests;
+
+    Run(long seed, HitLogOptions options) {
+      this.options = options;
+      random = Randomness.seeded(seed);
+      lagging = new LaggingDriver(new MemoryDriver(), time, random, LAG);
+      driver =
+          new FaultingDriver(
+              lagging, random, 0.05, () -> time.sleep(Duration.ofMillis(random.nextInt(60))));
+    }
+
+    void go() throws InterruptedException {
+      List<Runnable> clients = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        clients.add(this::count);
+        clients.add(this::summarise);
+      }
+      clients.add(() -> read(Consistency.STRONG));
+      clients.add(() -> read(Consistency.EVENTUAL));
+      clients.add(() -> read(Consistency.EVENTUAL));
+      time.run(clients);
+      driver.heal();
+      VirtualTime after = time;
+      after.sleep(options.settle().multipliedBy(2));
+      HitLog hits = open(driver, Consistency.EVENTUAL);
+      check("settled", hits.read(PAGE));
+      hits.rollUpDue();
+      check("rolled up", hits.read(PAGE));
+      after.sleep(options.window().plus(options.settle().multipliedBy(3)));
+      hits.rollUpDue();
+      hits.rollUpDue();
+      check("swept", hits.read(PAGE));
+      for (String partition : List.of("hits/" + PAGE, "amounts/" + PAGE, "hits-due")) {
+        long left = driver.count(Scan.all(partition));
+        if (left > 0) {
+          wrong.add(left + " items are left in " + partition);
+        }
+      }
+      if (lagging.stale() < 100) {
+        wrong.add("replicas were behind only " + lagging.stale() + " times: this proves nothing");
+      }
+    }
+
+    private void check(String when, Optional<Reading> reading) {
+      if (reading.isEmpty() || reading.get().low() < reading.get().high()) {
+        wrong.add(when + ": it is not certain: " + reading);
+        return;
+      }
+      truth.wrongAtEnd(reading.get().value()).ifPresent(why -> wrong.add(when + ": " + why));
+    }
+
+    private HitLog open(StoreDriver on, Consistency reads) {
+      Store store = new Store(on, time, random, StoreOptions.DEFAULT);
+      return new HitLog(store, random, options.reading(reads));
+    }
+
+    private boolean goesOn() {
+      return time.nanoTime() < TIME.toNanos();
+    }
+
+    private void count() {
+      HitLog hits = open(driver, Consistency.STRONG);
+      while (goesOn()) {
+        long delta = random.nextInt(4) == 0 ? random.nextLong(-3, 4) : 1;
+        if (delta != 0) {
+          boolean hasId = random.nextBoolean();
+          add(hits, new Add(PAGE, delta, hasId ? RequestId.of("request " + requests++) : null));
+        }
+        time.sleep(Duration.ofMillis(random.nextInt(500)));
+      }
+    }
+
+    private void add(HitLog hits, Add add) {
+      Truth.Asked asked = truth.ask(add.delta(), time.epochMillis());
+      for (int attempt = 0; attempt < 20; attempt++) {
+        try {
+          AddResult result = hits.add(add);
+          if (!(result instanceof AddResult.Applied) && !(result instanceof AddResult.Replayed)) {
+            wrong.add(add + " is answered by " + result);
+          }
+          asked.acked(time.epochMillis());
+          if (random.nextInt(4) == 0 && add.id() != null) {
+            hits.add(add); // once more
+          }
+          return;
+        } catch (StoreException e) {
+          if (add.id() == null) {
+            return; // unknown
+          }
+        }
+      }
+    }
+
+    /** Dies at some call, and is started again. */
+    private void summarise() {
+      while (goesOn()) {
+        HitLog hits =
+            open(
+                new CrashingDriver(driver, 1 + random.nextInt(60), random.nextBoolean()),
+                Consistency.STRONG);
+        try {
+          while (goesOn()) {
+            if (random.nextBoolean()) {
+              summaries += hits.rollUp(PAGE).isStored() ? 1 : 0;
+              swept += hits.sweep(PAGE);
+            } else {
+              summaries += hits.rollUpDue();
+            }
+            time.sleep(Duration.ofMillis(random.nextInt(2_000)));
+          }
+        } catch (CrashingDriver.Crash e) {
+          crashes++;
+        } catch (StoreException e) {
+          time.sleep(Duration.ofMillis(100));
+        }
+      }
+    }
+
+    private void read(Consistency consistency) {
+      HitLog hits = open(driver, consistency);
+      while (goesOn()) {
+        long start = time.epochMillis();
+        try {
+          Reading reading = hits.read(PAGE).orElse(Reading.exact(0));
+          long lag = consistency == Consistency.STRONG ? 0 : LAG.toMillis();
+          long from = start - lag;
+          truth
+              .wrong(reading, from, lag == 0 ? time.epochMillis() : from)
+              .ifPresent(why -> wrong.add("at " + start + ", " + consistency + ": " + why));
+        } catch (StoreException e) {
+          // no answer is no wrong answer
+        }
+        time.sleep(Duration.ofMillis(random.nextInt(1_000)));
+      }
+    }
+  }
+}
