@@ -368,6 +368,33 @@ public final class HitLog implements Counters {
     return true;
   }
 
+  /**
+   * What is stored of a counter.
+   *
+   * @param count what the summary says
+   * @param end until when; empty if there is no summary
+   * @param swept the part of {@code count} whose hits are no longer stored
+   * @param stored hits that are still stored, in the summary or behind it
+   * @param behind hits behind the summary
+   * @param sumBehind what they count
+   */
+  public record Stored(
+      long count, Optional<Instant> end, long swept, long stored, long behind, long sumBehind) {}
+
+  /** What is stored of a counter, for who wants to understand it. */
+  public Stored stored(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    HitSummary summary = HitSummary.read(store, counter, Consistency.STRONG);
+    Hits.Sum behind = hits.sum(counter, summary.end(), Long.MAX_VALUE, Consistency.STRONG);
+    Hits.Sum all = hits.sum(counter, -1, Long.MAX_VALUE, Consistency.STRONG);
+    Optional<Instant> end =
+        summary.item().isEmpty()
+            ? Optional.empty()
+            : Optional.of(Instant.ofEpochMilli(summary.end()));
+    return new Stored(
+        summary.count(), end, summary.base(), all.hits(), behind.hits(), behind.total(counter));
+  }
+
   // ---- summaries
 
   /** Rolls up until a summary has what was stored before. */

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 /** The jar as users run it, in a process of its own. */
 record QuipuProcess(Process process, URI uri) implements AutoCloseable {
   private static final Path JAR = Path.of("target/quipu.jar").toAbsolutePath();
-  private static final Pattern READY = Pattern.compile("quipu is ready: (http://[^,]+),.*");
+  private static final Pattern READY = Pattern.compile("\\S+ is ready: (http://[^,]+),.*");
 
   /** Runs a command; what it prints is appended to {@code out}. */
   static Process run(Path out, String... arguments) throws IOException {
@@ -52,7 +52,17 @@ record QuipuProcess(Process process, URI uri) implements AutoCloseable {
 
   /** Starts a server on a free port, and waits until it says that it is ready. */
   static QuipuProcess serve(Path out, String... options) throws IOException {
-    List<String> arguments = new ArrayList<>(List.of("serve", "--http", "0"));
+    return startAndAwait(out, List.of("serve", "--http", "0"), options);
+  }
+
+  /** Starts a SimpleDB for tests on a free port, and waits until it says that it is ready. */
+  static QuipuProcess simpleDb(Path out, String... options) throws IOException {
+    return startAndAwait(out, List.of("simpledb-local", "--port", "0"), options);
+  }
+
+  private static QuipuProcess startAndAwait(Path out, List<String> command, String... options)
+      throws IOException {
+    List<String> arguments = new ArrayList<>(command);
     arguments.addAll(List.of(options));
     Process process = run(out, arguments.toArray(String[]::new));
     BufferedReader lines =

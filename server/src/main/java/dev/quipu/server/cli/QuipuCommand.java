@@ -35,6 +35,8 @@ import picocli.CommandLine.Model.CommandSpec;
       DataCommands.TechniquesCommand.class,
       StoreCommands.StoresCommand.class,
       StoreCommands.SchemaCommand.class,
+      ExplainCommand.class,
+      SimpleDbLocalCommand.class,
       VerifyCommand.class,
       AdviseCommand.class,
       ToolCommands.CompletionCommand.class,

@@ -15,6 +15,9 @@ import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
 import dev.quipu.store.Store;
 import dev.quipu.store.Sweeper;
+import dev.quipu.technique.HitLog;
+import dev.quipu.technique.HitLogOptions;
+import dev.quipu.technique.RollUps;
 import dev.quipu.technique.ShardOptions;
 import dev.quipu.technique.Sharded;
 import dev.quipu.technique.TechniqueSpec;
@@ -244,6 +247,9 @@ final class ServeCommand implements Callable<Integer> {
       Optional<ViewQueue> into = Optional.ofNullable(queue).map(uri -> queue(uri, counter));
       into.ifPresent(each -> closing.addFirst(each::close));
       closing.addFirst(new Sweeper(quipu.store())::close);
+      if (quipu.counters() instanceof HitLog hits) {
+        closing.addFirst(new RollUps(hits, HitLogOptions.DEFAULT.settle())::close);
+      }
       Services services =
           Services.of(quipu, counting.name)
               .counting(counter, into)

@@ -88,6 +88,22 @@ interface ScanContract extends StoreFixture {
     assertEquals(List.of(), store().scan(Scan.all("nothing")).items());
   }
 
+  @Test
+  @Needs(Capability.ORDERED_SCAN)
+  default void aCountIsOfAllThatAScanWouldFind() {
+    for (int i = 0; i < 25; i++) {
+      applied(store().write(number(new Key("p", "%03d".formatted(i)), i)));
+    }
+    applied(store().write(number(new Key("o", "007"), 1)));
+    applied(delete("003", Condition.always()));
+    assertEquals(24, store().count(Scan.all("p")));
+    for (boolean descending : List.of(false, true)) {
+      Scan some = new Scan("p", "002", Optional.of("020"), descending, 5, Consistency.STRONG);
+      assertEquals(17, store().count(some));
+    }
+    assertEquals(0, store().count(Scan.all("q")));
+  }
+
   private List<String> sorts(String from, Optional<String> until, boolean descending, int page) {
     List<String> found = new ArrayList<>();
     Scan scan = new Scan("p", from, until, descending, page, Consistency.STRONG);

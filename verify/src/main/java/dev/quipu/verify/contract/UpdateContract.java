@@ -139,6 +139,21 @@ interface UpdateContract extends StoreFixture {
   }
 
   @Test
+  default void tokensComeAndGoWhateverElseIsThere() {
+    store().addTokens(key("a"), "s", Set.of("x", "y"));
+    store().addTokens(key("a"), "s", Set.of("y", "z"));
+    store().addTokens(key("a"), "other", Set.of("x"));
+    store().dropTokens(key("a"), "s", Set.of("x", "never"));
+    store().dropTokens(key("a"), "s", Set.of("x"));
+    assertEquals(Set.of("y", "z"), item("a").tokens("s"));
+    assertEquals(Set.of("x"), item("a").tokens("other"));
+    applied(delete("a", Condition.always()));
+    store().addTokens(key("a"), "s", Set.of("w"));
+    assertEquals(Set.of("w"), item("a").tokens("s"));
+    assertThrows(IllegalArgumentException.class, () -> store().addTokens(key("a"), "s", Set.of()));
+  }
+
+  @Test
   default void aFieldChangesOnceInAnUpdate() {
     List<Change> twice = List.of(new Change.Add(N, 1), new Change.Add(N, 1));
     assertThrows(

@@ -72,7 +72,8 @@ public final class SimpleDbServer implements AutoCloseable {
       server.http.start();
       return server;
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot listen on port " + port, e);
+      throw new UncheckedIOException(
+          "cannot listen on port %d: %s".formatted(port, e.getMessage()), e);
     }
   }
 

@@ -1,0 +1,115 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.store.Store;
+import dev.quipu.technique.HitLog;
+import dev.quipu.technique.VersionTree;
+import dev.quipu.technique.VersionTrees;
+import dev.quipu.time.Clock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Shows what a count is made of. */
+@Command(
+    name = "explain",
+    description = {
+      "Show what a count is made of: the tree of its versions (version-tree), or",
+      "its summary and the hits behind it (hit-log). Nothing is changed."
+    },
+    footer = {
+      "",
+      "A line is a value: the count that its writer made, its version (number, when",
+      "the branch began, process), and for the last value of a branch what it adds.",
+      "",
+      "Example:",
+      "  quipu explain page --store simpledb://us-east-1/counters --svg page.svg"
+    })
+final class ExplainCommand implements Callable<Integer> {
+  @Mixin private Output output = new Output();
+
+  @Parameters(paramLabel = "KEY", description = "The counter.")
+  private String counter = "";
+
+  @Option(
+      names = "--store",
+      paramLabel = "URI",
+      required = true,
+      description = "The store, as for serve.")
+  private String store = "";
+
+  @Option(names = "--svg", paramLabel = "FILE", description = "Draw the tree into this file.")
+  private @Nullable Path svg;
+
+  @Override
+  public Integer call() throws IOException {
+    try (OpenedStore opened = OpenedStore.of(store)) {
+      Store on = new Store(opened.driver(), Clock.system());
+      Map<Integer, VersionTrees> trees = new VersionTree(on).trees(counter);
+      if (!trees.isEmpty()) {
+        return tree(new TreePicture(counter, trees));
+      }
+      HitLog.Stored hits = new HitLog(on).stored(counter);
+      if (svg != null) {
+        throw new IllegalArgumentException(
+            "--svg is for version trees; %s is none".formatted(counter));
+      }
+      if (hits.end().isEmpty() && hits.stored() == 0) {
+        output.note("%s has neither versions nor hits".formatted(counter));
+        return ExitCode.FAILED;
+      }
+      return hits(hits);
+    }
+  }
+
+  private int tree(TreePicture picture) throws IOException {
+    if (svg != null) {
+      Files.writeString(svg, picture.svg());
+    }
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("name", counter);
+    members.put("value", Long.toString(picture.value()));
+    members.put("tree", picture.text());
+    output.print(picture.text(), members);
+    return ExitCode.OK;
+  }
+
+  private int hits(HitLog.Stored hits) {
+    long value = hits.count() + hits.sumBehind();
+    String end = hits.end().map(Object::toString).orElse("never");
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("name", counter);
+    members.put("value", Long.toString(value));
+    members.put("summary", Long.toString(hits.count()));
+    members.put("until", end);
+    members.put("swept", Long.toString(hits.swept()));
+    members.put("hitsStored", hits.stored());
+    members.put("hitsBehind", hits.behind());
+    members.put("sumBehind", Long.toString(hits.sumBehind()));
+    output.print(
+        """
+        %s = %d
+          summary until %s: %d
+          hits behind it: %d, which count %d
+          hits stored: %d; %d of the summary is of hits that were swept\
+        """
+            .formatted(
+                counter,
+                value,
+                end,
+                hits.count(),
+                hits.behind(),
+                hits.sumBehind(),
+                hits.stored(),
+                hits.swept()),
+        members);
+    return ExitCode.OK;
+  }
+}

@@ -1,0 +1,153 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.time.Clock;
+import dev.quipu.verify.simpledb.SimpleDbFault;
+import dev.quipu.verify.simpledb.SimpleDbOptions;
+import dev.quipu.verify.simpledb.SimpleDbServer;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Starts a SimpleDB for tests. */
+@Command(
+    name = "simpledb-local",
+    description = {
+      "A SimpleDB for tests, in memory, on this machine: the real protocol, limits",
+      "and errors, with replicas that lag and writes that go wrong, as you wish."
+    },
+    footer = {
+      "",
+      "Faults, of writes: unavailable and error-before-apply change nothing;",
+      "unavailable-after-apply, error-after-apply and reply-dropped are applied.",
+      "",
+      "Examples:",
+      "  quipu simpledb-local --lag 1s --fault reply-dropped=0.05",
+      "  aws sdb list-domains --endpoint-url http://127.0.0.1:8180",
+      "  quipu serve --store 'simpledb://key:secret@us-east-1/abc?endpoint=http://127.0.0.1:8180'"
+    })
+final class SimpleDbLocalCommand implements Callable<Integer> {
+  @Spec
+  @SuppressWarnings("NullAway.Init") // picocli sets it
+  private CommandSpec command;
+
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      defaultValue = "8180",
+      description = "Listen on this port of 127.0.0.1 (default ${DEFAULT-VALUE}; 0 picks one).")
+  private int port;
+
+  @Option(
+      names = "--access-key",
+      paramLabel = "KEY",
+      defaultValue = "key",
+      description = "Whom to let in (default ${DEFAULT-VALUE}).")
+  private String accessKey = "";
+
+  @Option(
+      names = "--secret-key",
+      paramLabel = "SECRET",
+      defaultValue = "secret",
+      description = "What requests are signed with (default ${DEFAULT-VALUE}).")
+  private String secretKey = "";
+
+  @Option(
+      names = "--lag",
+      paramLabel = "TIME",
+      defaultValue = "0s",
+      converter = ServeCommand.DurationConverter.class,
+      description = "The most that replicas lag (default ${DEFAULT-VALUE}).")
+  private Duration lag = Duration.ZERO;
+
+  @Option(
+      names = "--count-max",
+      paramLabel = "N",
+      description = "A count stops after so many items, and hands out a token (default: never).")
+  private int countMax = Integer.MAX_VALUE;
+
+  @Option(
+      names = "--fault",
+      paramLabel = "NAME=RATE",
+      description = "How many writes go wrong so, from 0 to 1; may be given several times.")
+  private Map<String, Double> faults = Map.of();
+
+  @Option(
+      names = "--seed",
+      defaultValue = "1",
+      description = "What is drawn (default ${DEFAULT-VALUE}).")
+  private long seed;
+
+  @Override
+  public Integer call() {
+    if (port < 0 || port > 65_535) {
+      throw new IllegalArgumentException("--port is " + port + ", the limits are 0 and 65535");
+    }
+    Map<SimpleDbFault, Double> probabilities = probabilities();
+    SimpleDbOptions options = new SimpleDbOptions(accessKey, secretKey, lag, countMax, seed);
+    SimpleDbServer server;
+    try {
+      server = SimpleDbServer.start(options, Clock.system(), port);
+    } catch (UncheckedIOException e) {
+      throw new IllegalArgumentException("--port: " + e.getMessage());
+    }
+    server.use(probabilities);
+    CountDownLatch stopped = new CountDownLatch(1);
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(
+                () -> {
+                  server.close();
+                  stopped.countDown();
+                },
+                "simpledb-stop"));
+    PrintWriter err = command.commandLine().getErr();
+    err.printf("simpledb-local is ready: %s, access key %s%n", server.endpoint(), accessKey);
+    err.flush();
+    ServeCommand.await(stopped);
+    return ExitCode.OK;
+  }
+
+  private Map<SimpleDbFault, Double> probabilities() {
+    Map<SimpleDbFault, Double> found = new EnumMap<>(SimpleDbFault.class);
+    double sum = 0;
+    for (Map.Entry<String, Double> each : faults.entrySet()) {
+      SimpleDbFault fault = fault(each.getKey());
+      if (!(each.getValue() >= 0)) {
+        throw new IllegalArgumentException(
+            "--fault %s is %s, the least is 0".formatted(each.getKey(), each.getValue()));
+      }
+      sum += each.getValue();
+      found.put(fault, each.getValue());
+    }
+    if (sum > 1) {
+      throw new IllegalArgumentException("--fault adds up to %s, the most is 1".formatted(sum));
+    }
+    return found;
+  }
+
+  private static SimpleDbFault fault(String word) {
+    for (SimpleDbFault fault : SimpleDbFault.values()) {
+      if (word(fault).equals(word)) {
+        return fault;
+      }
+    }
+    List<String> all = Stream.of(SimpleDbFault.values()).map(SimpleDbLocalCommand::word).toList();
+    throw new IllegalArgumentException(
+        "--fault has '%s'; there are %s".formatted(word, String.join(", ", all)));
+  }
+
+  private static String word(SimpleDbFault fault) {
+    return fault.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

@@ -1,0 +1,250 @@
+package dev.quipu.simpledb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.Counters;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
+import dev.quipu.technique.HitLog;
+import dev.quipu.technique.HitLogOptions;
+import dev.quipu.technique.VersionTree;
+import dev.quipu.technique.VersionTreeOptions;
+import dev.quipu.time.Randomness;
+import dev.quipu.verify.simpledb.SimpleDbFault;
+import dev.quipu.verify.simpledb.SimpleDbOptions;
+import dev.quipu.verify.simpledb.SimpleDbServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The easy way and the hard way over the wire: sixteen writers, replicas that lag up to a second,
+ * and one reply in twenty dropped after the write was applied.
+ */
+final class BothWaysTest {
+  private static final int WRITERS = 16;
+  private static final int ADDS = 60;
+  private static final double DROPPED = 0.05;
+  private static final Duration LAG = Duration.ofSeconds(1);
+  private static final Duration SETTLE = Duration.ofSeconds(20);
+  private static final String PAGE = "page";
+
+  private final ShiftedClock clock = new ShiftedClock();
+  private final SimpleDbServer server =
+      SimpleDbServer.start(SimpleDbOptions.DEFAULT.lagging(LAG, 11).countingInPartsOf(100), clock);
+  private final List<SimpleDbDriver> drivers = new ArrayList<>();
+  private final Ledger ledger = new Ledger();
+
+  @AfterEach
+  void close() {
+    drivers.forEach(SimpleDbDriver::close);
+    server.close();
+  }
+
+  /** What was asked and what was heard, and when. */
+  private static final class Ledger {
+    private final ConcurrentLinkedQueue<long[]> asked = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<long[]> acked = new ConcurrentLinkedQueue<>();
+
+    private static long sum(ConcurrentLinkedQueue<long[]> entries, long until, boolean positive) {
+      return entries.stream()
+          .filter(entry -> entry[0] <= until && entry[1] > 0 == positive)
+          .mapToLong(entry -> entry[1])
+          .sum();
+    }
+
+    /** What is wrong with a reading of the count as it was at a moment between these. */
+    Optional<String> wrong(Reading reading, long from, long until) {
+      long low = sum(acked, from - 1, true) + sum(asked, until, false);
+      long high = sum(asked, until, true) + sum(acked, from - 1, false);
+      boolean fits = reading.low() <= reading.value() && reading.value() <= reading.high();
+      return fits && reading.high() >= low && reading.low() <= high
+          ? Optional.empty()
+          : Optional.of("%s, but only %d..%d was possible".formatted(reading, low, high));
+    }
+
+    long total() {
+      return acked.stream().mapToLong(entry -> entry[1]).sum();
+    }
+  }
+
+  private Store store() {
+    SimpleDbClient client =
+        new SimpleDbClient(
+            server.endpoint(),
+            new SimpleDbClient.Credentials("key", "secret", Optional.empty()),
+            Duration.ofSeconds(10),
+            clock);
+    SimpleDbDriver driver =
+        SimpleDbDriver.open(client, List.of("first", "second", "third"), client::close);
+    driver.createDomains();
+    drivers.add(driver);
+    return new Store(driver, clock);
+  }
+
+  private static HitLogOptions hitLog() {
+    return HitLogOptions.DEFAULT.settling(SETTLE).keeping(SETTLE);
+  }
+
+  private static VersionTreeOptions versionTree() {
+    return VersionTreeOptions.DEFAULT.settling(SETTLE, SETTLE.multipliedBy(2));
+  }
+
+  @Test
+  void theEasyWayIsExactAndSaysHowSureItIs() throws Exception {
+    List<HitLog> summarisers =
+        IntStream.range(0, 3).mapToObj(i -> new HitLog(store(), hitLog())).toList();
+    run(
+        reads -> new HitLog(store(), hitLog().reading(reads)),
+        true,
+        () -> summarisers.forEach(HitLog::rollUpDue));
+    HitLog last = new HitLog(store(), hitLog().reading(Consistency.EVENTUAL));
+    clock.advance(SETTLE.plus(LAG));
+    assertEquals(Reading.exact(ledger.total()), last.read(PAGE).orElseThrow());
+    last.rollUpDue();
+    clock.advance(SETTLE.multipliedBy(3));
+    last.rollUpDue();
+    assertEquals(Reading.exact(ledger.total()), last.read(PAGE).orElseThrow());
+    clock.advance(LAG);
+    assertEquals(0, last.stored(PAGE).stored());
+    assertEquals(Reading.exact(ledger.total()), last.read(PAGE).orElseThrow());
+  }
+
+  @Test
+  void theHardWayIsExactAndSaysHowSureItIs() throws Exception {
+    VersionTree pruner = new VersionTree(store(), versionTree());
+    run(
+        reads -> new VersionTree(store(), versionTree().reading(reads)),
+        false,
+        () -> pruner.prune(PAGE));
+    VersionTree last = new VersionTree(store(), versionTree().reading(Consistency.EVENTUAL));
+    clock.advance(SETTLE.plus(LAG));
+    assertEquals(Reading.exact(ledger.total()), last.read(PAGE).orElseThrow());
+    for (int i = 0; i < 4; i++) {
+      clock.advance(SETTLE.multipliedBy(3));
+      last.prune(PAGE);
+    }
+    clock.advance(LAG);
+    assertEquals(Reading.exact(ledger.total()), last.read(PAGE).orElseThrow());
+    assertTrue(last.trees(PAGE).values().stream().allMatch(tree -> tree.nodes().isEmpty()));
+  }
+
+  /** Writers until they are done, and readers and whoever tidies up until then. */
+  private void run(Function<Consistency, Counters> opener, boolean hasIds, Runnable tidy)
+      throws Exception {
+    server.use(Map.of(SimpleDbFault.REPLY_DROPPED, DROPPED));
+    AtomicBoolean done = new AtomicBoolean();
+    ConcurrentSkipListSet<String> wrong = new ConcurrentSkipListSet<>();
+    List<Long> reads = new ArrayList<>();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<?>> writers = new ArrayList<>();
+      for (int i = 0; i < WRITERS; i++) {
+        int writer = i;
+        Counters counters = opener.apply(Consistency.STRONG);
+        writers.add(threads.submit(() -> write(counters, writer, hasIds)));
+      }
+      List<Future<Long>> others = new ArrayList<>();
+      for (Consistency consistency : Consistency.values()) {
+        Counters counters = opener.apply(consistency);
+        others.add(threads.submit(() -> read(counters, consistency, done, wrong)));
+      }
+      others.add(
+          threads.submit(() -> {
+            while (!done.get()) {
+              try {
+                tidy.run();
+              } catch (StoreException e) {
+                // its outcome is unknown, and it is done again
+              }
+              clock.advance(Duration.ofMillis(500));
+            }
+            return 100L;
+          }));
+      try {
+        for (Future<?> each : writers) {
+          each.get();
+        }
+      } finally {
+        done.set(true);
+      }
+      for (Future<Long> each : others) {
+        reads.add(each.get());
+      }
+    }
+    server.use(Map.of());
+    assertEquals(List.of(), List.copyOf(wrong));
+    assertTrue(reads.stream().allMatch(count -> count >= 10), "reads: " + reads);
+    int dropped = server.fired().getOrDefault(SimpleDbFault.REPLY_DROPPED, 0);
+    assertTrue(dropped > WRITERS, "only " + dropped + " replies were dropped");
+    assertEquals((long) WRITERS * ADDS, ledger.acked.size());
+  }
+
+  private void write(Counters counters, int writer, boolean hasIds) {
+    RandomGenerator random = Randomness.seeded(writer);
+    for (int i = 0; i < ADDS; i++) {
+      long delta = random.nextInt(4) == 0 ? -2 : 1 + random.nextInt(2);
+      RequestId id =
+          hasIds && random.nextBoolean() ? RequestId.of("writer " + writer + " add " + i) : null;
+      ledger.asked.add(new long[] {clock.epochMillis(), delta});
+      addUntilKnown(counters, new Add(PAGE, delta, id));
+      ledger.acked.add(new long[] {clock.epochMillis(), delta});
+    }
+  }
+
+  /** An unknown outcome is asked for again under its id; without one it ends the test. */
+  private static void addUntilKnown(Counters counters, Add add) {
+    for (int attempt = 0; ; attempt++) {
+      try {
+        counters.add(add);
+        return;
+      } catch (StoreException e) {
+        if (e.outcome() == Outcome.UNKNOWN && (add.id() == null || attempt == 20)) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private long read(
+      Counters counters,
+      Consistency consistency,
+      AtomicBoolean done,
+      ConcurrentSkipListSet<String> wrong) {
+    long reads = 0;
+    while (!done.get()) {
+      long start = clock.epochMillis();
+      Reading reading;
+      try {
+        reading = counters.read(PAGE).orElse(Reading.exact(0));
+      } catch (StoreException e) {
+        continue; // time was moved on while it read
+      }
+      reads++;
+      boolean isStrong = consistency == Consistency.STRONG;
+      long from = isStrong ? start : start - LAG.toMillis();
+      ledger
+          .wrong(reading, from, isStrong ? clock.epochMillis() : from)
+          .ifPresent(why -> wrong.add(consistency + ": " + why));
+    }
+    return reads;
+  }
+}
