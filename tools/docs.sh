@@ -19,7 +19,7 @@ for name in AtomicAdd:atomic-add Optimistic:optimistic \
   OptimisticWithHistory:optimistic-with-history RequestTokens:request-token MarkerItem:marker-item ItemCollection:item-collection \
   TokenSet:token-set Sharded:sharded Locks:locks CacheFirst:cache-first DurableFirst:durable-first \
   OnlineRing:online-ring OnlineExact:online-exact OnlineApproximate:online-approximate \
-  ViewCounter:unique-views SqsConsumer:sqs-consumer; do
+  ViewCounter:unique-views SqsConsumer:sqs-consumer HitLog:hit-log VersionTree:version-tree; do
   page=docs/concepts/${name#*:}.md
   {
     printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "${name#*:}" "${name%:*}"
@@ -35,7 +35,7 @@ done
   COLUMNS=100 ./quipu --help
   printf '```\n'
   for command in serve add get list outcome views online import ingest export check salvage techniques stores \
-    schema verify advise \
+    schema explain simpledb-local verify advise \
     completion version; do
     printf '\n## %s\n\n```text\n' "$command"
     COLUMNS=100 ./quipu "$command" --help

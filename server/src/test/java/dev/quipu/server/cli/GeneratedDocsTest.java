@@ -33,7 +33,9 @@ final class GeneratedDocsTest {
           "OnlineExact:online-exact",
           "OnlineApproximate:online-approximate",
           "ViewCounter:unique-views",
-          "SqsConsumer:sqs-consumer");
+          "SqsConsumer:sqs-consumer",
+          "HitLog:hit-log",
+          "VersionTree:version-tree");
 
   private static void holds(String file, String text) throws IOException {
     String committed = Files.readString(ROOT.resolve(file));
