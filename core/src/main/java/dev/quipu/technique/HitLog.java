@@ -10,7 +10,6 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
-import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
@@ -23,7 +22,6 @@ import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -122,7 +120,6 @@ public final class HitLog implements Counters {
   private static final String AT = "at";
   private static final int READS_MAX = 20;
   private static final int RACES_MAX = 100;
-  private static final int SWEPT_AT_ONCE = 50; // of each kind; all are named in the summary
 
   private final Store store;
   private final HitLogOptions options;
@@ -131,6 +128,7 @@ public final class HitLog implements Counters {
   private final CounterItems items;
   private final Markers requests;
   private final Hits hits;
+  private final HitSummaries summaries;
   private final HitLogDue due;
 
   /**
@@ -173,6 +171,7 @@ public final class HitLog implements Counters {
     this.items = new CounterItems(store);
     this.requests = new Markers(store, REQUEST);
     this.hits = new Hits(store);
+    this.summaries = new HitSummaries(store, hits, options);
     this.due = new HitLogDue(store, options.settle());
   }
 
@@ -262,7 +261,7 @@ public final class HitLog implements Counters {
   }
 
   private long now() {
-    return Math.max(0, store.clock().epochMillis());
+    return Hits.now(store);
   }
 
   private long settleMillis() {
@@ -400,7 +399,7 @@ public final class HitLog implements Counters {
   /** Rolls up until a summary has what was stored before. */
   private void repair(String counter) {
     for (int race = 0; race < RACES_MAX; race++) {
-      if (rollUpOnce(counter).isPresent()) {
+      if (summaries.rollUp(counter).isPresent()) {
         return;
       }
     }
@@ -416,39 +415,7 @@ public final class HitLog implements Counters {
    */
   public RollUp rollUp(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    return rollUpOnce(counter).orElse(new RollUp(false, 0)); // another did
-  }
-
-  /** Empty if another was first. */
-  private Optional<RollUp> rollUpOnce(String counter) {
-    HitSummary old = HitSummary.read(store, counter, Consistency.STRONG);
-    deleteSwept(counter, old);
-    long now = now();
-    long end = Math.max(old.end(), now - settleMillis());
-    if (end < 0) {
-      return Optional.of(new RollUp(false, 0));
-    }
-    Hits.Sum fresh =
-        end == old.end() ? Hits.Sum.NONE : hits.sum(counter, old.end(), end, Consistency.STRONG);
-    long stored =
-        old.end() < 0 ? 0 : hits.sum(counter, -1, old.end(), Consistency.STRONG).total(counter);
-    long until = CounterItems.plus(counter, old.base(), stored); // what it should have been
-    long late = until - old.count();
-    if (late == 0 && fresh.hits() == 0) {
-      return Optional.of(new RollUp(false, 0));
-    }
-    long sum = CounterItems.plus(counter, until, fresh.total(counter));
-    HitSummary next = old.until(end, sum, now, settleMillis());
-    boolean isStored = store.write(next.put(counter)) instanceof WriteResult.Applied;
-    return isStored ? Optional.of(new RollUp(true, late)) : Optional.empty();
-  }
-
-  private void deleteSwept(String counter, HitSummary summary) {
-    for (String each : summary.sweeping()) {
-      String sort = each.substring(1);
-      Key key = each.startsWith("h") ? Hits.one(counter, sort) : Hits.amount(counter, sort);
-      store.write(new Write.Delete(key, Condition.always()));
-    }
+    return summaries.rollUp(counter).orElse(new RollUp(false, 0)); // another did
   }
 
   /**
@@ -460,31 +427,7 @@ public final class HitLog implements Counters {
    */
   public long sweep(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    long swept = 0;
-    while (true) {
-      HitSummary old = HitSummary.read(store, counter, Consistency.STRONG);
-      deleteSwept(counter, old);
-      long now = now();
-      long oldEnough = now - options.window().toMillis() - settleMillis() - 1;
-      long until = Math.min(old.sweepableEnd(now, settleMillis()), oldEnough);
-      List<Hits.Part> parts = until < 0 ? List.of() : hits.oldest(counter, until, SWEPT_AT_ONCE);
-      if (parts.isEmpty() && old.sweeping().isEmpty()) {
-        return swept;
-      }
-      Set<String> names = new HashSet<>();
-      long amount = 0;
-      for (Hits.Part part : parts) {
-        boolean isOne = part.key().equals(Hits.one(counter, part.key().sort()));
-        names.add((isOne ? "h" : "a") + part.key().sort());
-        amount = CounterItems.plus(counter, amount, part.amount());
-      }
-      HitSummary next = old.sweeping(names, amount, counter);
-      if (!(store.write(next.put(counter)) instanceof WriteResult.Applied)) {
-        return swept; // another is at it
-      }
-      deleteSwept(counter, next);
-      swept += parts.size();
-    }
+    return summaries.sweep(counter);
   }
 
   /**

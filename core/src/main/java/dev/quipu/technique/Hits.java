@@ -57,6 +57,11 @@ final class Hits {
     this.store = store;
   }
 
+  /** By the store's clock, in milliseconds. */
+  static long now(Store store) {
+    return Math.max(0, store.clock().epochMillis());
+  }
+
   static String sort(long millis, String id) {
     return TIME.formatted(millis) + "/" + id;
   }

@@ -77,7 +77,11 @@ import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledExcepti
 public final class DynamoDbDriver implements StoreDriver {
   static final StoreProfile PROFILE =
       new StoreProfile(
-          "dynamodb", EnumSet.allOf(Capability.class), Atomicity.STORE, 100, 380 << 10);
+          "dynamodb",
+          EnumSet.complementOf(EnumSet.of(Capability.NATIVE_TOKENS)),
+          Atomicity.STORE,
+          100,
+          380 << 10);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(DynamoDbDriver.class);
 
