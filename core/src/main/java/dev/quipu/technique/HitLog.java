@@ -440,7 +440,11 @@ public final class HitLog implements Counters {
     long stored = 0;
     for (HitLogDue.Waiting each : due.waiting()) {
       String counter = each.counter();
-      stored += rollUp(counter).isStored() ? 1 : 0;
+      RollUp done = rollUp(counter);
+      stored += done.isStored() ? 1 : 0;
+      if (done.late() != 0) {
+        LOGGER.warn("Counter {} is repaired by {}: hits came late", counter, done.late());
+      }
       sweep(counter);
       HitSummary summary = HitSummary.read(store, counter, Consistency.STRONG);
       if (hits.sum(counter, -1, Long.MAX_VALUE, Consistency.STRONG).hits() == 0

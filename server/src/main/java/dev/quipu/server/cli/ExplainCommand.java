@@ -28,6 +28,7 @@ import picocli.CommandLine.Parameters;
       "",
       "A line is a value: the count that its writer made, its version (number, when",
       "the branch began, process), and for the last value of a branch what it adds.",
+      "It stands below the value that it was made of, or behind ... if that is gone.",
       "",
       "Example:",
       "  quipu explain page --store simpledb://us-east-1/counters --svg page.svg"

@@ -91,8 +91,8 @@ final class TreePicture {
   }
 
   private void line(StringBuilder text, String indent, VersionNode node) {
-    text.append("%s%d  version %s  %s".formatted(indent, node.count(), node.version(), part(node)))
-        .append('\n');
+    String part = part(node).isEmpty() ? "" : "  " + part(node);
+    text.append("%s%d  version %s%s%n".formatted(indent, node.count(), node.version(), part));
   }
 
   /** The same as a picture that needs nothing else. */
