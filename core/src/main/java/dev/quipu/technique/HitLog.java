@@ -118,7 +118,6 @@ public final class HitLog implements Counters {
   private static final Logger LOGGER = LoggerFactory.getLogger(HitLog.class);
   private static final String REQUEST = "request/";
   private static final String AT = "at";
-  private static final int READS_MAX = 20;
   private static final int RACES_MAX = 100;
 
   private final Store store;
@@ -273,22 +272,19 @@ public final class HitLog implements Counters {
   @Override
   public Optional<Reading> read(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    for (int attempt = 0; attempt < READS_MAX; attempt++) {
-      long start = store.clock().nanoTime();
-      HitSummary summary = HitSummary.read(store, counter, options.reads());
-      Behind behind = behind(counter, summary.end());
-      // Hits are swept a settled age after the summary that has them: not within this read.
-      if (store.clock().nanoTime() - start <= options.settle().toNanos() / 2) {
-        if (behind.hits() >= options.hitsMax()) {
-          rollUpIfPossible(counter);
-        }
-        boolean isNew = summary.item().isEmpty() && behind.hits() == 0;
-        return isNew ? Optional.empty() : Optional.of(reading(counter, summary, behind));
-      }
+    Seen seen = SettledRead.of(store, options.settle(), counter, () -> see(counter));
+    if (seen.behind.hits() >= options.hitsMax()) {
+      rollUpIfPossible(counter);
     }
-    throw StoreException.notApplied(
-        Reason.TIMEOUT,
-        "a read of counter %s takes longer than half of %s".formatted(counter, options.settle()));
+    boolean isNew = seen.summary.item().isEmpty() && seen.behind.hits() == 0;
+    return isNew ? Optional.empty() : Optional.of(reading(counter, seen.summary, seen.behind));
+  }
+
+  private record Seen(HitSummary summary, Behind behind) {}
+
+  private Seen see(String counter) {
+    HitSummary summary = HitSummary.read(store, counter, options.reads());
+    return new Seen(summary, behind(counter, summary.end()));
   }
 
   /** Hits behind the summary: those that every reader sees by now, and the others. */

@@ -116,7 +116,6 @@ public final class VersionTree implements Counters {
   private static final String PARTITION = "tree/";
   private static final String VALUES = "values";
   private static final String ROOTS = "roots";
-  private static final int READS_MAX = 20;
   private static final int PRUNED_AT = 150; // values in an item, when a reader prunes it
   private static final int COUNTERS_MAX = 100_000;
 
@@ -359,17 +358,7 @@ public final class VersionTree implements Counters {
   /** The trees of a counter by item, as a reader sees them: what they are is told, not changed. */
   public Map<Integer, VersionTrees> trees(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    for (int attempt = 0; attempt < READS_MAX; attempt++) {
-      long start = store.clock().nanoTime();
-      Map<Integer, VersionTrees> found = resolved(counter);
-      // Values are taken out a settled age after the root that has them: not within this read.
-      if (store.clock().nanoTime() - start <= options.settle().toNanos() / 2) {
-        return found;
-      }
-    }
-    throw StoreException.notApplied(
-        Reason.TIMEOUT,
-        "a read of counter %s takes longer than half of %s".formatted(counter, options.settle()));
+    return SettledRead.of(store, options.settle(), counter, () -> resolved(counter));
   }
 
   private Map<Integer, VersionTrees> resolved(String counter) {

@@ -5,26 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.store.Consistency;
-import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Scan;
-import dev.quipu.store.Store;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.HitLog;
 import dev.quipu.technique.HitLogOptions;
-import dev.quipu.time.Randomness;
-import dev.quipu.verify.drill.VirtualTime;
-import dev.quipu.verify.simulate.FaultingDriver;
-import dev.quipu.verify.simulate.LaggingDriver;
+import dev.quipu.verify.checker.TimedTruth;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -33,9 +23,6 @@ import org.junit.jupiter.api.Test;
  */
 final class HitLogFaultTest {
   private static final int SEEDS = Integer.getInteger("quipu.seeds", 5);
-  private static final Duration TIME = Duration.ofMinutes(10);
-  private static final Duration LAG = Duration.ofSeconds(1);
-  private static final String PAGE = "page";
   private static final HitLogOptions OPTIONS =
       HitLogOptions.DEFAULT
           .settling(Duration.ofSeconds(4))
@@ -73,27 +60,21 @@ final class HitLogFaultTest {
     assertEquals(2, caught);
   }
 
-  /** One seed: four that count, four that summarise, three that read. */
-  private static final class Run {
-    final List<String> wrong = new ArrayList<>();
-    long crashes;
+  /** Four that count, four that summarise. */
+  private static final class Run extends LaggingRun {
     long summaries;
     long swept;
-    private final VirtualTime time = new VirtualTime();
-    private final RandomGenerator random;
-    private final LaggingDriver lagging;
-    private final FaultingDriver driver;
     private final HitLogOptions options;
-    private final Truth truth = new Truth();
     private long requests;
 
     Run(long seed, HitLogOptions options) {
+      super(seed);
       this.options = options;
-      random = Randomness.seeded(seed);
-      lagging = new LaggingDriver(new MemoryDriver(), time, random, LAG);
-      driver =
-          new FaultingDriver(
-              lagging, random, 0.05, () -> time.sleep(Duration.ofMillis(random.nextInt(60))));
+    }
+
+    @Override
+    HitLog reader(Consistency reads) {
+      return new HitLog(store(driver), random, options.reading(reads));
     }
 
     void go() throws InterruptedException {
@@ -102,18 +83,13 @@ final class HitLogFaultTest {
         clients.add(this::count);
         clients.add(this::summarise);
       }
-      clients.add(() -> read(Consistency.STRONG));
-      clients.add(() -> read(Consistency.EVENTUAL));
-      clients.add(() -> read(Consistency.EVENTUAL));
-      time.run(clients);
-      driver.heal();
-      VirtualTime after = time;
-      after.sleep(options.settle().multipliedBy(2));
-      HitLog hits = open(driver, Consistency.EVENTUAL);
+      run(clients);
+      time.sleep(options.settle().multipliedBy(2));
+      HitLog hits = reader(Consistency.EVENTUAL);
       check("settled", hits.read(PAGE));
       hits.rollUpDue();
       check("rolled up", hits.read(PAGE));
-      after.sleep(options.window().plus(options.settle().multipliedBy(3)));
+      time.sleep(options.window().plus(options.settle().multipliedBy(3)));
       hits.rollUpDue();
       hits.rollUpDue();
       check("swept", hits.read(PAGE));
@@ -123,30 +99,10 @@ final class HitLogFaultTest {
           wrong.add(left + " items are left in " + partition);
         }
       }
-      if (lagging.stale() < 100) {
-        wrong.add("replicas were behind only " + lagging.stale() + " times: this proves nothing");
-      }
-    }
-
-    private void check(String when, Optional<Reading> reading) {
-      if (reading.isEmpty() || reading.get().low() < reading.get().high()) {
-        wrong.add(when + ": it is not certain: " + reading);
-        return;
-      }
-      truth.wrongAtEnd(reading.get().value()).ifPresent(why -> wrong.add(when + ": " + why));
-    }
-
-    private HitLog open(StoreDriver on, Consistency reads) {
-      Store store = new Store(on, time, random, StoreOptions.DEFAULT);
-      return new HitLog(store, random, options.reading(reads));
-    }
-
-    private boolean goesOn() {
-      return time.nanoTime() < TIME.toNanos();
     }
 
     private void count() {
-      HitLog hits = open(driver, Consistency.STRONG);
+      HitLog hits = reader(Consistency.STRONG);
       while (goesOn()) {
         long delta = random.nextInt(4) == 0 ? random.nextLong(-3, 4) : 1;
         if (delta != 0) {
@@ -158,7 +114,7 @@ final class HitLogFaultTest {
     }
 
     private void add(HitLog hits, Add add) {
-      Truth.Asked asked = truth.ask(add.delta(), time.epochMillis());
+      TimedTruth.Asked asked = truth.ask(add.delta(), time.epochMillis());
       for (int attempt = 0; attempt < 20; attempt++) {
         try {
           AddResult result = hits.add(add);
@@ -181,10 +137,7 @@ final class HitLogFaultTest {
     /** Dies at some call, and is started again. */
     private void summarise() {
       while (goesOn()) {
-        HitLog hits =
-            open(
-                new CrashingDriver(driver, 1 + random.nextInt(60), random.nextBoolean()),
-                Consistency.STRONG);
+        HitLog hits = new HitLog(dying(60), random, options);
         try {
           while (goesOn()) {
             if (random.nextBoolean()) {
@@ -200,24 +153,6 @@ final class HitLogFaultTest {
         } catch (StoreException e) {
           time.sleep(Duration.ofMillis(100));
         }
-      }
-    }
-
-    private void read(Consistency consistency) {
-      HitLog hits = open(driver, consistency);
-      while (goesOn()) {
-        long start = time.epochMillis();
-        try {
-          Reading reading = hits.read(PAGE).orElse(Reading.exact(0));
-          long lag = consistency == Consistency.STRONG ? 0 : LAG.toMillis();
-          long from = start - lag;
-          truth
-              .wrong(reading, from, lag == 0 ? time.epochMillis() : from)
-              .ifPresent(why -> wrong.add("at " + start + ", " + consistency + ": " + why));
-        } catch (StoreException e) {
-          // no answer is no wrong answer
-        }
-        time.sleep(Duration.ofMillis(random.nextInt(1_000)));
       }
     }
   }

@@ -4,26 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
-import dev.quipu.Reading;
 import dev.quipu.store.Consistency;
-import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
-import dev.quipu.store.Store;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.VersionTree;
 import dev.quipu.technique.VersionTreeOptions;
 import dev.quipu.technique.VersionTrees;
-import dev.quipu.time.Randomness;
-import dev.quipu.verify.drill.VirtualTime;
-import dev.quipu.verify.simulate.FaultingDriver;
-import dev.quipu.verify.simulate.LaggingDriver;
+import dev.quipu.verify.checker.TimedTruth;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -32,9 +22,6 @@ import org.junit.jupiter.api.Test;
  */
 final class VersionTreeFaultTest {
   private static final int SEEDS = Integer.getInteger("quipu.seeds", 5);
-  private static final Duration TIME = Duration.ofMinutes(10);
-  private static final Duration LAG = Duration.ofSeconds(1);
-  private static final String PAGE = "page";
   private static final VersionTreeOptions OPTIONS =
       VersionTreeOptions.DEFAULT.over(2).settling(Duration.ofSeconds(4), Duration.ofSeconds(15));
 
@@ -67,28 +54,22 @@ final class VersionTreeFaultTest {
     assertEquals(3, caught);
   }
 
-  /** One seed: six that count, three that prune, three that read. */
-  private static final class Run {
-    final List<String> wrong = new ArrayList<>();
-    long crashes;
+  /** Six that count, three that prune. */
+  private static final class Run extends LaggingRun {
     long folds;
     VersionTreeOptions prunersAre;
-    private final VirtualTime time = new VirtualTime();
-    private final RandomGenerator random;
-    private final LaggingDriver lagging;
-    private final FaultingDriver driver;
     private final VersionTreeOptions options;
-    private final Truth truth = new Truth();
     private long horizon = -1;
 
     Run(long seed, VersionTreeOptions options) {
+      super(seed);
       this.options = options;
       this.prunersAre = options;
-      random = Randomness.seeded(seed);
-      lagging = new LaggingDriver(new MemoryDriver(), time, random, LAG);
-      driver =
-          new FaultingDriver(
-              lagging, random, 0.05, () -> time.sleep(Duration.ofMillis(random.nextInt(60))));
+    }
+
+    @Override
+    VersionTree reader(Consistency reads) {
+      return new VersionTree(store(driver), random, options.reading(reads));
     }
 
     void go() throws InterruptedException {
@@ -99,12 +80,8 @@ final class VersionTreeFaultTest {
       for (int i = 0; i < 3; i++) {
         clients.add(this::prune);
       }
-      clients.add(() -> read(Consistency.STRONG));
-      clients.add(() -> read(Consistency.EVENTUAL));
-      clients.add(() -> read(Consistency.EVENTUAL));
-      time.run(clients);
-      driver.heal();
-      VersionTree tree = open(driver, options.reading(Consistency.EVENTUAL));
+      run(clients);
+      VersionTree tree = reader(Consistency.EVENTUAL);
       for (int i = 0; i < 4; i++) {
         time.sleep(options.settle().plus(options.branchAge()));
         check("at the end", tree.read(PAGE));
@@ -114,33 +91,12 @@ final class VersionTreeFaultTest {
       if (left > 0) {
         wrong.add(left + " values are not folded");
       }
-      if (lagging.stale() < 100) {
-        wrong.add("replicas were behind only " + lagging.stale() + " times: this proves nothing");
-      }
-    }
-
-    private void check(String when, Optional<Reading> reading) {
-      if (reading.isEmpty() || reading.get().low() < reading.get().high()) {
-        wrong.add(when + ": it is not certain: " + reading);
-        return;
-      }
-      truth.wrongAtEnd(reading.get().value()).ifPresent(why -> wrong.add(when + ": " + why));
-    }
-
-    private VersionTree open(StoreDriver on, VersionTreeOptions with) {
-      return new VersionTree(new Store(on, time, random, StoreOptions.DEFAULT), random, with);
-    }
-
-    private boolean goesOn() {
-      return time.nanoTime() < TIME.toNanos();
     }
 
     /** Dies now and then, and another takes its place. */
     private void count() {
       while (goesOn()) {
-        VersionTree tree =
-            open(
-                new CrashingDriver(driver, 1 + random.nextInt(100), random.nextBoolean()), options);
+        VersionTree tree = new VersionTree(dying(100), random, options);
         try {
           while (goesOn()) {
             add(tree, random.nextInt(4) == 0 ? -2 : 1 + random.nextInt(3));
@@ -153,7 +109,7 @@ final class VersionTreeFaultTest {
     }
 
     private void add(VersionTree tree, long delta) {
-      Truth.Asked asked = truth.ask(delta, time.epochMillis());
+      TimedTruth.Asked asked = truth.ask(delta, time.epochMillis());
       try {
         tree.add(new Add(PAGE, delta, null));
         asked.acked(time.epochMillis());
@@ -166,10 +122,7 @@ final class VersionTreeFaultTest {
 
     private void prune() {
       while (goesOn()) {
-        VersionTree tree =
-            open(
-                new CrashingDriver(driver, 1 + random.nextInt(40), random.nextBoolean()),
-                prunersAre);
+        VersionTree tree = new VersionTree(dying(40), random, prunersAre);
         try {
           while (goesOn()) {
             tree.prune(PAGE);
@@ -184,24 +137,6 @@ final class VersionTreeFaultTest {
         } catch (StoreException e) {
           time.sleep(Duration.ofMillis(100));
         }
-      }
-    }
-
-    private void read(Consistency consistency) {
-      VersionTree tree = open(driver, options.reading(consistency));
-      while (goesOn()) {
-        long start = time.epochMillis();
-        try {
-          Reading reading = tree.read(PAGE).orElse(Reading.exact(0));
-          long lag = consistency == Consistency.STRONG ? 0 : LAG.toMillis();
-          long from = start - lag;
-          truth
-              .wrong(reading, from, lag == 0 ? time.epochMillis() : from)
-              .ifPresent(why -> wrong.add("at " + start + ", " + consistency + ": " + why));
-        } catch (StoreException e) {
-          // no answer is no wrong answer
-        }
-        time.sleep(Duration.ofMillis(random.nextInt(1_000)));
       }
     }
   }

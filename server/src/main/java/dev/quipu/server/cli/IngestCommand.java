@@ -13,7 +13,6 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -105,29 +104,25 @@ final class IngestCommand implements Callable<Integer> {
           new SqsOptions(
               queue, Optional.ofNullable(deadLetter), pollers, visibility, SqsOptions.WAIT_MAX);
       ViewOptions counting = views.options();
-      CountDownLatch stopped = new CountDownLatch(1);
       SqsClient client = SqsClients.of(queue, 2 * pollers);
       OpenedStore opened = OpenedStore.of(store);
       Store counted = new Store(opened.driver(), Clock.system());
       SqsConsumer consumer =
           new SqsConsumer(client, options, new ViewCounter(counted, counting), Clock.system());
       Sweeper sweeper = new Sweeper(counted);
-      Runtime.getRuntime()
-          .addShutdownHook(
-              new Thread(
-                  () -> {
-                    consumer.close();
-                    sweeper.close();
-                    client.close();
-                    opened.close();
-                    tell(consumer.statistics());
-                    stopped.countDown();
-                  },
-                  "quipu-stop"));
       PrintWriter err = command.commandLine().getErr();
-      err.printf("quipu counts from %s on %s%n", queue, opened.name());
-      err.flush();
-      ServeCommand.await(stopped);
+      Stopping.await(
+          () -> {
+            err.printf("quipu counts from %s on %s%n", queue, opened.name());
+            err.flush();
+          },
+          () -> {
+            consumer.close();
+            sweeper.close();
+            client.close();
+            opened.close();
+            tell(consumer.statistics());
+          });
       return ExitCode.OK;
     }
 

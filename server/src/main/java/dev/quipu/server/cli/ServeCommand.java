@@ -39,7 +39,6 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -190,18 +189,12 @@ final class ServeCommand implements Callable<Integer> {
       opened.close();
       throw e;
     }
-    CountDownLatch stopped = new CountDownLatch(1);
-    Runtime.getRuntime()
-        .addShutdownHook(
-            new Thread(
-                () -> {
-                  server.close();
-                  opened.close();
-                  stopped.countDown();
-                },
-                "quipu-stop"));
-    ready(server.address(), opened.services.storeName());
-    await(stopped);
+    Stopping.await(
+        () -> ready(server.address(), opened.services.storeName()),
+        () -> {
+          server.close();
+          opened.close();
+        });
     return ExitCode.OK;
   }
 
@@ -318,15 +311,6 @@ final class ServeCommand implements Callable<Integer> {
     err.flush();
     Logger logger = LoggerFactory.getLogger(ServeCommand.class);
     logger.atInfo().addKeyValue("http", url).addKeyValue("store", name).log("ready");
-  }
-
-  /** Waits until the process is stopped. */
-  static void await(CountDownLatch stopped) {
-    try {
-      stopped.await();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   /** Reads 30s, 90m, 24h, 7d, or the form of ISO 8601. */

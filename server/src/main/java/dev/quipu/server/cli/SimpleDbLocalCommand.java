@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -102,19 +101,13 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
       throw new IllegalArgumentException("--port: " + e.getMessage());
     }
     server.use(probabilities);
-    CountDownLatch stopped = new CountDownLatch(1);
-    Runtime.getRuntime()
-        .addShutdownHook(
-            new Thread(
-                () -> {
-                  server.close();
-                  stopped.countDown();
-                },
-                "simpledb-stop"));
     PrintWriter err = command.commandLine().getErr();
-    err.printf("simpledb-local is ready: %s, access key %s%n", server.endpoint(), accessKey);
-    err.flush();
-    ServeCommand.await(stopped);
+    Stopping.await(
+        () -> {
+          err.printf("simpledb-local is ready: %s, access key %s%n", server.endpoint(), accessKey);
+          err.flush();
+        },
+        server::close);
     return ExitCode.OK;
   }
 

@@ -23,6 +23,30 @@ final class Stopping implements AutoCloseable {
     Runtime.getRuntime().addShutdownHook(hook);
   }
 
+  /**
+   * Until the process is told to stop, and what was opened is closed.
+   *
+   * @param ready says that it is ready
+   * @param close closes it, when the process stops
+   */
+  static void await(Runnable ready, Runnable close) {
+    CountDownLatch closed = new CountDownLatch(1);
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(
+                () -> {
+                  close.run();
+                  closed.countDown();
+                },
+                "quipu-stop"));
+    ready.run();
+    try {
+      closed.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   /** Whether to end. */
   boolean isAsked() {
     return asked;

@@ -16,6 +16,7 @@ import dev.quipu.technique.HitLogOptions;
 import dev.quipu.technique.VersionTree;
 import dev.quipu.technique.VersionTreeOptions;
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.checker.TimedTruth;
 import dev.quipu.verify.simpledb.SimpleDbFault;
 import dev.quipu.verify.simpledb.SimpleDbOptions;
 import dev.quipu.verify.simpledb.SimpleDbServer;
@@ -24,7 +25,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -52,39 +52,12 @@ final class BothWaysTest {
   private final SimpleDbServer server =
       SimpleDbServer.start(SimpleDbOptions.DEFAULT.lagging(LAG, 11).countingInPartsOf(100), clock);
   private final List<SimpleDbDriver> drivers = new ArrayList<>();
-  private final Ledger ledger = new Ledger();
+  private final TimedTruth truth = new TimedTruth();
 
   @AfterEach
   void close() {
     drivers.forEach(SimpleDbDriver::close);
     server.close();
-  }
-
-  /** What was asked and what was heard, and when. */
-  private static final class Ledger {
-    private final ConcurrentLinkedQueue<long[]> asked = new ConcurrentLinkedQueue<>();
-    private final ConcurrentLinkedQueue<long[]> acked = new ConcurrentLinkedQueue<>();
-
-    private static long sum(ConcurrentLinkedQueue<long[]> entries, long until, boolean positive) {
-      return entries.stream()
-          .filter(entry -> entry[0] <= until && entry[1] > 0 == positive)
-          .mapToLong(entry -> entry[1])
-          .sum();
-    }
-
-    /** What is wrong with a reading of the count as it was at a moment between these. */
-    Optional<String> wrong(Reading reading, long from, long until) {
-      long low = sum(acked, from - 1, true) + sum(asked, until, false);
-      long high = sum(asked, until, true) + sum(acked, from - 1, false);
-      boolean fits = reading.low() <= reading.value() && reading.value() <= reading.high();
-      return fits && reading.high() >= low && reading.low() <= high
-          ? Optional.empty()
-          : Optional.of("%s, but only %d..%d was possible".formatted(reading, low, high));
-    }
-
-    long total() {
-      return acked.stream().mapToLong(entry -> entry[1]).sum();
-    }
   }
 
   private Store store() {
@@ -119,14 +92,14 @@ final class BothWaysTest {
         () -> summarisers.forEach(HitLog::rollUpDue));
     HitLog last = new HitLog(store(), hitLog().reading(Consistency.EVENTUAL));
     clock.advance(SETTLE.plus(LAG));
-    assertEquals(Reading.exact(ledger.total()), last.read(PAGE).orElseThrow());
+    assertEquals(Reading.exact(truth.sum()), last.read(PAGE).orElseThrow());
     last.rollUpDue();
     clock.advance(SETTLE.multipliedBy(3));
     last.rollUpDue();
-    assertEquals(Reading.exact(ledger.total()), last.read(PAGE).orElseThrow());
+    assertEquals(Reading.exact(truth.sum()), last.read(PAGE).orElseThrow());
     clock.advance(LAG);
     assertEquals(0, last.stored(PAGE).stored());
-    assertEquals(Reading.exact(ledger.total()), last.read(PAGE).orElseThrow());
+    assertEquals(Reading.exact(truth.sum()), last.read(PAGE).orElseThrow());
   }
 
   @Test
@@ -138,13 +111,13 @@ final class BothWaysTest {
         () -> pruner.prune(PAGE));
     VersionTree last = new VersionTree(store(), versionTree().reading(Consistency.EVENTUAL));
     clock.advance(SETTLE.plus(LAG));
-    assertEquals(Reading.exact(ledger.total()), last.read(PAGE).orElseThrow());
+    assertEquals(Reading.exact(truth.sum()), last.read(PAGE).orElseThrow());
     for (int i = 0; i < 4; i++) {
       clock.advance(SETTLE.multipliedBy(3));
       last.prune(PAGE);
     }
     clock.advance(LAG);
-    assertEquals(Reading.exact(ledger.total()), last.read(PAGE).orElseThrow());
+    assertEquals(Reading.exact(truth.sum()), last.read(PAGE).orElseThrow());
     assertTrue(last.trees(PAGE).values().stream().allMatch(tree -> tree.nodes().isEmpty()));
   }
 
@@ -195,7 +168,7 @@ final class BothWaysTest {
     assertTrue(reads.stream().allMatch(count -> count >= 10), "reads: " + reads);
     int dropped = server.fired().getOrDefault(SimpleDbFault.REPLY_DROPPED, 0);
     assertTrue(dropped > WRITERS, "only " + dropped + " replies were dropped");
-    assertEquals((long) WRITERS * ADDS, ledger.acked.size());
+    assertEquals((long) WRITERS * ADDS, truth.acked());
   }
 
   private void write(Counters counters, int writer, boolean hasIds) {
@@ -204,9 +177,9 @@ final class BothWaysTest {
       long delta = random.nextInt(4) == 0 ? -2 : 1 + random.nextInt(2);
       RequestId id =
           hasIds && random.nextBoolean() ? RequestId.of("writer " + writer + " add " + i) : null;
-      ledger.asked.add(new long[] {clock.epochMillis(), delta});
+      TimedTruth.Asked asked = truth.ask(delta, clock.epochMillis());
       addUntilKnown(counters, new Add(PAGE, delta, id));
-      ledger.acked.add(new long[] {clock.epochMillis(), delta});
+      asked.acked(clock.epochMillis());
     }
   }
 
@@ -241,7 +214,7 @@ final class BothWaysTest {
       reads++;
       boolean isStrong = consistency == Consistency.STRONG;
       long from = isStrong ? start : start - LAG.toMillis();
-      ledger
+      truth
           .wrong(reading, from, isStrong ? clock.epochMillis() : from)
           .ifPresent(why -> wrong.add(consistency + ": " + why));
     }

@@ -150,8 +150,13 @@ final class Actions {
   }
 
   private void put(Parameters parameters) {
-    String item = itemName(parameters, "ItemName");
     List<Parameters.Pair> pairs = putPairs(parameters, "");
+    changeOne(parameters, before -> put(before, pairs));
+  }
+
+  private void changeOne(
+      Parameters parameters, UnaryOperator<NavigableMap<String, NavigableSet<String>>> change) {
+    String item = itemName(parameters, "ItemName");
     Optional<Parameters.Expected> expected = parameters.expected();
     domain(parameters)
         .change(
@@ -159,7 +164,7 @@ final class Actions {
                 item,
                 before -> {
                   expected.ifPresent(condition -> check(condition, before));
-                  return put(before, pairs);
+                  return change.apply(before);
                 }));
   }
 
@@ -218,17 +223,8 @@ final class Actions {
   }
 
   private void delete(Parameters parameters) {
-    String item = itemName(parameters, "ItemName");
     List<Parameters.Pair> pairs = parameters.pairs("");
-    Optional<Parameters.Expected> expected = parameters.expected();
-    domain(parameters)
-        .change(
-            Map.of(
-                item,
-                before -> {
-                  expected.ifPresent(condition -> check(condition, before));
-                  return delete(before, pairs);
-                }));
+    changeOne(parameters, before -> delete(before, pairs));
   }
 
   private static NavigableMap<String, NavigableSet<String>> delete(

@@ -83,29 +83,17 @@ sealed interface Match {
     }
   }
 
-  /** One of these. */
-  record Or(List<Match> matches) implements Match {
+  /**
+   * Several, each of which any value may pass.
+   *
+   * @param all whether all must hold, or one
+   */
+  record Several(boolean all, List<Match> matches) implements Match {
     @Override
     public boolean holds(Domain.Found item) {
-      return matches.stream().anyMatch(each -> each.holds(item));
-    }
-
-    @Override
-    public void addNames(Set<String> names) {
-      matches.forEach(each -> each.addNames(names));
-    }
-
-    @Override
-    public int comparisons() {
-      return matches.stream().mapToInt(Match::comparisons).sum();
-    }
-  }
-
-  /** All of these, each by any value. */
-  record Intersection(List<Match> matches) implements Match {
-    @Override
-    public boolean holds(Domain.Found item) {
-      return matches.stream().allMatch(each -> each.holds(item));
+      return all
+          ? matches.stream().allMatch(each -> each.holds(item))
+          : matches.stream().anyMatch(each -> each.holds(item));
     }
 
     @Override
@@ -135,10 +123,10 @@ sealed interface Match {
       }
     }
     if (several.isEmpty()) {
-      return new Intersection(matches);
+      return new Several(true, matches);
     }
     tests.forEach((name, test) -> others.add(new Compare(name, false, false, test)));
-    return new Intersection(others);
+    return new Several(true, others);
   }
 
   /** The comparison that an operator stands for. */

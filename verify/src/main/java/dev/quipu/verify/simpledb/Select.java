@@ -108,7 +108,7 @@ record Select(
     do {
       matches.add(intersection(tokens));
     } while (tokens.takeWord("or"));
-    return matches.size() == 1 ? matches.getFirst() : new Match.Or(matches);
+    return matches.size() == 1 ? matches.getFirst() : new Match.Several(false, matches);
   }
 
   private static Match intersection(Tokens tokens) {
@@ -116,7 +116,7 @@ record Select(
     do {
       matches.add(and(tokens));
     } while (tokens.takeWord("intersection"));
-    return matches.size() == 1 ? matches.getFirst() : new Match.Intersection(matches);
+    return matches.size() == 1 ? matches.getFirst() : new Match.Several(true, matches);
   }
 
   private static Match and(Tokens tokens) {

@@ -1,16 +1,22 @@
-package dev.quipu.verify;
+package dev.quipu.verify.checker;
 
 import dev.quipu.Reading;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What was asked of one counter and heard, by a clock; and whether a reading can be true. */
-final class Truth {
+/**
+ * What was asked of one counter that began at 0, and when it was heard of, by a clock; and whether
+ * a reading can be true that tells what the counter was at a moment, be it long gone. Thread-safe.
+ */
+public final class TimedTruth {
   private final List<Asked> adds = new ArrayList<>();
 
-  /** One add: who asked for it ends it. */
-  static final class Asked {
+  /** Nothing was asked yet. */
+  public TimedTruth() {}
+
+  /** One add. Who asked for it says what came of it, or nobody knows. */
+  public final class Asked {
     private long delta;
     private final long askedMillis;
     private long ackedMillis = Long.MAX_VALUE;
@@ -20,26 +26,39 @@ final class Truth {
       this.askedMillis = askedMillis;
     }
 
-    /** It was acknowledged. Without this, nobody knows. */
-    void acked(long millis) {
-      ackedMillis = millis;
+    /** It was acknowledged. */
+    public void acked(long millis) {
+      synchronized (TimedTruth.this) {
+        ackedMillis = millis;
+      }
     }
 
     /** It certainly has no effect. */
-    void refused() {
-      delta = 0;
+    public void refused() {
+      synchronized (TimedTruth.this) {
+        delta = 0;
+      }
     }
   }
 
-  synchronized Asked ask(long delta, long millis) {
+  /** Before an add is sent. */
+  public synchronized Asked ask(long delta, long millis) {
     Asked asked = new Asked(delta, millis);
     adds.add(asked);
     return asked;
   }
 
   /** How many adds were acknowledged. */
-  synchronized long acked() {
+  public synchronized long acked() {
     return adds.stream().filter(add -> add.ackedMillis < Long.MAX_VALUE).count();
+  }
+
+  /** The sum of all adds that were acknowledged. */
+  public synchronized long sum() {
+    return adds.stream()
+        .filter(add -> add.ackedMillis < Long.MAX_VALUE)
+        .mapToLong(add -> add.delta)
+        .sum();
   }
 
   /**
@@ -48,7 +67,7 @@ final class Truth {
    * @param from the first moment, in milliseconds
    * @param until the last
    */
-  synchronized Optional<String> wrong(Reading reading, long from, long until) {
+  public synchronized Optional<String> wrong(Reading reading, long from, long until) {
     long low = 0;
     long high = 0;
     for (Asked add : adds) {
@@ -68,7 +87,7 @@ final class Truth {
   }
 
   /** What is wrong with the value at the end: what is unknown may count or not. */
-  synchronized Optional<String> wrongAtEnd(long value) {
+  public Optional<String> wrongAtEnd(long value) {
     return wrong(Reading.exact(value), Long.MAX_VALUE - 1, Long.MAX_VALUE);
   }
 }
