@@ -4,13 +4,16 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Page;
+import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** The store of a process that dies at one of its calls: before it, or after it. */
 final class CrashingDriver implements StoreDriver {
@@ -61,6 +64,11 @@ final class CrashingDriver implements StoreDriver {
   @Override
   public WriteResult write(Write write) {
     return call(() -> driver.write(write));
+  }
+
+  @Override
+  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    return call(() -> driver.writeAll(writes, token));
   }
 
   @Override

@@ -191,6 +191,14 @@ public abstract class TechniquesContract {
   }
 
   @Nested
+  final class OfSequences extends SequencesContract {
+    @Override
+    protected StoreDriver openStore() throws Exception {
+      return TechniquesContract.this.openStore();
+    }
+  }
+
+  @Nested
   final class OfViews extends ViewsContract {
     @Override
     protected StoreDriver openStore() throws Exception {

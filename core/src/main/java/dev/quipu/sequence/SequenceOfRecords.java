@@ -1,0 +1,446 @@
+package dev.quipu.sequence;
+
+import dev.quipu.Limits;
+import dev.quipu.RequestId;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Page;
+import dev.quipu.store.Reason;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * SEQUENCE OF RECORDS
+ *
+ * Problem. Records are to be numbered 1, 2, 3 and so on: invoices, tickets, rows to be shared out
+ * among workers. A counter beside them is one item that everybody waits for; and a number that was
+ * drawn from it and never used is a gap.
+ *
+ * Stored. In the partition of the series, a record under each number, which carries the id of the
+ * request that made it; and for a request whose id the caller chose, a note under the id: its
+ * number, or from which number on to look for it.
+ *
+ * Protocol.
+ *   1. Look for the highest number; or remember one that was there.
+ *   2. Store the record under the next number, if there is none.
+ *      a. Stored: that is its number.
+ *      b. There is a record with the same id: it is this one, stored earlier. Its number it is.
+ *      c. There is another's: go up by one, and to 2, without looking for the highest again.
+ *      d. Unknown: store it under the same number again, never under another one.
+ *   With an id of the caller's:
+ *     where the store has transactions, the note and the record are stored in one; the note was
+ *     there: it has the number.
+ *     Elsewhere, first store the note with the highest number, if there is none; then look at
+ *     every number above the one in the note, by 2. Some numbers on, the note is told how far.
+ *
+ * Why it is right. A number is taken by storing the record under it, which only one can do; nobody
+ * goes past a number that is free, so none stays free. Whoever repeats a request looks at every
+ * number on its way, and so meets the record that an earlier attempt has left, whatever became of
+ * its reply: of two attempts the one with the higher number has seen the lower one.
+ *
+ * Crash table.
+ *   | broken off             | stored               | a repeat                           |
+ *   | before 2               | nothing, or the note | goes on                            |
+ *   | reply to 2 lost        | the record           | 2b, or the note: the same number   |
+ *   | between record, number | the note without it  | finds the record above its number  |
+ *
+ * Cost. One round trip to find the highest, one to store. With N writers at once, each meets some
+ * of the others' numbers on its way up. With an id two items more in one transaction, or two round
+ * trips more without. On a store without order the highest number is found by doubling and halving.
+ *
+ * Source. "Sequence numbers for records without a counter" (App Engine).
+ */
+
+/** Numbers records 1, 2, 3 … without a counter and without gaps. Thread-safe. */
+public final class SequenceOfRecords {
+  /** Longest payload of a record, in bytes of UTF-8. */
+  public static final int PAYLOAD_BYTES_MAX = 32_768;
+
+  /** Most records in one page. */
+  public static final int PAGE_MAX = 1_000;
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(SequenceOfRecords.class);
+  private static final String PARTITION = "sequence/";
+  private static final String NUMBER = "n";
+  private static final String NUMBERS_END = "o"; // the first text behind all numbers
+  private static final String NOTE = "request/";
+  private static final String CALL = "call";
+  private static final String FROM = "from";
+  private static final int ATTEMPTS_MAX = 8;
+  private static final int OTHERS_MAX = 16; // met one after the other, before looking again
+  private static final int SERIES_MAX = 100_000;
+
+  private final Store store;
+  private final RandomGenerator random;
+  private final Map<String, Long> known = new ConcurrentHashMap<>();
+
+  /**
+   * A number that was given.
+   *
+   * @param replayed whether it was given earlier under the same request id
+   */
+  public record Numbered(long number, boolean replayed) {}
+
+  /**
+   * Numbers on {@code store}.
+   *
+   * @throws IllegalArgumentException if the store has no strong reads
+   */
+  public SequenceOfRecords(Store store) {
+    this(store, Randomness.secure());
+  }
+
+  /** As {@link #SequenceOfRecords(Store)}, with the caller's chance. */
+  public SequenceOfRecords(Store store, RandomGenerator random) {
+    store.profile().require(Capability.STRONG_READ);
+    this.store = store;
+    this.random = random;
+  }
+
+  // ---- taking a number
+
+  /**
+   * Stores a record under the next number.
+   *
+   * @param series its name: a series for each year or tenant begins at 1 by itself
+   * @param payload up to {@link #PAYLOAD_BYTES_MAX} bytes
+   * @throws StoreException if its outcome is unknown, the record may be there or come later
+   */
+  public Numbered add(String series, String payload) {
+    return add(series, payload, null);
+  }
+
+  /**
+   * As {@link #add(String, String)}; repeated under one id it is one record, with one number.
+   *
+   * @throws StoreException if the outcome is not known; repeat with the same id
+   */
+  public Numbered add(String series, String payload, @Nullable RequestId id) {
+    checkSeries(series);
+    int bytes = Limits.utf8Length(payload);
+    if (bytes > PAYLOAD_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "payload is %d bytes long, the limit is %d".formatted(bytes, PAYLOAD_BYTES_MAX));
+    }
+    RequestId own = id == null ? RequestId.random(random) : id;
+    Attempt attempt = new Attempt(series, own, payload, Long.toHexString(random.nextLong()));
+    if (id == null) {
+      return climbAlone(attempt);
+    }
+    return store.profile().has(Capability.ATOMIC_BATCH)
+        ? climbWithNote(attempt)
+        : climbFromNote(attempt);
+  }
+
+  private record Attempt(String series, RequestId id, String payload, String call) {
+    boolean isOwn(Item record) {
+      return record.text(NumberedRecord.ID).equals(Optional.of(id.bits()));
+    }
+
+    Numbered numbered(long number, Item record) {
+      return new Numbered(number, !record.text(CALL).equals(Optional.of(call)));
+    }
+  }
+
+  private static void checkSeries(String series) {
+    Limits.checkText("series", series, Limits.NAME_BYTES_MAX);
+  }
+
+  private static Key key(String series, long number) {
+    return new Key(PARTITION + series, NUMBER + "%019d".formatted(number));
+  }
+
+  private static Key noteKey(Attempt attempt) {
+    return new Key(PARTITION + attempt.series, NOTE + attempt.id.bits());
+  }
+
+  private Write record(Attempt attempt, long number) {
+    Map<String, Field> fields =
+        Map.of(
+            NumberedRecord.ID,
+            new Field.Text(attempt.id.bits()),
+            NumberedRecord.PAYLOAD,
+            new Field.Text(attempt.payload),
+            NumberedRecord.AT,
+            new Field.Number(store.clock().epochMillis()),
+            CALL,
+            new Field.Text(attempt.call));
+    return new Write.Put(
+        key(attempt.series, number), fields, Optional.empty(), new Condition.Absent());
+  }
+
+  /** A number that is taken, and not far from the highest. */
+  private long start(String series) {
+    Long last = known.get(series);
+    return last == null ? last(series) : last;
+  }
+
+  private void remember(String series, long number) {
+    if (known.size() >= SERIES_MAX) {
+      known.clear(); // what is forgotten is looked for
+    }
+    known.merge(series, number, Math::max);
+  }
+
+  /** Steps 2a to 2d, for some numbers above one that is taken; empty if all are others'. */
+  private Optional<Numbered> climb(Attempt attempt, long taken) {
+    for (long number = taken + 1; number <= taken + OTHERS_MAX; number++) {
+      Write record = record(attempt, number);
+      WriteResult result = untilKnown(attempt, () -> store.write(record));
+      switch (result) {
+        case WriteResult.Applied applied -> {
+          remember(attempt.series, number);
+          return Optional.of(new Numbered(number, false));
+        }
+        case WriteResult.ConditionFailed failed -> {
+          Item found = failed.found().orElseThrow();
+          if (attempt.isOwn(found)) {
+            return Optional.of(attempt.numbered(number, found));
+          }
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Nobody else has this id: a number that was passed is another's for ever. */
+  private Numbered climbAlone(Attempt attempt) {
+    long taken = start(attempt.series);
+    while (true) {
+      Optional<Numbered> numbered = climb(attempt, taken);
+      if (numbered.isPresent()) {
+        return numbered.get();
+      }
+      taken = Math.max(taken + OTHERS_MAX, last(attempt.series));
+    }
+  }
+
+  private Numbered climbWithNote(Attempt attempt) {
+    long number = start(attempt.series) + 1;
+    int others = 0;
+    while (true) {
+      long next = number;
+      Write note = note(attempt, Map.of(NUMBER, new Field.Number(number)));
+      WriteResult result =
+          untilKnown(attempt, () -> store.writeAll(List.of(note, record(attempt, next)), null));
+      if (result instanceof WriteResult.Applied) {
+        remember(attempt.series, number);
+        return new Numbered(number, false);
+      }
+      WriteResult.ConditionFailed failed = (WriteResult.ConditionFailed) result;
+      if (failed.key().equals(note.key())) {
+        long given = failed.found().orElseThrow().number(NUMBER);
+        Item stored = get(attempt.series, given).orElseThrow();
+        return attempt.numbered(given, stored);
+      }
+      others++;
+      number = (others % OTHERS_MAX == 0 ? Math.max(number, last(attempt.series)) : number) + 1;
+    }
+  }
+
+  private static Write note(Attempt attempt, Map<String, Field> fields) {
+    return new Write.Put(noteKey(attempt), fields, Optional.empty(), new Condition.Absent());
+  }
+
+  /** Looks at every number above the one in the note; the note follows, for who comes after. */
+  private Numbered climbFromNote(Attempt attempt) {
+    long taken = last(attempt.series);
+    Write note = note(attempt, Map.of(FROM, new Field.Number(taken)));
+    WriteResult result = untilKnown(attempt, () -> store.write(note));
+    if (result instanceof WriteResult.ConditionFailed failed) {
+      Item found = failed.found().orElseThrow();
+      if (found.fields().containsKey(NUMBER)) {
+        long given = found.number(NUMBER);
+        return attempt.numbered(given, get(attempt.series, given).orElseThrow());
+      }
+      taken = found.number(FROM);
+    }
+    while (true) {
+      Optional<Numbered> numbered = climb(attempt, taken);
+      if (numbered.isPresent()) {
+        tell(attempt, NUMBER, numbered.get().number);
+        return numbered.get();
+      }
+      taken += OTHERS_MAX;
+      if (store.profile().has(Capability.ORDERED_SCAN)) {
+        for (NumberedRecord each : above(attempt.series, taken)) {
+          if (each.id().equals(attempt.id.bits())) {
+            tell(attempt, NUMBER, each.number());
+            return new Numbered(each.number(), true);
+          }
+          taken = each.number();
+        }
+      }
+      tell(attempt, FROM, taken);
+    }
+  }
+
+  private List<NumberedRecord> above(String series, long taken) {
+    return page(series, taken + 1, PAGE_MAX);
+  }
+
+  /** Spares who repeats the request some of the way; it is right without. */
+  private void tell(Attempt attempt, String field, long number) {
+    Change change = new Change.Put(field, new Field.Number(number));
+    try {
+      store.write(new Write.Update(noteKey(attempt), List.of(change), Condition.always()));
+    } catch (StoreException e) {
+      LOGGER.debug("a note of a record is not up to date", e);
+    }
+  }
+
+  /** What the store says at last; the same write again as long as that is unknown. */
+  private static WriteResult untilKnown(Attempt attempt, Supplier<WriteResult> write) {
+    @Nullable StoreException lost = null;
+    for (int i = 0; i < ATTEMPTS_MAX; i++) {
+      try {
+        return write.get();
+      } catch (StoreException e) {
+        if (e.outcome() == Outcome.NOT_APPLIED && lost == null) {
+          throw e;
+        }
+        lost = e;
+      }
+    }
+    throw StoreException.unknown(
+        Reason.UNAVAILABLE, "no definite answer for record " + attempt.id, lost);
+  }
+
+  // ---- reading
+
+  private Optional<Item> get(String series, long number) {
+    return store.get(key(series, number), Consistency.STRONG);
+  }
+
+  /** The highest number that is taken: how many records there are. 0 if there is none. */
+  public long last(String series) {
+    checkSeries(series);
+    long last =
+        store.profile().has(Capability.ORDERED_SCAN) ? lastInOrder(series) : lastByHalving(series);
+    if (last > 0) {
+      remember(series, last);
+    }
+    return last;
+  }
+
+  private long lastInOrder(String series) {
+    Scan scan =
+        new Scan(PARTITION + series, NUMBER, Optional.of(NUMBERS_END), true, 1, Consistency.STRONG);
+    Page page = store.scan(scan);
+    return page.items().isEmpty() ? 0 : number(page.items().getFirst());
+  }
+
+  /** Numbers are taken without a gap, so those that are taken end somewhere. */
+  private long lastByHalving(String series) {
+    long taken = known.getOrDefault(series, 0L);
+    long step = 1;
+    while (get(series, taken + step).isPresent()) {
+      taken += step;
+      step *= 2;
+    }
+    long free = taken + step;
+    while (free - taken > 1) {
+      long middle = taken + (free - taken) / 2;
+      if (get(series, middle).isPresent()) {
+        taken = middle;
+      } else {
+        free = middle;
+      }
+    }
+    return taken;
+  }
+
+  private static long number(Item record) {
+    return Long.parseLong(record.key().sort().substring(NUMBER.length()));
+  }
+
+  /** The record under a number. */
+  public Optional<NumberedRecord> find(String series, long number) {
+    checkSeries(series);
+    return number < 1
+        ? Optional.empty()
+        : get(series, number).map(item -> NumberedRecord.of(number, item));
+  }
+
+  /**
+   * Records from a number on, in order of number.
+   *
+   * @param from 1 or more
+   * @param limit 1 to {@link #PAGE_MAX}
+   */
+  public List<NumberedRecord> page(String series, long from, int limit) {
+    checkSeries(series);
+    if (from < 1 || limit < 1 || limit > PAGE_MAX) {
+      throw new IllegalArgumentException(
+          "from is %d, the least is 1; limit is %d, the limits are 1 and %d"
+              .formatted(from, limit, PAGE_MAX));
+    }
+    List<NumberedRecord> found = new ArrayList<>();
+    if (store.profile().has(Capability.ORDERED_SCAN)) {
+      Scan scan =
+          new Scan(
+              PARTITION + series,
+              key(series, from).sort(),
+              Optional.of(key(series, from + limit).sort()),
+              false,
+              limit,
+              Consistency.STRONG);
+      store.scanAll(
+          scan, items -> items.forEach(item -> found.add(NumberedRecord.of(number(item), item))));
+      return found;
+    }
+    for (long number = from; number < from + limit; number++) {
+      Optional<NumberedRecord> record = find(series, number);
+      if (record.isEmpty()) {
+        return found;
+      }
+      found.add(record.get());
+    }
+    return found;
+  }
+
+  /**
+   * Says that a number does not count. It stays taken, and keeps its record and the reason.
+   *
+   * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; a repeat keeps the first
+   * @return false if nothing is stored under the number
+   * @throws StoreException if the outcome is not known; calling again is harmless
+   */
+  public boolean voidNumber(String series, long number, String reason) {
+    checkSeries(series);
+    Limits.checkText("reason", reason, Limits.REASON_BYTES_MAX);
+    while (true) {
+      Optional<Item> found = number < 1 ? Optional.empty() : get(series, number);
+      if (found.isEmpty() || found.get().text(NumberedRecord.VOIDED).isPresent()) {
+        return found.isPresent();
+      }
+      Change change = new Change.Put(NumberedRecord.VOIDED, new Field.Text(reason));
+      Write write =
+          new Write.Update(
+              key(series, number), List.of(change), new Condition.VersionIs(found.get().version()));
+      if (store.write(write) instanceof WriteResult.Applied) {
+        return true;
+      }
+    }
+  }
+}
