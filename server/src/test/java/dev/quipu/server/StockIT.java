@@ -202,8 +202,9 @@ final class StockIT {
       }
     }
 
+    /** By its handle: the process itself would close the stream that is still to be read. */
     void kill() throws InterruptedException {
-      process.destroyForcibly();
+      process.toHandle().destroyForcibly();
       reader.join(); // what it said before
     }
 
