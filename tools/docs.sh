@@ -19,7 +19,7 @@ for name in AtomicAdd:atomic-add Optimistic:optimistic \
   OptimisticWithHistory:optimistic-with-history RequestTokens:request-token MarkerItem:marker-item ItemCollection:item-collection \
   TokenSet:token-set Sharded:sharded Locks:locks CacheFirst:cache-first DurableFirst:durable-first \
   OnlineRing:online-ring OnlineExact:online-exact OnlineApproximate:online-approximate \
-  ViewCounter:unique-views SqsConsumer:sqs-consumer HitLog:hit-log VersionTree:version-tree; do
+  ViewCounter:unique-views SqsConsumer:sqs-consumer HitLog:hit-log VersionTree:version-tree SequenceOfRecords:sequence-of-records; do
   page=docs/concepts/${name#*:}.md
   {
     printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "${name#*:}" "${name%:*}"
@@ -34,7 +34,7 @@ done
   printf '# Command line\n\nMade by `./dev docs`.\n\n```text\n'
   COLUMNS=100 ./quipu --help
   printf '```\n'
-  for command in serve add get list outcome views online import ingest export check salvage techniques stores \
+  for command in serve add get list outcome views online next import ingest export check salvage techniques stores \
     schema explain simpledb-local verify advise \
     completion version; do
     printf '\n## %s\n\n```text\n' "$command"

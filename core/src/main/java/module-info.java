@@ -6,6 +6,7 @@ module dev.quipu {
   exports dev.quipu;
   exports dev.quipu.display;
   exports dev.quipu.presence;
+  exports dev.quipu.sequence;
   exports dev.quipu.store;
   exports dev.quipu.technique;
   exports dev.quipu.time;

@@ -4,6 +4,7 @@ import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DurableFirst;
 import dev.quipu.presence.Presence;
+import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
@@ -36,12 +37,14 @@ public final class Quipu implements AutoCloseable {
   private final Counters counters;
   private final Store store;
   private final ViewCounter views;
+  private final SequenceOfRecords sequences;
   private final Runnable onClose;
 
   private Quipu(Counters counters, Store store, Runnable onClose) {
     this.counters = counters;
     this.store = store;
     this.views = new ViewCounter(store);
+    this.sequences = new SequenceOfRecords(store);
     this.onClose = onClose;
   }
 
@@ -116,6 +119,11 @@ public final class Quipu implements AutoCloseable {
   /** How many were online within the last five minutes, by the variant that promises most. */
   public Presence presence() {
     return Presence.on(store);
+  }
+
+  /** Records that are numbered 1, 2, 3 … without a gap. */
+  public SequenceOfRecords sequences() {
+    return sequences;
   }
 
   /** Counters to be shown, straight from the store. */

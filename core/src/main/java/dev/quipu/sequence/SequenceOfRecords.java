@@ -44,7 +44,8 @@ import org.slf4j.LoggerFactory;
  *   1. Look for the highest number; or remember one that was there.
  *   2. Store the record under the next number, if there is none.
  *      a. Stored: that is its number.
- *      b. There is a record with the same id: it is this one, stored earlier. Its number it is.
+ *      b. There is a record with the same id: it is this one, stored earlier. Its number it is;
+ *         unless it has another payload: a conflict.
  *      c. There is another's: go up by one, and to 2, without looking for the highest again.
  *      d. Unknown: store it under the same number again, never under another one.
  *   With an id of the caller's:
@@ -74,7 +75,7 @@ import org.slf4j.LoggerFactory;
 /** Numbers records 1, 2, 3 … without a counter and without gaps. Thread-safe. */
 public final class SequenceOfRecords {
   /** Longest payload of a record, in bytes of UTF-8. */
-  public static final int PAYLOAD_BYTES_MAX = 32_768;
+  public static final int PAYLOAD_BYTES_MAX = 16_384;
 
   /** Most records in one page. */
   public static final int PAGE_MAX = 1_000;
@@ -94,12 +95,25 @@ public final class SequenceOfRecords {
   private final RandomGenerator random;
   private final Map<String, Long> known = new ConcurrentHashMap<>();
 
+  /** The definite answer to a request for a number. */
+  public sealed interface Result {
+    /** The number of the record. */
+    long number();
+  }
+
   /**
-   * A number that was given.
+   * The record has this number.
    *
    * @param replayed whether it was given earlier under the same request id
    */
-  public record Numbered(long number, boolean replayed) {}
+  public record Numbered(long number, boolean replayed) implements Result {}
+
+  /**
+   * The request id was used before for another payload; nothing changed.
+   *
+   * @param number of that other record
+   */
+  public record Conflict(long number) implements Result {}
 
   /**
    * Numbers on {@code store}.
@@ -126,7 +140,7 @@ public final class SequenceOfRecords {
    * @param payload up to {@link #PAYLOAD_BYTES_MAX} bytes
    * @throws StoreException if its outcome is unknown, the record may be there or come later
    */
-  public Numbered add(String series, String payload) {
+  public Result add(String series, String payload) {
     return add(series, payload, null);
   }
 
@@ -135,7 +149,7 @@ public final class SequenceOfRecords {
    *
    * @throws StoreException if the outcome is not known; repeat with the same id
    */
-  public Numbered add(String series, String payload, @Nullable RequestId id) {
+  public Result add(String series, String payload, @Nullable RequestId id) {
     checkSeries(series);
     int bytes = Limits.utf8Length(payload);
     if (bytes > PAYLOAD_BYTES_MAX) {
@@ -157,8 +171,11 @@ public final class SequenceOfRecords {
       return record.text(NumberedRecord.ID).equals(Optional.of(id.bits()));
     }
 
-    Numbered numbered(long number, Item record) {
-      return new Numbered(number, !record.text(CALL).equals(Optional.of(call)));
+    /** What the record tells that was there under this id. */
+    Result found(long number, Item record) {
+      return record.text(NumberedRecord.PAYLOAD).equals(Optional.of(payload))
+          ? new Numbered(number, !record.text(CALL).equals(Optional.of(call)))
+          : new Conflict(number);
     }
   }
 
@@ -203,7 +220,7 @@ public final class SequenceOfRecords {
   }
 
   /** Steps 2a to 2d, for some numbers above one that is taken; empty if all are others'. */
-  private Optional<Numbered> climb(Attempt attempt, long taken) {
+  private Optional<Result> climb(Attempt attempt, long taken) {
     for (long number = taken + 1; number <= taken + OTHERS_MAX; number++) {
       Write record = record(attempt, number);
       WriteResult result = untilKnown(attempt, () -> store.write(record));
@@ -215,7 +232,7 @@ public final class SequenceOfRecords {
         case WriteResult.ConditionFailed failed -> {
           Item found = failed.found().orElseThrow();
           if (attempt.isOwn(found)) {
-            return Optional.of(attempt.numbered(number, found));
+            return Optional.of(attempt.found(number, found));
           }
         }
       }
@@ -224,10 +241,10 @@ public final class SequenceOfRecords {
   }
 
   /** Nobody else has this id: a number that was passed is another's for ever. */
-  private Numbered climbAlone(Attempt attempt) {
+  private Result climbAlone(Attempt attempt) {
     long taken = start(attempt.series);
     while (true) {
-      Optional<Numbered> numbered = climb(attempt, taken);
+      Optional<Result> numbered = climb(attempt, taken);
       if (numbered.isPresent()) {
         return numbered.get();
       }
@@ -235,7 +252,7 @@ public final class SequenceOfRecords {
     }
   }
 
-  private Numbered climbWithNote(Attempt attempt) {
+  private Result climbWithNote(Attempt attempt) {
     long number = start(attempt.series) + 1;
     int others = 0;
     while (true) {
@@ -251,7 +268,7 @@ public final class SequenceOfRecords {
       if (failed.key().equals(note.key())) {
         long given = failed.found().orElseThrow().number(NUMBER);
         Item stored = get(attempt.series, given).orElseThrow();
-        return attempt.numbered(given, stored);
+        return attempt.found(given, stored);
       }
       others++;
       number = (others % OTHERS_MAX == 0 ? Math.max(number, last(attempt.series)) : number) + 1;
@@ -263,7 +280,7 @@ public final class SequenceOfRecords {
   }
 
   /** Looks at every number above the one in the note; the note follows, for who comes after. */
-  private Numbered climbFromNote(Attempt attempt) {
+  private Result climbFromNote(Attempt attempt) {
     long taken = last(attempt.series);
     Write note = note(attempt, Map.of(FROM, new Field.Number(taken)));
     WriteResult result = untilKnown(attempt, () -> store.write(note));
@@ -271,14 +288,14 @@ public final class SequenceOfRecords {
       Item found = failed.found().orElseThrow();
       if (found.fields().containsKey(NUMBER)) {
         long given = found.number(NUMBER);
-        return attempt.numbered(given, get(attempt.series, given).orElseThrow());
+        return attempt.found(given, get(attempt.series, given).orElseThrow());
       }
       taken = found.number(FROM);
     }
     while (true) {
-      Optional<Numbered> numbered = climb(attempt, taken);
+      Optional<Result> numbered = climb(attempt, taken);
       if (numbered.isPresent()) {
-        tell(attempt, NUMBER, numbered.get().number);
+        tell(attempt, NUMBER, numbered.get().number());
         return numbered.get();
       }
       taken += OTHERS_MAX;
@@ -286,7 +303,7 @@ public final class SequenceOfRecords {
         for (NumberedRecord each : above(attempt.series, taken)) {
           if (each.id().equals(attempt.id.bits())) {
             tell(attempt, NUMBER, each.number());
-            return new Numbered(each.number(), true);
+            return attempt.found(each.number(), get(attempt.series, each.number()).orElseThrow());
           }
           taken = each.number();
         }

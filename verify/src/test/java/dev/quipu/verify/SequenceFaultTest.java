@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.RequestId;
 import dev.quipu.sequence.NumberedRecord;
 import dev.quipu.sequence.SequenceOfRecords;
-import dev.quipu.sequence.SequenceOfRecords.Numbered;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
@@ -129,8 +128,7 @@ final class SequenceFaultTest {
             process = Optional.of(process());
           }
           try {
-            Numbered numbered = process.get().add(SERIES, "", id);
-            given.put(id.bits(), numbered.number());
+            given.put(id.bits(), process.get().add(SERIES, "", id).number());
           } catch (CrashingDriver.Crash e) {
             crashes++;
             process = Optional.empty();

@@ -7,6 +7,7 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.presence.Online;
+import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.technique.ViewEvent;
 import java.time.Instant;
 import java.util.List;
@@ -39,6 +40,9 @@ interface Access extends AutoCloseable {
 
   /** A client was seen in a room just now. */
   void seen(String room, String client);
+
+  /** Stores a record under the next number of a series. */
+  SequenceOfRecords.Result next(String series, String payload, RequestId id);
 
   @Override
   void close();

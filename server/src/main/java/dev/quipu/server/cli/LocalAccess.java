@@ -8,6 +8,7 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.presence.Online;
+import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import dev.quipu.technique.ViewEvent;
@@ -93,6 +94,11 @@ final class LocalAccess implements Access {
   @Override
   public void seen(String room, String client) {
     quipu.presence().seen(room, client);
+  }
+
+  @Override
+  public SequenceOfRecords.Result next(String series, String payload, RequestId id) {
+    return quipu.sequences().add(series, payload, id);
   }
 
   @Override

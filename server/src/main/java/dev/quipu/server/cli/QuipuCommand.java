@@ -27,6 +27,7 @@ import picocli.CommandLine.Model.CommandSpec;
       CounterCommands.OutcomeCommand.class,
       DataCommands.ViewsCommand.class,
       CounterCommands.OnlineCommand.class,
+      NextCommand.class,
       ImportCommand.class,
       IngestCommand.class,
       CounterCommands.ExportCommand.class,

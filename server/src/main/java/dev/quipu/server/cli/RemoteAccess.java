@@ -8,6 +8,7 @@ import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.presence.Online;
+import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
@@ -113,8 +114,7 @@ final class RemoteAccess implements Access {
     HttpRequest.Builder request =
         post("/v1/counters/" + encode(add.counter()) + "/add", JSON, json(members(add)));
     if (id != null) {
-      String quoted = id.text().replace("\\", "\\\\").replace("\"", "\\\"");
-      request.header("Idempotency-Key", "\"" + quoted + "\"");
+      request.header("Idempotency-Key", quoted(id.text()));
     }
     Reply reply = send(request, true);
     return result(reply.status, reply.status == 200 ? reply.json() : reply.problem());
@@ -138,6 +138,10 @@ final class RemoteAccess implements Access {
       results.add(result(line.path("status").asInt(), line));
     }
     return results;
+  }
+
+  private static String quoted(String id) {
+    return "\"" + id.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
   }
 
   private static Map<String, Object> members(Add add) {
@@ -279,6 +283,22 @@ final class RemoteAccess implements Access {
   @Override
   public void seen(String room, String client) {
     ok(send(post("/v1/presence/" + encode(room), JSON, json(Map.of("clientId", client))), true));
+  }
+
+  /** An id beyond ASCII goes as its 128 bits, which are the same id, since no header takes it. */
+  @Override
+  public SequenceOfRecords.Result next(String series, String payload, RequestId id) {
+    boolean isAscii = id.text().chars().allMatch(c -> c >= 0x20 && c < 0x7f);
+    HttpRequest.Builder request =
+        post("/v1/sequences/" + encode(series) + "/next", JSON, json(Map.of("payload", payload)))
+            .header("Idempotency-Key", quoted(isAscii ? id.text() : id.bits()));
+    Reply reply = send(request, true);
+    if (reply.status == 422) {
+      return new SequenceOfRecords.Conflict(0);
+    }
+    JsonNode node = ok(reply);
+    return new SequenceOfRecords.Numbered(
+        number(node, "number").orElseThrow(), node.path("replayed").asBoolean());
   }
 
   @Override

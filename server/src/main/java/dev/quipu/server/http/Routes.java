@@ -19,6 +19,7 @@ final class Routes {
     HitRoutes hits = new HitRoutes(services.display());
     DisplayRoutes display = new DisplayRoutes(services.display());
     PresenceRoutes presence = new PresenceRoutes(services.presence());
+    SequenceRoutes sequences = new SequenceRoutes(services.quipu().sequences());
     OperationRoutes operation =
         new OperationRoutes(services.quipu(), services.storeName(), metrics, clock);
     all =
@@ -36,6 +37,9 @@ final class Routes {
             Route.get("/v1/display/{name}", display::read),
             Route.post("/v1/presence/{room}", SMALL_BODY_BYTES_MAX, presence::seen),
             Route.get("/v1/presence/{room}", presence::online),
+            Route.post("/v1/sequences/{name}/next", SMALL_BODY_BYTES_MAX, sequences::next),
+            Route.post("/v1/sequences/{name}/void", SMALL_BODY_BYTES_MAX, sequences::voidNumber),
+            Route.get("/v1/sequences/{name}", sequences::read),
             Route.get("/hit/{name}.svg", hits::badge).andForPages(),
             Route.get("/hit/{name}.json", hits::shield).andForPages(),
             Route.open("/views.js", hits::script),

@@ -114,6 +114,29 @@ final class CommandsTest {
         });
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"directory", "server"})
+  void numbersHaveNoGap(String kind) throws Exception {
+    on(
+        kind,
+        target -> {
+          assertEquals(new Said(0, line("1"), ""), run(target, "next", "in/2027"));
+          assertEquals(
+              new Said(0, line("2"), ""),
+              run(target, "next", "in/2027", "--id", "å", "--payload", "p"));
+          assertEquals(
+              new Said(0, line("2 (replayed)"), ""),
+              run(target, "next", "in/2027", "--id", "å", "--payload", "p"));
+          assertEquals(3, run(target, "next", "in/2027", "--id", "å", "--payload", "q").code);
+          assertEquals(
+              line("{\"name\":\"in/2027\",\"number\":\"3\",\"replayed\":false}"),
+              run(target, "next", "in/2027", "--json").out);
+          assertEquals(new Said(0, line("1"), ""), run(target, "next", "in/2028"));
+          assertEquals(2, run(target, "next", "x".repeat(513)).code);
+          assertEquals(2, run(target, "next", "a", "--payload", "x".repeat(16_385)).code);
+        });
+  }
+
   @Test
   void aCacheThatCannotWorkIsRefusedBeforeTheServerStarts() {
     List<List<String>> refused =

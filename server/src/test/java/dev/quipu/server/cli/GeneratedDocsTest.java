@@ -35,7 +35,8 @@ final class GeneratedDocsTest {
           "ViewCounter:unique-views",
           "SqsConsumer:sqs-consumer",
           "HitLog:hit-log",
-          "VersionTree:version-tree");
+          "VersionTree:version-tree",
+          "SequenceOfRecords:sequence-of-records");
 
   private static void holds(String file, String text) throws IOException {
     String committed = Files.readString(ROOT.resolve(file));

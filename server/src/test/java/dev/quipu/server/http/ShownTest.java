@@ -139,6 +139,40 @@ final class ShownTest {
   }
 
   @Test
+  void recordsAreNumberedWithoutAGap() throws Exception {
+    try (Quipu quipu = Quipu.open(directory)) {
+      serve(
+          Services.of(quipu, "test"),
+          client -> {
+            String next = "/v1/sequences/invoices/2027/next";
+            assertEquals("0", client.get("/v1/sequences/invoices/2027").text("last"));
+            assertEquals(
+                "{\"name\":\"invoices/2027\",\"number\":\"1\",\"replayed\":false}",
+                client.post(next, "{\"payload\":\"a\"}", "Idempotency-Key", "\"k\"").body());
+            Client.Reply again =
+                client.post(next, "{\"payload\":\"a\"}", "Idempotency-Key", "\"k\"");
+            assertEquals("1", again.text("number"));
+            assertEquals("true", again.text("replayed"));
+            Client.Reply other =
+                client.post(next, "{\"payload\":\"b\"}", "Idempotency-Key", "\"k\"");
+            assertEquals(422, other.status());
+            assertEquals("2", client.post(next, "{}").text("number"));
+            String voided = "{\"number\":1,\"reason\":\"printed twice\"}";
+            assertEquals(200, client.post("/v1/sequences/invoices/2027/void", voided).status());
+            Client.Reply first = client.get("/v1/sequences/invoices/2027?number=1");
+            assertEquals("a", first.text("payload"));
+            assertEquals("printed twice", first.text("voided"));
+            assertEquals("2", client.get("/v1/sequences/invoices/2027").text("last"));
+            assertEquals(404, client.get("/v1/sequences/invoices/2027?number=3").status());
+            assertEquals(400, client.get("/v1/sequences/invoices/2027?number=0").status());
+            assertEquals(400, client.post(next, "{\"payload\":5}").status());
+            String never = "{\"number\":9,\"reason\":\"x\"}";
+            assertEquals(404, client.post("/v1/sequences/invoices/2027/void", never).status());
+          });
+    }
+  }
+
+  @Test
   void badInputIsNamed() throws Exception {
     try (Quipu quipu = Quipu.open(directory)) {
       serve(

@@ -1,0 +1,80 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.RequestId;
+import dev.quipu.sequence.SequenceOfRecords;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.StoreException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Takes the next number of a series. */
+@Command(
+    name = "next",
+    description = {
+      "Store a record under the next number of a series, and print the number:",
+      "1, 2, 3, without a gap. A series for each year or tenant begins at 1."
+    },
+    footer = {
+      "",
+      "Exit code 3: the id was used for another payload.",
+      "",
+      "Example:",
+      "  quipu next invoices/2027 --payload order-981 --id order-981"
+    })
+final class NextCommand implements Callable<Integer> {
+  @Mixin private Target target = new Target();
+  @Mixin private Output output = new Output();
+
+  @Parameters(paramLabel = "SERIES", description = "The series.")
+  private String series = "";
+
+  @Option(names = "--payload", description = "What to store with the number.")
+  private String payload = "";
+
+  @Option(
+      names = "--id",
+      description =
+          "The id of this request: a repeat under it has the same number. One is made up if it is"
+              + " left out.")
+  private @Nullable String id;
+
+  @Override
+  public Integer call() {
+    String given = id;
+    RequestId request = given == null ? RequestId.random() : RequestId.of(given);
+    try (Access access = target.open()) {
+      return print(target.attempts().repeat(() -> access.next(series, payload, request)));
+    } catch (StoreException e) {
+      if (e.outcome() == Outcome.UNKNOWN) {
+        output.note("request id: " + request);
+      }
+      throw e;
+    }
+  }
+
+  private int print(SequenceOfRecords.Result result) {
+    return switch (result) {
+      case SequenceOfRecords.Numbered numbered -> {
+        Map<String, Object> members = new LinkedHashMap<>();
+        members.put("name", series);
+        members.put("number", Long.toString(numbered.number()));
+        members.put("replayed", numbered.replayed());
+        String text = Long.toString(numbered.number());
+        output.print(numbered.replayed() ? text + " (replayed)" : text, members);
+        yield ExitCode.OK;
+      }
+      case SequenceOfRecords.Conflict conflict -> {
+        output.print(
+            "refused (conflict): the id was used for another payload",
+            Output.members("name", series, "refused", "conflict"));
+        yield ExitCode.REFUSED;
+      }
+    };
+  }
+}
