@@ -9,9 +9,7 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.Page;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
@@ -87,7 +85,6 @@ public final class SequenceOfRecords {
   private static final String NOTE = "request/";
   private static final String CALL = "call";
   private static final String FROM = "from";
-  private static final int ATTEMPTS_MAX = 8;
   private static final int OTHERS_MAX = 16; // met one after the other, before looking again
   private static final int SERIES_MAX = 100_000;
 
@@ -326,21 +323,8 @@ public final class SequenceOfRecords {
     }
   }
 
-  /** What the store says at last; the same write again as long as that is unknown. */
   private static WriteResult untilKnown(Attempt attempt, Supplier<WriteResult> write) {
-    @Nullable StoreException lost = null;
-    for (int i = 0; i < ATTEMPTS_MAX; i++) {
-      try {
-        return write.get();
-      } catch (StoreException e) {
-        if (e.outcome() == Outcome.NOT_APPLIED && lost == null) {
-          throw e;
-        }
-        lost = e;
-      }
-    }
-    throw StoreException.unknown(
-        Reason.UNAVAILABLE, "no definite answer for record " + attempt.id, lost);
+    return UntilKnown.result("record " + attempt.id, write);
   }
 
   // ---- reading

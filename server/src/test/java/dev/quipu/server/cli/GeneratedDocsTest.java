@@ -36,7 +36,9 @@ final class GeneratedDocsTest {
           "SqsConsumer:sqs-consumer",
           "HitLog:hit-log",
           "VersionTree:version-tree",
-          "SequenceOfRecords:sequence-of-records");
+          "SequenceOfRecords:sequence-of-records",
+          "RevisionLog:revision-log",
+          "RangeJob:range-job");
 
   private static void holds(String file, String text) throws IOException {
     String committed = Files.readString(ROOT.resolve(file));

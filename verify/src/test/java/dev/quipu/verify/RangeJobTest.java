@@ -1,0 +1,165 @@
+package dev.quipu.verify;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.sequence.RangeJob;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreOptions;
+import dev.quipu.store.Write;
+import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
+import dev.quipu.verify.drill.VirtualTime;
+import dev.quipu.verify.simulate.FaultingDriver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+
+/** Each number is processed once, by workers that die. */
+final class RangeJobTest {
+  private static final int RECORDS = 100_000;
+  private static final int RANGES = 64;
+  private static final int WORKERS = 8;
+  private static final Duration LEASE = Duration.ofSeconds(30);
+
+  @Test
+  void allNumbersComeOnceWhateverTheRanges() {
+    for (int ranges : List.of(1, 3, 7, 50, 200)) {
+      Store store = new Store(new MemoryDriver(), new ManualClock(0));
+      RangeJob job = new RangeJob(store, "job", 50, ranges);
+      List<Long> seen = new ArrayList<>();
+      for (Optional<RangeJob.Task> task = job.take(LEASE);
+          task.isPresent();
+          task = job.take(LEASE)) {
+        while (task.get().next().isPresent()) {
+          seen.add(task.get().next().getAsLong());
+          assertTrue(task.get().done(List.of()));
+        }
+        task.get().close();
+      }
+      assertEquals(50, seen.stream().distinct().count());
+      assertEquals(50, seen.size());
+      assertTrue(job.isDone());
+    }
+  }
+
+  @Test
+  void aRangeHasOneWorkerUntilItsLeaseEnds() {
+    ManualClock clock = new ManualClock(0);
+    Store store = new Store(new MemoryDriver(), clock);
+    RangeJob job = new RangeJob(store, "job", 10, 1);
+    RangeJob.Task first = job.take(LEASE).orElseThrow();
+    assertTrue(first.done(List.of()));
+    assertEquals(Optional.empty(), job.take(LEASE));
+    assertFalse(job.isDone());
+    clock.advance(LEASE);
+    RangeJob.Task second = job.take(LEASE).orElseThrow();
+    assertEquals(2, second.next().orElseThrow());
+    assertTrue(second.done(List.of()));
+    assertFalse(first.done(List.of()), "the other is ahead");
+    assertEquals(2, job.processed());
+    assertThrows(IllegalArgumentException.class, () -> new RangeJob(store, "job", 0, 1));
+    assertThrows(IllegalArgumentException.class, () -> new RangeJob(store, "job", 1, 10_001));
+  }
+
+  @Test
+  void eachRecordIsProcessedOnceByWorkersThatDie() throws Exception {
+    Run run = new Run(1);
+    run.go();
+    assertEquals(List.of(), run.wrong);
+    assertTrue(run.crashes > 100, "only " + run.crashes + " crashes");
+  }
+
+  private static final class Run {
+    final List<String> wrong = new ArrayList<>();
+    int crashes;
+    private final VirtualTime time = new VirtualTime();
+    private final RandomGenerator random;
+    private final FaultingDriver driver;
+
+    Run(long seed) {
+      random = Randomness.seeded(seed);
+      driver =
+          new FaultingDriver(
+              new MemoryDriver(),
+              random,
+              0.02,
+              () -> time.sleep(Duration.ofMillis(random.nextInt(3))));
+    }
+
+    void go() throws InterruptedException {
+      List<Runnable> workers = new ArrayList<>();
+      for (int i = 0; i < WORKERS; i++) {
+        workers.add(this::work);
+      }
+      time.run(workers);
+      driver.heal();
+      for (int number = 1; number <= RECORDS; number++) {
+        long times =
+            driver
+                .get(effect(number), Consistency.STRONG)
+                .map(item -> item.number(Item.VALUE))
+                .orElse(0L);
+        if (times != 1) {
+          wrong.add("number %d was processed %d times".formatted(number, times));
+        }
+      }
+    }
+
+    private static Key effect(long number) {
+      return new Key("processed", Long.toString(number));
+    }
+
+    /** One worker after the other, each of which dies at some call. */
+    private void work() {
+      while (true) {
+        StoreDriver dying =
+            new CrashingDriver(driver, 1 + random.nextInt(700), random.nextBoolean());
+        RangeJob job =
+            new RangeJob(
+                new Store(dying, time, random, StoreOptions.DEFAULT),
+                random,
+                "job",
+                RECORDS,
+                RANGES);
+        try {
+          Optional<RangeJob.Task> task = job.take(LEASE);
+          if (task.isEmpty() && job.isDone()) {
+            return;
+          }
+          task.ifPresentOrElse(this::workThrough, () -> time.sleep(LEASE));
+        } catch (CrashingDriver.Crash e) {
+          crashes++;
+        } catch (StoreException e) {
+          time.sleep(Duration.ofMillis(10));
+        }
+      }
+    }
+
+    private void workThrough(RangeJob.Task task) {
+      boolean goesOn = true;
+      while (goesOn && task.next().isPresent()) {
+        Write once =
+            new Write.Update(
+                effect(task.next().getAsLong()),
+                List.of(new Change.Add(Item.VALUE, 1)),
+                Condition.always());
+        goesOn = task.done(List.of(once));
+      }
+      task.close();
+    }
+  }
+}
