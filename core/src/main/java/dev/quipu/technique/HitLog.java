@@ -28,6 +28,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -119,6 +120,7 @@ public final class HitLog implements Counters {
   private static final String REQUEST = "request/";
   private static final String AT = "at";
   private static final int RACES_MAX = 100;
+  private static final int TRIED_MAX = 100_000;
 
   private final Store store;
   private final HitLogOptions options;
@@ -129,6 +131,7 @@ public final class HitLog implements Counters {
   private final Hits hits;
   private final HitSummaries summaries;
   private final HitLogDue due;
+  private final Map<String, Long> tried = new ConcurrentHashMap<>();
 
   /**
    * One hit.
@@ -312,7 +315,17 @@ public final class HitLog implements Counters {
     return new Reading(value, low, high);
   }
 
+  /** Not with each read: what has not settled yet stays behind for a while. */
   private void rollUpIfPossible(String counter) {
+    long now = now();
+    Long last = tried.get(counter);
+    if (last != null && last <= now && now - last < settleMillis() / 2) {
+      return;
+    }
+    if (tried.size() >= TRIED_MAX) {
+      tried.clear();
+    }
+    tried.put(counter, now);
     try {
       rollUp(counter);
     } catch (StoreException e) {

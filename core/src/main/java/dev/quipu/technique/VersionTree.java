@@ -116,7 +116,7 @@ public final class VersionTree implements Counters {
   private static final String PARTITION = "tree/";
   private static final String VALUES = "values";
   private static final String ROOTS = "roots";
-  private static final int PRUNED_AT = 150; // values in an item, when a reader prunes it
+  private static final int PRUNED_AT = 50; // values that could go, when a reader prunes an item
   private static final int COUNTERS_MAX = 100_000;
 
   private final Store store;
@@ -348,7 +348,7 @@ public final class VersionTree implements Counters {
       value = CounterItems.plus(counter, value, part.value());
       low = CounterItems.plus(counter, low, part.low());
       high = CounterItems.plus(counter, high, part.high());
-      if (each.getValue().nodes().size() + each.getValue().gone().size() >= PRUNED_AT) {
+      if (each.getValue().prunable(options.trail(), horizon(now())) >= PRUNED_AT) {
         pruneIfPossible(counter, each.getKey());
       }
     }
@@ -437,11 +437,15 @@ public final class VersionTree implements Counters {
       roots.removeIf(text -> VersionTrees.Root.parse(text).isEmpty());
       drop(rootKey(counter, item), ROOTS, roots);
     }
-    long horizon = now - options.branchAge().toMillis() - settle - 1;
-    Optional<VersionTrees.Root> folded = tree.folded(counter, horizon, now);
+    Optional<VersionTrees.Root> folded = tree.folded(counter, horizon(now), now);
     if (folded.isPresent()) {
       store.addTokens(rootKey(counter, item), ROOTS, Set.of(folded.get().text()));
     }
+  }
+
+  /** Nobody adds to a branch that began until then. */
+  private long horizon(long now) {
+    return now - options.branchAge().toMillis() - options.settle().toMillis() - 1;
   }
 
   private void drop(Key key, String field, Set<String> tokens) {

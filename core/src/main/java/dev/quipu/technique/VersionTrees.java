@@ -133,6 +133,16 @@ public record VersionTrees(Root root, List<VersionNode> nodes, Set<String> gone)
     return found;
   }
 
+  /**
+   * How many texts pruning would take out or fold.
+   *
+   * @param horizonMillis branches that began until then may be folded
+   */
+  public long prunable(int trail, long horizonMillis) {
+    long old = tips().stream().filter(tip -> tip.branch().startMillis() <= horizonMillis).count();
+    return gone.size() + superseded(trail).size() + old;
+  }
+
   /** A root of all branches that began until then; empty if that is none but those of this one. */
   public Optional<Root> folded(String counter, long horizonMillis, long nowMillis) {
     long count = root.count;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
  * that race and die at any of their calls: ten minutes of simulated time a seed.
  */
 final class HitLogFaultTest {
-  private static final int SEEDS = Integer.getInteger("quipu.seeds", 5);
+  private static final int SEEDS = Integer.getInteger("quipu.seeds", 4);
   private static final HitLogOptions OPTIONS =
       HitLogOptions.DEFAULT
           .settling(Duration.ofSeconds(4))

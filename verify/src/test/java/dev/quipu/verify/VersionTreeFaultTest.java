@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
  * that die at any of their calls: ten minutes of simulated time a seed.
  */
 final class VersionTreeFaultTest {
-  private static final int SEEDS = Integer.getInteger("quipu.seeds", 5);
+  private static final int SEEDS = Integer.getInteger("quipu.seeds", 4);
   private static final VersionTreeOptions OPTIONS =
       VersionTreeOptions.DEFAULT.over(2).settling(Duration.ofSeconds(4), Duration.ofSeconds(15));
 
