@@ -28,7 +28,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,7 +50,8 @@ import org.slf4j.LoggerFactory;
  *   Add:
  *     1. With an id: store the marker, if there is none. There was one: it is the same request, and
  *        its time is the marker's, or another: a conflict.
- *     2. Store the hit. Unknown outcome: store it again. It is the same item.
+ *     2. Store the hit. Unknown outcome: store it again. It is the same item. If that took so long
+ *        that a summary may have passed it, roll up before the answer.
  *   Read:
  *     1. Read the summary.
  *     2. Sum up the hits behind its end.
@@ -74,11 +74,11 @@ import org.slf4j.LoggerFactory;
  * time, so that one which came late, or was edited, is in the next summary. A swept hit is named in
  * the summary until it is gone, so that what else is found is never taken for it.
  *
- * What a reader may see. A strong read sees every hit that was acknowledged before it began, unless
- * it came later than the settled age; that is detected and repaired by the next roll up. An
- * eventual read tells the count as it was when the store's consistency window began: that lies in
- * low..high, where high has all hits that were seen, and low only the settled ones; counts that go
- * down the other way around. What came since may be missing from both.
+ * What a reader may see. A strong read sees every hit that was acknowledged before it began. One
+ * that nobody waited for, and that came later than the settled age, is found by the next roll up.
+ * An eventual read tells the count as it was when the store's consistency window began: that lies
+ * in low..high, where high has all hits that were seen, and low only the settled ones; counts that
+ * go down the other way around. What came since may be missing from both.
  *
  * Crash table.
  *   | broken off              | stored                   | a repeat                           |
@@ -120,7 +120,6 @@ public final class HitLog implements Counters {
   private static final String REQUEST = "request/";
   private static final String AT = "at";
   private static final int RACES_MAX = 100;
-  private static final int TRIED_MAX = 100_000;
 
   private final Store store;
   private final HitLogOptions options;
@@ -131,7 +130,6 @@ public final class HitLog implements Counters {
   private final Hits hits;
   private final HitSummaries summaries;
   private final HitLogDue due;
-  private final Map<String, Long> tried = new ConcurrentHashMap<>();
 
   /**
    * One hit.
@@ -210,9 +208,7 @@ public final class HitLog implements Counters {
       throw new IllegalArgumentException(
           "at is %s, the limits are %s ago and now".formatted(at, options.window()));
     }
-    AddResult result = add(add, millis);
-    repair(add.counter());
-    return result;
+    return add(add, millis);
   }
 
   private AddResult add(Add add, long millis) {
@@ -223,8 +219,8 @@ public final class HitLog implements Counters {
     due.note(add.counter());
     RequestId id = add.id();
     if (id == null) {
-      String sort = Hits.sort(millis, RequestId.random(random).bits());
-      return stored(add, sort, new AddResult.Applied(add.delta(), OptionalLong.empty()));
+      AddResult.Applied applied = new AddResult.Applied(add.delta(), OptionalLong.empty());
+      return stored(add, millis, RequestId.random(random), applied);
     }
     String call = Long.toHexString(random.nextLong());
     Instant forgotten = Instant.ofEpochMilli(millis).plus(options.window());
@@ -241,25 +237,35 @@ public final class HitLog implements Counters {
                       Markers.answer(add, failed.found().orElseThrow(), call);
                 });
     return switch (known) {
-      case AddResult.Applied applied -> stored(add, Hits.sort(millis, id.bits()), known);
+      case AddResult.Applied applied -> stored(add, millis, id, known);
       case AddResult.Replayed again -> {
         long first = requests.number(add.counter(), id, AT).orElse(millis);
-        yield stored(add, Hits.sort(first, id.bits()), known);
+        yield isStored(add, first, id) ? known : stored(add, first, id, known);
       }
       case AddResult.Refused refused -> known;
       case AddResult.Conflict conflict -> known;
     };
   }
 
-  /** Stores the hit, or makes sure that it is stored. */
-  private AddResult stored(Add add, String sort, AddResult answer) {
-    Write hit = Hits.put(add.counter(), sort, add.delta());
-    return UntilDefinite.answer(
-        "hit " + sort,
-        () -> {
-          store.write(hit);
-          return answer;
-        });
+  /** Stores the hit; if that comes so late that a summary may have passed it, puts that right. */
+  private AddResult stored(Add add, long millis, RequestId id, AddResult answer) {
+    Write hit = Hits.put(add.counter(), Hits.sort(millis, id.bits()), add.delta());
+    AddResult done =
+        UntilDefinite.answer(
+            "hit of request " + id,
+            () -> {
+              store.write(hit);
+              return answer;
+            });
+    if (now() - millis >= settleMillis() / 2) {
+      repair(add.counter());
+    }
+    return done;
+  }
+
+  private boolean isStored(Add add, long millis, RequestId id) {
+    Key key = Hits.put(add.counter(), Hits.sort(millis, id.bits()), add.delta()).key();
+    return store.get(key, Consistency.STRONG).isPresent();
   }
 
   private long now() {
@@ -277,7 +283,7 @@ public final class HitLog implements Counters {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     Seen seen = SettledRead.of(store, options.settle(), counter, () -> see(counter));
     if (seen.behind.hits() >= options.hitsMax()) {
-      rollUpIfPossible(counter);
+      summaries.rollUpNowAndThen(counter);
     }
     boolean isNew = seen.summary.item().isEmpty() && seen.behind.hits() == 0;
     return isNew ? Optional.empty() : Optional.of(reading(counter, seen.summary, seen.behind));
@@ -313,24 +319,6 @@ public final class HitLog implements Counters {
     long high = CounterItems.plus(counter, settled, behind.recent.high());
     long value = CounterItems.plus(counter, low, behind.recent.high());
     return new Reading(value, low, high);
-  }
-
-  /** Not with each read: what has not settled yet stays behind for a while. */
-  private void rollUpIfPossible(String counter) {
-    long now = now();
-    Long last = tried.get(counter);
-    if (last != null && last <= now && now - last < settleMillis() / 2) {
-      return;
-    }
-    if (tried.size() >= TRIED_MAX) {
-      tried.clear();
-    }
-    tried.put(counter, now);
-    try {
-      rollUp(counter);
-    } catch (StoreException e) {
-      LOGGER.debug("a counter keeps its old summary for now", e);
-    }
   }
 
   @Override
@@ -483,10 +471,10 @@ public final class HitLog implements Counters {
       OptionalLong millis = requests.number(counter, id, AT);
       if (millis.isPresent()) {
         Add add = new Add(counter, applied.added(), id);
-        stored(
-            add,
-            Hits.sort(millis.getAsLong(), id.bits()),
-            new AddResult.Replayed(applied.added(), OptionalLong.empty()));
+        if (!isStored(add, millis.getAsLong(), id)) {
+          AddResult again = new AddResult.Replayed(applied.added(), OptionalLong.empty());
+          stored(add, millis.getAsLong(), id, again);
+        }
       }
     }
     return outcome;

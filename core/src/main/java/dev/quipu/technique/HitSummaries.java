@@ -4,21 +4,30 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Key;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Makes the summaries of {@link HitLog}, and sweeps the hits that are in them. */
 final class HitSummaries {
   private static final int SWEPT_AT_ONCE = 50; // of each kind; all are named in the summary
 
+  private static final int TRIED_MAX = 100_000;
+  private static final Logger LOGGER = LoggerFactory.getLogger(HitSummaries.class);
+
   private final Store store;
   private final Hits hits;
   private final long settleMillis;
   private final long windowMillis;
+  private final Map<String, Long> tried = new ConcurrentHashMap<>();
 
   HitSummaries(Store store, Hits hits, HitLogOptions options) {
     this.store = store;
@@ -53,6 +62,27 @@ final class HitSummaries {
     HitSummary next = old.until(end, sum, now, settleMillis);
     boolean isStored = store.write(next.put(counter)) instanceof WriteResult.Applied;
     return isStored ? Optional.of(new HitLog.RollUp(true, late)) : Optional.empty();
+  }
+
+  /**
+   * As {@link #rollUp}, if it is possible, and not with each call: what has not settled stays
+   * behind the summary for a while.
+   */
+  void rollUpNowAndThen(String counter) {
+    long now = Hits.now(store);
+    Long last = tried.get(counter);
+    if (last != null && last <= now && now - last < settleMillis / 2) {
+      return;
+    }
+    if (tried.size() >= TRIED_MAX) {
+      tried.clear();
+    }
+    tried.put(counter, now);
+    try {
+      rollUp(counter);
+    } catch (StoreException e) {
+      LOGGER.debug("a counter keeps its old summary for now", e);
+    }
   }
 
   private void deleteSwept(String counter, HitSummary summary) {

@@ -96,6 +96,40 @@ final class HitLogTest {
     assertEquals(new HitLog.RollUp(false, 0), hits.rollUp(PAGE));
   }
 
+  /** Its first process died between marker and hit, and the summary has passed it since. */
+  @Test
+  void aRequestThatIsRepeatedLateIsSeenByWhoReadsAfterItsAnswer() {
+    add(1);
+    RequestId id = RequestId.of("order");
+    Add order = new Add(PAGE, 7, id);
+    int calls = 0;
+    boolean died = true;
+    for (int call = 1; died && stored("amounts") == 0; call++) {
+      calls = call;
+      try {
+        new HitLog(new Store(new CrashingDriver(driver, call, true), clock)).add(order);
+        died = false;
+      } catch (CrashingDriver.Crash e) {
+        if (driver.get(marker(id), Consistency.STRONG).isPresent()) {
+          break; // the marker is there, the hit is not
+        }
+      }
+    }
+    assertTrue(died && calls > 0 && stored("amounts") == 0, "it did not die between the two");
+    add(1);
+    clock.advance(SETTLE.multipliedBy(3));
+    assertTrue(hits.rollUp(PAGE).isStored());
+    assertEquals(2, value());
+    assertInstanceOf(AddResult.Replayed.class, hits.add(order));
+    assertEquals(9, value());
+    assertInstanceOf(AddResult.Replayed.class, hits.add(order));
+    assertEquals(9, value());
+  }
+
+  private static Key marker(RequestId id) {
+    return new Key("counter/" + PAGE, "request/" + id.bits());
+  }
+
   private static Write hit(String kind, long millis, Map<String, Field> fields) {
     Key key = new Key(kind + PAGE, "%015d/late".formatted(millis));
     return new Write.Put(key, fields, Optional.empty(), Condition.always());
