@@ -91,11 +91,16 @@ final class Pairs {
   }
 
   private static String escaped(String text) {
-    return text.replace("%", "%25").replace("\n", "%0A");
+    // A carriage return too: who reads XML takes it for a line feed.
+    return text.replace("%", "%25").replace("\n", "%0A").replace("\r", "%0D");
   }
 
   private static String plain(String escaped) {
-    return escaped.replace("%20", " ").replace("%0A", "\n").replace("%25", "%");
+    return escaped
+        .replace("%20", " ")
+        .replace("%0A", "\n")
+        .replace("%0D", "\r")
+        .replace("%25", "%");
   }
 
   /** The value that holds a token by itself. */

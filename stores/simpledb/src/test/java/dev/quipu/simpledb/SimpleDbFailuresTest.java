@@ -170,6 +170,19 @@ final class SimpleDbFailuresTest {
   }
 
   @Test
+  void everyTextComesBackAsItWas() {
+    for (String text : List.of("", "\r\n \n", "%20 %0A %250D%", "a\tb'`\"<&>", "数\uD83D\uDE00")) {
+      Map<String, Field> fields =
+          Map.of("name" + text, new Field.Text(text), "s", new Field.Tokens(Set.of(text, "x")));
+      driver.write(put(fields));
+      assertEquals(fields, driver.get(KEY, Consistency.STRONG).orElseThrow().fields());
+      Key key = new Key("p", "tokens");
+      driver.addTokens(key, "f", Set.of(text));
+      assertTrue(driver.get(key, Consistency.STRONG).orElseThrow().tokens("f").contains(text));
+    }
+  }
+
+  @Test
   void tokensOfAnItemComeAndGoUntilItIsFull() {
     Key key = new Key("p", "t");
     driver.addTokens(key, "f", Set.of("a", "b", " c %"));
