@@ -8,12 +8,11 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Page;
-import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.technique.UntilDefinite;
 import dev.quipu.time.Randomness;
 import java.util.Locale;
 import java.util.Map;
@@ -68,6 +67,7 @@ public final class RevisionLog {
   private static final String CALL = "call";
 
   private final Store store;
+  private final NumberedItems items;
   private final RandomGenerator random;
 
   /** The definite answer to a change. */
@@ -96,6 +96,7 @@ public final class RevisionLog {
     store.profile().require(Capability.STRONG_READ);
     store.profile().require(Capability.ORDERED_SCAN);
     this.store = store;
+    this.items = new NumberedItems(store, PARTITION);
     this.random = random;
   }
 
@@ -106,19 +107,14 @@ public final class RevisionLog {
    * @throws StoreException if the outcome is unknown, {@link #current} tells what became of it
    */
   public Result write(String series, String entity, Revision.Kind kind, String payload) {
-    Limits.checkText("series", series, Limits.NAME_BYTES_MAX);
+    NumberedItems.checkSeries(series);
     Limits.checkText("entity", entity, Limits.NAME_BYTES_MAX);
-    int bytes = Limits.utf8Length(payload);
-    if (bytes > SequenceOfRecords.PAYLOAD_BYTES_MAX) {
-      throw new IllegalArgumentException(
-          "payload is %d bytes long, the limit is %d"
-              .formatted(bytes, SequenceOfRecords.PAYLOAD_BYTES_MAX));
-    }
+    NumberedItems.checkPayload(payload);
     String call = RequestId.random(random).bits();
-    Optional<Item> newest = newestItem(series);
+    Optional<Item> newest = items.newest(series);
     while (true) {
       newest.ifPresent(item -> bringUp(series, item));
-      long number = newest.map(RevisionLog::number).orElse(0L) + 1;
+      long number = newest.map(NumberedItems::number).orElse(0L) + 1;
       long count = newest.map(item -> item.number(Revision.COUNT)).orElse(0L);
       boolean isThere = head(series, entity).map(item -> item.number(THERE) == 1).orElse(false);
       if (isThere == (kind == Revision.Kind.INSERT)) {
@@ -141,7 +137,8 @@ public final class RevisionLog {
               new Field.Text(call));
       WriteResult result =
           untilKnown(
-              new Write.Put(key(series, number), fields, Optional.empty(), new Condition.Absent()));
+              new Write.Put(
+                  items.key(series, number), fields, Optional.empty(), new Condition.Absent()));
       if (!(result instanceof WriteResult.ConditionFailed failed)) {
         return new Written(number, after);
       }
@@ -154,14 +151,14 @@ public final class RevisionLog {
   }
 
   private WriteResult untilKnown(Write write) {
-    return UntilKnown.result("revision " + write.key().sort(), () -> store.write(write));
+    return UntilDefinite.result("revision " + write.key().sort(), () -> store.write(write));
   }
 
   /** Step 2. */
   private void bringUp(String series, Item revision) {
     String entity = revision.text(Revision.ENTITY).orElseThrow();
     boolean isDelete = revision.text(Revision.KIND).equals(Optional.of("delete"));
-    long number = number(revision);
+    long number = NumberedItems.number(revision);
     while (true) {
       Optional<Item> head = head(series, entity);
       if (head.isPresent() && head.get().number(NUMBER) >= number) {
@@ -182,24 +179,10 @@ public final class RevisionLog {
     return store.get(new Key(HEADS + series, entity), Consistency.STRONG);
   }
 
-  private static Key key(String series, long number) {
-    return new Key(PARTITION + series, NUMBER + "%019d".formatted(number));
-  }
-
-  private static long number(Item revision) {
-    return Long.parseLong(revision.key().sort().substring(NUMBER.length()));
-  }
-
-  private Optional<Item> newestItem(String series) {
-    Scan scan = new Scan(PARTITION + series, "", Optional.empty(), true, 1, Consistency.STRONG);
-    Page page = store.scan(scan);
-    return page.items().stream().findFirst();
-  }
-
   /** The newest revision of a series; one read. */
   public Optional<Revision> newest(String series) {
-    Limits.checkText("series", series, Limits.NAME_BYTES_MAX);
-    return newestItem(series).map(item -> Revision.of(number(item), item));
+    NumberedItems.checkSeries(series);
+    return items.newest(series).map(item -> Revision.of(NumberedItems.number(item), item));
   }
 
   /** How many entities there are; one read. */
@@ -209,9 +192,9 @@ public final class RevisionLog {
 
   /** The last revision of an entity that is there; empty if it is not. */
   public Optional<Revision> current(String series, String entity) {
-    Limits.checkText("series", series, Limits.NAME_BYTES_MAX);
+    NumberedItems.checkSeries(series);
     Limits.checkText("entity", entity, Limits.NAME_BYTES_MAX);
-    newestItem(series).ifPresent(item -> bringUp(series, item));
+    items.newest(series).ifPresent(item -> bringUp(series, item));
     return head(series, entity)
         .filter(head -> head.number(THERE) == 1)
         .map(head -> head.number(NUMBER))
@@ -220,9 +203,7 @@ public final class RevisionLog {
 
   /** The revision under a number. */
   public Optional<Revision> revision(String series, long number) {
-    Limits.checkText("series", series, Limits.NAME_BYTES_MAX);
-    return number < 1
-        ? Optional.empty()
-        : store.get(key(series, number), Consistency.STRONG).map(item -> Revision.of(number, item));
+    NumberedItems.checkSeries(series);
+    return items.get(series, number).map(item -> Revision.of(number, item));
   }
 }

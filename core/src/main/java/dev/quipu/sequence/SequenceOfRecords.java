@@ -9,12 +9,12 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Page;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.technique.UntilDefinite;
 import dev.quipu.time.Randomness;
 import java.util.ArrayList;
 import java.util.List;
@@ -81,7 +81,6 @@ public final class SequenceOfRecords {
   private static final Logger LOGGER = LoggerFactory.getLogger(SequenceOfRecords.class);
   private static final String PARTITION = "sequence/";
   private static final String NUMBER = "n";
-  private static final String NUMBERS_END = "o"; // the first text behind all numbers
   private static final String NOTE = "request/";
   private static final String CALL = "call";
   private static final String FROM = "from";
@@ -89,6 +88,7 @@ public final class SequenceOfRecords {
   private static final int SERIES_MAX = 100_000;
 
   private final Store store;
+  private final NumberedItems items;
   private final RandomGenerator random;
   private final Map<String, Long> known = new ConcurrentHashMap<>();
 
@@ -125,6 +125,7 @@ public final class SequenceOfRecords {
   public SequenceOfRecords(Store store, RandomGenerator random) {
     store.profile().require(Capability.STRONG_READ);
     this.store = store;
+    this.items = new NumberedItems(store, PARTITION);
     this.random = random;
   }
 
@@ -147,12 +148,8 @@ public final class SequenceOfRecords {
    * @throws StoreException if the outcome is not known; repeat with the same id
    */
   public Result add(String series, String payload, @Nullable RequestId id) {
-    checkSeries(series);
-    int bytes = Limits.utf8Length(payload);
-    if (bytes > PAYLOAD_BYTES_MAX) {
-      throw new IllegalArgumentException(
-          "payload is %d bytes long, the limit is %d".formatted(bytes, PAYLOAD_BYTES_MAX));
-    }
+    NumberedItems.checkSeries(series);
+    NumberedItems.checkPayload(payload);
     RequestId own = id == null ? RequestId.random(random) : id;
     Attempt attempt = new Attempt(series, own, payload, Long.toHexString(random.nextLong()));
     if (id == null) {
@@ -176,16 +173,8 @@ public final class SequenceOfRecords {
     }
   }
 
-  private static void checkSeries(String series) {
-    Limits.checkText("series", series, Limits.NAME_BYTES_MAX);
-  }
-
-  private static Key key(String series, long number) {
-    return new Key(PARTITION + series, NUMBER + "%019d".formatted(number));
-  }
-
-  private static Key noteKey(Attempt attempt) {
-    return new Key(PARTITION + attempt.series, NOTE + attempt.id.bits());
+  private Key noteKey(Attempt attempt) {
+    return new Key(items.partition(attempt.series), NOTE + attempt.id.bits());
   }
 
   private Write record(Attempt attempt, long number) {
@@ -200,7 +189,7 @@ public final class SequenceOfRecords {
             CALL,
             new Field.Text(attempt.call));
     return new Write.Put(
-        key(attempt.series, number), fields, Optional.empty(), new Condition.Absent());
+        items.key(attempt.series, number), fields, Optional.empty(), new Condition.Absent());
   }
 
   /** A number that is taken, and not far from the highest. */
@@ -264,7 +253,7 @@ public final class SequenceOfRecords {
       WriteResult.ConditionFailed failed = (WriteResult.ConditionFailed) result;
       if (failed.key().equals(note.key())) {
         long given = failed.found().orElseThrow().number(NUMBER);
-        Item stored = get(attempt.series, given).orElseThrow();
+        Item stored = items.get(attempt.series, given).orElseThrow();
         return attempt.found(given, stored);
       }
       others++;
@@ -272,7 +261,7 @@ public final class SequenceOfRecords {
     }
   }
 
-  private static Write note(Attempt attempt, Map<String, Field> fields) {
+  private Write note(Attempt attempt, Map<String, Field> fields) {
     return new Write.Put(noteKey(attempt), fields, Optional.empty(), new Condition.Absent());
   }
 
@@ -285,7 +274,7 @@ public final class SequenceOfRecords {
       Item found = failed.found().orElseThrow();
       if (found.fields().containsKey(NUMBER)) {
         long given = found.number(NUMBER);
-        return attempt.found(given, get(attempt.series, given).orElseThrow());
+        return attempt.found(given, items.get(attempt.series, given).orElseThrow());
       }
       taken = found.number(FROM);
     }
@@ -297,20 +286,17 @@ public final class SequenceOfRecords {
       }
       taken += OTHERS_MAX;
       if (store.profile().has(Capability.ORDERED_SCAN)) {
-        for (NumberedRecord each : above(attempt.series, taken)) {
+        for (NumberedRecord each : page(attempt.series, taken + 1, PAGE_MAX)) {
           if (each.id().equals(attempt.id.bits())) {
             tell(attempt, NUMBER, each.number());
-            return attempt.found(each.number(), get(attempt.series, each.number()).orElseThrow());
+            return attempt.found(
+                each.number(), items.get(attempt.series, each.number()).orElseThrow());
           }
           taken = each.number();
         }
       }
       tell(attempt, FROM, taken);
     }
-  }
-
-  private List<NumberedRecord> above(String series, long taken) {
-    return page(series, taken + 1, PAGE_MAX);
   }
 
   /** Spares who repeats the request some of the way; it is right without. */
@@ -324,18 +310,14 @@ public final class SequenceOfRecords {
   }
 
   private static WriteResult untilKnown(Attempt attempt, Supplier<WriteResult> write) {
-    return UntilKnown.result("record " + attempt.id, write);
+    return UntilDefinite.result("record " + attempt.id, write);
   }
 
   // ---- reading
 
-  private Optional<Item> get(String series, long number) {
-    return store.get(key(series, number), Consistency.STRONG);
-  }
-
   /** The highest number that is taken: how many records there are. 0 if there is none. */
   public long last(String series) {
-    checkSeries(series);
+    NumberedItems.checkSeries(series);
     long last =
         store.profile().has(Capability.ORDERED_SCAN) ? lastInOrder(series) : lastByHalving(series);
     if (last > 0) {
@@ -345,24 +327,21 @@ public final class SequenceOfRecords {
   }
 
   private long lastInOrder(String series) {
-    Scan scan =
-        new Scan(PARTITION + series, NUMBER, Optional.of(NUMBERS_END), true, 1, Consistency.STRONG);
-    Page page = store.scan(scan);
-    return page.items().isEmpty() ? 0 : number(page.items().getFirst());
+    return items.newest(series).map(NumberedItems::number).orElse(0L);
   }
 
   /** Numbers are taken without a gap, so those that are taken end somewhere. */
   private long lastByHalving(String series) {
     long taken = known.getOrDefault(series, 0L);
     long step = 1;
-    while (get(series, taken + step).isPresent()) {
+    while (items.get(series, taken + step).isPresent()) {
       taken += step;
       step *= 2;
     }
     long free = taken + step;
     while (free - taken > 1) {
       long middle = taken + (free - taken) / 2;
-      if (get(series, middle).isPresent()) {
+      if (items.get(series, middle).isPresent()) {
         taken = middle;
       } else {
         free = middle;
@@ -371,16 +350,10 @@ public final class SequenceOfRecords {
     return taken;
   }
 
-  private static long number(Item record) {
-    return Long.parseLong(record.key().sort().substring(NUMBER.length()));
-  }
-
   /** The record under a number. */
   public Optional<NumberedRecord> find(String series, long number) {
-    checkSeries(series);
-    return number < 1
-        ? Optional.empty()
-        : get(series, number).map(item -> NumberedRecord.of(number, item));
+    NumberedItems.checkSeries(series);
+    return items.get(series, number).map(item -> NumberedRecord.of(number, item));
   }
 
   /**
@@ -390,7 +363,7 @@ public final class SequenceOfRecords {
    * @param limit 1 to {@link #PAGE_MAX}
    */
   public List<NumberedRecord> page(String series, long from, int limit) {
-    checkSeries(series);
+    NumberedItems.checkSeries(series);
     if (from < 1 || limit < 1 || limit > PAGE_MAX) {
       throw new IllegalArgumentException(
           "from is %d, the least is 1; limit is %d, the limits are 1 and %d"
@@ -400,14 +373,16 @@ public final class SequenceOfRecords {
     if (store.profile().has(Capability.ORDERED_SCAN)) {
       Scan scan =
           new Scan(
-              PARTITION + series,
-              key(series, from).sort(),
-              Optional.of(key(series, from + limit).sort()),
+              items.partition(series),
+              items.key(series, from).sort(),
+              Optional.of(items.key(series, from + limit).sort()),
               false,
               limit,
               Consistency.STRONG);
       store.scanAll(
-          scan, items -> items.forEach(item -> found.add(NumberedRecord.of(number(item), item))));
+          scan,
+          page ->
+              page.forEach(item -> found.add(NumberedRecord.of(NumberedItems.number(item), item))));
       return found;
     }
     for (long number = from; number < from + limit; number++) {
@@ -428,17 +403,19 @@ public final class SequenceOfRecords {
    * @throws StoreException if the outcome is not known; calling again is harmless
    */
   public boolean voidNumber(String series, long number, String reason) {
-    checkSeries(series);
+    NumberedItems.checkSeries(series);
     Limits.checkText("reason", reason, Limits.REASON_BYTES_MAX);
     while (true) {
-      Optional<Item> found = number < 1 ? Optional.empty() : get(series, number);
+      Optional<Item> found = items.get(series, number);
       if (found.isEmpty() || found.get().text(NumberedRecord.VOIDED).isPresent()) {
         return found.isPresent();
       }
       Change change = new Change.Put(NumberedRecord.VOIDED, new Field.Text(reason));
       Write write =
           new Write.Update(
-              key(series, number), List.of(change), new Condition.VersionIs(found.get().version()));
+              items.key(series, number),
+              List.of(change),
+              new Condition.VersionIs(found.get().version()));
       if (store.write(write) instanceof WriteResult.Applied) {
         return true;
       }

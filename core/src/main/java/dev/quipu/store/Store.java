@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -178,36 +179,35 @@ public final class Store {
    * @param tokens 1 to {@link #TOKENS_MAX}
    */
   public void addTokens(Key key, String field, Set<String> tokens) {
-    checkTokens(tokens);
-    if (profile.has(Capability.NATIVE_TOKENS)) {
-      attempt(() -> {
-        driver.addTokens(key, field, tokens);
-        return tokens;
-      });
-      return;
-    }
-    for (String token : tokens) {
-      change(key, new Change.AddToken(field, token));
-    }
+    changeTokens(
+        key,
+        tokens,
+        () -> driver.addTokens(key, field, tokens),
+        token -> new Change.AddToken(field, token));
   }
 
   /** Takes tokens out of a set; see {@link #addTokens}. */
   public void dropTokens(Key key, String field, Set<String> tokens) {
+    changeTokens(
+        key,
+        tokens,
+        () -> driver.dropTokens(key, field, tokens),
+        token -> new Change.DropToken(field, token));
+  }
+
+  private void changeTokens(
+      Key key, Set<String> tokens, Runnable natively, Function<String, Change> change) {
     checkTokens(tokens);
     if (profile.has(Capability.NATIVE_TOKENS)) {
       attempt(() -> {
-        driver.dropTokens(key, field, tokens);
+        natively.run();
         return tokens;
       });
       return;
     }
     for (String token : tokens) {
-      change(key, new Change.DropToken(field, token));
+      write(new Write.Update(key, List.of(change.apply(token)), Condition.always()));
     }
-  }
-
-  private void change(Key key, Change change) {
-    write(new Write.Update(key, List.of(change), Condition.always()));
   }
 
   private static void checkTokens(Set<String> tokens) {

@@ -62,7 +62,9 @@ final class CounterItems {
       return;
     }
     Key key = new Key(DIRECTORY, counter);
-    store.write(new Write.Put(key, Map.of(), Optional.empty(), new Condition.Absent()));
+    Write entry = new Write.Put(key, Map.of(), Optional.empty(), new Condition.Absent());
+    UntilDefinite.result(
+        "name of " + counter, () -> store.write(entry)); // the add is still to come
     if (listed.size() >= LISTED_MAX) {
       listed.clear(); // a cache: what is forgotten is written again, to no effect
     }

@@ -226,20 +226,21 @@ public final class HitLog implements Counters {
     Instant forgotten = Instant.ofEpochMilli(millis).plus(options.window());
     Write marker =
         requests.put(add, id, call, Map.of(AT, new Field.Number(millis)), Optional.of(forgotten));
-    AddResult known =
-        UntilDefinite.answer(
-            "request " + id,
-            () ->
-                switch (store.write(marker)) {
-                  case WriteResult.Applied applied ->
-                      new AddResult.Applied(add.delta(), OptionalLong.empty());
-                  case WriteResult.ConditionFailed failed ->
-                      Markers.answer(add, failed.found().orElseThrow(), call);
-                });
+    WriteResult claimed = UntilDefinite.result("request " + id, () -> store.write(marker));
+    return switch (claimed) {
+      case WriteResult.Applied applied ->
+          stored(add, millis, id, new AddResult.Applied(add.delta(), OptionalLong.empty()));
+      case WriteResult.ConditionFailed failed -> known(add, id, failed.found().orElseThrow(), call);
+    };
+  }
+
+  /** There was a marker: of this call, whose reply was lost, or of an earlier one. */
+  private AddResult known(Add add, RequestId id, Item marker, String call) {
+    AddResult known = Markers.answer(add, marker, call);
     return switch (known) {
-      case AddResult.Applied applied -> stored(add, millis, id, known);
+      case AddResult.Applied own -> stored(add, marker.number(AT), id, known);
       case AddResult.Replayed again -> {
-        long first = requests.number(add.counter(), id, AT).orElse(millis);
+        long first = marker.number(AT);
         yield isStored(add, first, id) ? known : stored(add, first, id, known);
       }
       case AddResult.Refused refused -> known;
@@ -443,13 +444,17 @@ public final class HitLog implements Counters {
         LOGGER.warn("Counter {} is repaired by {}: hits came late", counter, done.late());
       }
       sweep(counter);
-      HitSummary summary = HitSummary.read(store, counter, Consistency.STRONG);
-      if (hits.sum(counter, -1, Long.MAX_VALUE, Consistency.STRONG).hits() == 0
-          && summary.sweeping().isEmpty()) {
+      if (due.isOld(each) && isSwept(counter)) {
         due.forget(each);
       }
     }
     return stored;
+  }
+
+  /** Whether there is no hit of a counter, nor one that is named as being swept. */
+  private boolean isSwept(String counter) {
+    return hits.sum(counter, -1, Long.MAX_VALUE, Consistency.STRONG).hits() == 0
+        && HitSummary.read(store, counter, Consistency.STRONG).sweeping().isEmpty();
   }
 
   // ---- requests

@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The counters of {@link HitLog} that wait for a roll up.
@@ -24,11 +23,10 @@ import java.util.concurrent.ConcurrentHashMap;
 final class HitLogDue {
   private static final String DUE = "hits-due";
   private static final String AT = "at";
-  private static final int NOTED_MAX = 100_000;
 
   private final Store store;
   private final long settleMillis;
-  private final Map<String, Long> noted = new ConcurrentHashMap<>();
+  private final Lately noted;
 
   /** A counter, and what is stored of it. */
   record Waiting(String counter, Item item) {}
@@ -36,21 +34,19 @@ final class HitLogDue {
   HitLogDue(Store store, Duration settle) {
     this.store = store;
     this.settleMillis = settle.toMillis();
+    this.noted = new Lately(settleMillis / 2);
   }
 
   /** Before a hit is stored. */
   void note(String counter) {
     long now = store.clock().epochMillis();
-    Long last = noted.get(counter);
-    if (last != null && last <= now && now - last < settleMillis / 2) {
+    if (noted.did(counter, now)) {
       return;
     }
     Map<String, Field> at = Map.of(AT, new Field.Number(now));
-    store.write(new Write.Put(new Key(DUE, counter), at, Optional.empty(), Condition.always()));
-    if (noted.size() >= NOTED_MAX) {
-      noted.clear(); // what is forgotten is written again
-    }
-    noted.put(counter, now);
+    Write entry = new Write.Put(new Key(DUE, counter), at, Optional.empty(), Condition.always());
+    UntilDefinite.result("entry of " + counter, () -> store.write(entry));
+    noted.does(counter, now);
   }
 
   List<Waiting> waiting() {
@@ -61,11 +57,14 @@ final class HitLogDue {
     return found;
   }
 
-  /** After nothing was found to do, unless somebody says that there is. */
+  /** Whether nobody counts on the entry any more, by what was read of it. */
+  boolean isOld(Waiting waiting) {
+    return waiting.item().number(AT) <= store.clock().epochMillis() - 2 * settleMillis;
+  }
+
+  /** An entry that is old, after nothing was found to do; unless somebody says that there is. */
   void forget(Waiting waiting) {
     Item item = waiting.item();
-    if (item.number(AT) <= store.clock().epochMillis() - 2 * settleMillis) {
-      store.write(new Write.Delete(item.key(), new Condition.VersionIs(item.version())));
-    }
+    store.write(new Write.Delete(item.key(), new Condition.VersionIs(item.version())));
   }
 }

@@ -9,10 +9,8 @@ import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,20 +18,20 @@ import org.slf4j.LoggerFactory;
 final class HitSummaries {
   private static final int SWEPT_AT_ONCE = 50; // of each kind; all are named in the summary
 
-  private static final int TRIED_MAX = 100_000;
   private static final Logger LOGGER = LoggerFactory.getLogger(HitSummaries.class);
 
   private final Store store;
   private final Hits hits;
   private final long settleMillis;
   private final long windowMillis;
-  private final Map<String, Long> tried = new ConcurrentHashMap<>();
+  private final Lately tried;
 
   HitSummaries(Store store, Hits hits, HitLogOptions options) {
     this.store = store;
     this.hits = hits;
     this.settleMillis = options.settle().toMillis();
     this.windowMillis = options.window().toMillis();
+    this.tried = new Lately(settleMillis / 2);
   }
 
   /**
@@ -60,7 +58,7 @@ final class HitSummaries {
     }
     long sum = CounterItems.plus(counter, until, fresh.total(counter));
     HitSummary next = old.until(end, sum, now, settleMillis);
-    boolean isStored = store.write(next.put(counter)) instanceof WriteResult.Applied;
+    boolean isStored = isWritten(next.put(counter));
     return isStored ? Optional.of(new HitLog.RollUp(true, late)) : Optional.empty();
   }
 
@@ -70,14 +68,10 @@ final class HitSummaries {
    */
   void rollUpNowAndThen(String counter) {
     long now = Hits.now(store);
-    Long last = tried.get(counter);
-    if (last != null && last <= now && now - last < settleMillis / 2) {
+    if (tried.did(counter, now)) {
       return;
     }
-    if (tried.size() >= TRIED_MAX) {
-      tried.clear();
-    }
-    tried.put(counter, now);
+    tried.does(counter, now);
     try {
       rollUp(counter);
     } catch (StoreException e) {
@@ -85,11 +79,18 @@ final class HitSummaries {
     }
   }
 
+  /**
+   * A summary of this call's whose reply was lost looks like another's: then it is looked at anew.
+   */
+  private boolean isWritten(Write write) {
+    return UntilDefinite.result("summary", () -> store.write(write)) instanceof WriteResult.Applied;
+  }
+
   private void deleteSwept(String counter, HitSummary summary) {
     for (String each : summary.sweeping()) {
       String sort = each.substring(1);
       Key key = each.startsWith("h") ? Hits.one(counter, sort) : Hits.amount(counter, sort);
-      store.write(new Write.Delete(key, Condition.always()));
+      isWritten(new Write.Delete(key, Condition.always()));
     }
   }
 
@@ -118,7 +119,7 @@ final class HitSummaries {
         amount = CounterItems.plus(counter, amount, part.amount());
       }
       HitSummary next = old.sweeping(names, amount, counter);
-      if (!(store.write(next.put(counter)) instanceof WriteResult.Applied)) {
+      if (!isWritten(next.put(counter))) {
         return swept; // another is at it
       }
       deleteSwept(counter, next);

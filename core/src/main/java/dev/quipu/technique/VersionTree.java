@@ -276,11 +276,11 @@ public final class VersionTree implements Counters {
   private boolean put(String counter, int item, VersionNode node) {
     for (int attempt = 0; attempt < 2; attempt++) {
       try {
-        UntilDefinite.answer(
+        UntilDefinite.result(
             "value " + node.version(),
             () -> {
               store.addTokens(nodesKey(counter, item), VALUES, Set.of(node.text()));
-              return new AddResult.Applied(1, OptionalLong.empty());
+              return node;
             });
         requireInTime(node);
         return true;
@@ -288,7 +288,7 @@ public final class VersionTree implements Counters {
         if (e.outcome() == Outcome.UNKNOWN || !isFull(e)) {
           throw e;
         }
-        prune(counter, item, 0);
+        pruneIfPossible(counter, item, 0);
       }
     }
     return false;
@@ -349,7 +349,7 @@ public final class VersionTree implements Counters {
       low = CounterItems.plus(counter, low, part.low());
       high = CounterItems.plus(counter, high, part.high());
       if (each.getValue().prunable(options.trail(), horizon(now())) >= PRUNED_AT) {
-        pruneIfPossible(counter, each.getKey());
+        pruneIfPossible(counter, each.getKey(), options.trail());
       }
     }
     return Optional.of(new Reading(value, low, high));
@@ -416,9 +416,9 @@ public final class VersionTree implements Counters {
     trees(counter).keySet().forEach(item -> prune(counter, item, options.trail()));
   }
 
-  private void pruneIfPossible(String counter, int item) {
+  private void pruneIfPossible(String counter, int item, int trail) {
     try {
-      prune(counter, item, options.trail());
+      prune(counter, item, trail);
     } catch (StoreException e) {
       LOGGER.debug("a tree is not pruned for now", e);
     }
@@ -430,12 +430,8 @@ public final class VersionTree implements Counters {
     VersionTrees tree = tree(counter, item);
     drop(nodesKey(counter, item), VALUES, tree.superseded(trail));
     if (tree.root().storedMillis() <= now - settle) { // every reader knows this root
-      Set<String> values = new HashSet<>(tree.gone());
-      values.removeIf(text -> VersionTrees.Root.parse(text).isPresent());
-      drop(nodesKey(counter, item), VALUES, values);
-      Set<String> roots = new HashSet<>(tree.gone());
-      roots.removeIf(text -> VersionTrees.Root.parse(text).isEmpty());
-      drop(rootKey(counter, item), ROOTS, roots);
+      drop(nodesKey(counter, item), VALUES, tree.goneValues());
+      drop(rootKey(counter, item), ROOTS, tree.goneRoots());
     }
     Optional<VersionTrees.Root> folded = tree.folded(counter, horizon(now), now);
     if (folded.isPresent()) {

@@ -19,9 +19,11 @@ import java.util.regex.Pattern;
  *
  * @param root the latest root
  * @param nodes the values of branches that are not folded, by branch and number
- * @param gone texts of values and roots that say nothing any more
+ * @param goneValues texts of values that the root stands for
+ * @param goneRoots texts of roots that a later one stands for
  */
-public record VersionTrees(Root root, List<VersionNode> nodes, Set<String> gone) {
+public record VersionTrees(
+    Root root, List<VersionNode> nodes, Set<String> goneValues, Set<String> goneRoots) {
   private static final Comparator<VersionNode> ORDER =
       Comparator.<VersionNode>comparingLong(node -> node.branch().startMillis())
           .thenComparing(node -> node.branch().process())
@@ -63,7 +65,7 @@ public record VersionTrees(Root root, List<VersionNode> nodes, Set<String> gone)
    * @param roots of roots
    */
   public static VersionTrees of(Collection<String> texts, Collection<String> roots) {
-    Set<String> gone = new HashSet<>();
+    Set<String> goneRoots = new HashSet<>();
     Root root = Root.NONE;
     for (String text : roots) {
       Root each = Root.parse(text).orElse(Root.NONE);
@@ -71,21 +73,23 @@ public record VersionTrees(Root root, List<VersionNode> nodes, Set<String> gone)
         root = each;
       }
       if (Root.parse(text).isPresent()) {
-        gone.add(text);
+        goneRoots.add(text);
       }
     }
-    gone.remove(root.text());
+    goneRoots.remove(root.text());
+    Set<String> goneValues = new HashSet<>();
     List<VersionNode> nodes = new ArrayList<>();
     for (String text : new HashSet<>(texts)) {
       Optional<VersionNode> node = VersionNode.parse(text);
       if (node.isPresent() && node.get().branch().startMillis() > root.horizonMillis) {
         nodes.add(node.get());
       } else if (node.isPresent()) {
-        gone.add(text);
+        goneValues.add(text);
       }
     }
     nodes.sort(ORDER);
-    return new VersionTrees(root, List.copyOf(nodes), Set.copyOf(gone));
+    return new VersionTrees(
+        root, List.copyOf(nodes), Set.copyOf(goneValues), Set.copyOf(goneRoots));
   }
 
   /** The last value of each branch: what it has added is in it. */
@@ -140,7 +144,7 @@ public record VersionTrees(Root root, List<VersionNode> nodes, Set<String> gone)
    */
   public long prunable(int trail, long horizonMillis) {
     long old = tips().stream().filter(tip -> tip.branch().startMillis() <= horizonMillis).count();
-    return gone.size() + superseded(trail).size() + old;
+    return goneValues.size() + goneRoots.size() + superseded(trail).size() + old;
   }
 
   /** A root of all branches that began until then; empty if that is none but those of this one. */

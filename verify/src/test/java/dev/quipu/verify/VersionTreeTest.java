@@ -185,7 +185,8 @@ final class VersionTreeTest {
 
     private void drop() {
       Set<String> gone = new HashSet<>(resolved().superseded(random.nextInt(3)));
-      gone.addAll(resolved().gone());
+      gone.addAll(resolved().goneValues());
+      gone.addAll(resolved().goneRoots());
       gone.removeIf(text -> random.nextInt(3) == 0); // not all, as if it was broken off
       stored.removeIf(text -> gone.contains(text) && dropped.add(text));
       roots.removeIf(text -> gone.contains(text) && droppedRoots.add(text));

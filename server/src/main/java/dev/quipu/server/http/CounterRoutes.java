@@ -120,13 +120,10 @@ final class CounterRoutes {
       case AddResult.Replayed again -> members(add, again.added(), again.value(), true);
       case AddResult.Refused refused -> throw refused(add, refused);
       case AddResult.Conflict conflict ->
-          throw new Problem(
-                  422,
-                  "request-id-reused",
-                  "The request id was used for another request",
-                  "the first request under this id added %d or had other bounds"
-                      .formatted(conflict.added()))
-              .with("name", add.counter());
+          throw Problem.requestIdReused(
+              add.counter(),
+              "the first request under this id added %d or had other bounds"
+                  .formatted(conflict.added()));
     };
   }
 

@@ -53,6 +53,11 @@ final class Problem extends RuntimeException {
     return new Problem(400, "bad-request", "The request is not valid", detail);
   }
 
+  static Problem requestIdReused(String name, String detail) {
+    String title = "The request id was used for another request";
+    return new Problem(422, "request-id-reused", title, detail).with("name", name);
+  }
+
   static Problem notFound(String detail) {
     return new Problem(404, "not-found", "Not found", detail);
   }

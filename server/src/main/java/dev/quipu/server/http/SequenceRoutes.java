@@ -29,13 +29,10 @@ final class SequenceRoutes {
         yield numbered.replayed() ? answer.with("Idempotent-Replayed", "true") : answer;
       }
       case SequenceOfRecords.Conflict conflict ->
-          throw new Problem(
-                  422,
-                  "request-id-reused",
-                  "The request id was used for another request",
-                  "the first request under this id has number %d and another payload"
-                      .formatted(conflict.number()))
-              .with("name", exchange.variable());
+          throw Problem.requestIdReused(
+              exchange.variable(),
+              "the first request under this id has number %d and another payload"
+                  .formatted(conflict.number()));
     };
   }
 

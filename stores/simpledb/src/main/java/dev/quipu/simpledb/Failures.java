@@ -12,12 +12,25 @@ import java.net.http.HttpTimeoutException;
 final class Failures {
   private Failures() {}
 
+  /** What a call came to that ended so. */
+  static StoreException of(Exception e, Outcome lost) {
+    return switch (e) {
+      case SimpleDbException answer -> of(answer, lost);
+      case InterruptedException interrupted -> {
+        Thread.currentThread().interrupt();
+        yield new StoreException(lost, Reason.UNAVAILABLE, "SimpleDB: interrupted", e);
+      }
+      case IOException none -> of(none, lost);
+      default -> throw new IllegalArgumentException("no failure of a call", e);
+    };
+  }
+
   /**
    * An answer of 4xx means that nothing was done; one of 5xx, or none at all, means nothing.
    *
    * @param lost what it means if there was no such answer
    */
-  static StoreException of(SimpleDbException e, Outcome lost) {
+  private static StoreException of(SimpleDbException e, Outcome lost) {
     String message = "SimpleDB: " + e.getMessage();
     if (e.status() == 503) {
       return new StoreException(lost, Reason.THROTTLED, message, e);
@@ -41,7 +54,7 @@ final class Failures {
   }
 
   /** No answer. */
-  static StoreException of(IOException e, Outcome lost) {
+  private static StoreException of(IOException e, Outcome lost) {
     String message = "SimpleDB: " + e;
     return switch (e) {
       case ConnectException refused ->
@@ -51,11 +64,5 @@ final class Failures {
       case HttpTimeoutException late -> new StoreException(lost, Reason.TIMEOUT, message, e);
       default -> new StoreException(lost, Reason.UNAVAILABLE, message, e);
     };
-  }
-
-  /** The caller was interrupted while it waited. */
-  static StoreException of(InterruptedException e, Outcome lost) {
-    Thread.currentThread().interrupt();
-    return new StoreException(lost, Reason.UNAVAILABLE, "SimpleDB: interrupted", e);
   }
 }

@@ -218,14 +218,10 @@ public final class SimpleDbDriver implements StoreDriver {
     try {
       client.call(action, parameters);
       return true;
-    } catch (SimpleDbException e) {
-      if (e.isUnmet()) {
+    } catch (SimpleDbException | IOException | InterruptedException e) {
+      if (e instanceof SimpleDbException answer && answer.isUnmet()) {
         return false;
       }
-      throw Failures.of(e, Outcome.UNKNOWN);
-    } catch (IOException e) {
-      throw Failures.of(e, Outcome.UNKNOWN);
-    } catch (InterruptedException e) {
       throw Failures.of(e, Outcome.UNKNOWN);
     }
   }
@@ -382,11 +378,7 @@ public final class SimpleDbDriver implements StoreDriver {
   private Reply call(Outcome lost, String action, Map<String, String> parameters) {
     try {
       return client.call(action, parameters);
-    } catch (SimpleDbException e) {
-      throw Failures.of(e, lost);
-    } catch (IOException e) {
-      throw Failures.of(e, lost);
-    } catch (InterruptedException e) {
+    } catch (SimpleDbException | IOException | InterruptedException e) {
       throw Failures.of(e, lost);
     }
   }
