@@ -19,6 +19,11 @@ public enum Capability {
   TOKEN_BATCH,
   /** {@link StoreDriver#scan}. */
   ORDERED_SCAN,
+  /**
+   * {@link StoreDriver#scan} with {@link Consistency#EVENTUAL} alone: what it shows may be old, and
+   * what is new may be missing. Who has {@link #ORDERED_SCAN} can do this too.
+   */
+  EVENTUAL_SCAN,
   /** Expired items are removed by the store itself, some time later. */
   NATIVE_EXPIRY,
   /** An acknowledged write survives a power cut. */

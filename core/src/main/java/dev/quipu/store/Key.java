@@ -23,6 +23,7 @@ public record Key(String partition, String sort) implements Comparable<Key> {
   /** By code point, which is the order of the bytes of UTF-8: what every store sorts by. */
   public static final Comparator<String> ORDER = Key::compare;
 
+  private static final int GROUP_BYTES_MAX = 400;
   private static final char DIGEST = '\u0001'; // no partition begins with a control character
 
   /**
@@ -39,6 +40,22 @@ public record Key(String partition, String sort) implements Comparable<Key> {
   public int compareTo(Key other) {
     int byPartition = compare(partition, other.partition);
     return byPartition != 0 ? byPartition : compare(sort, other.sort);
+  }
+
+  /**
+   * One name for the whole key, on stores that have no partitions: its group, a slash, and the
+   * sort. Keys of a partition are in {@link #ORDER} of their places.
+   *
+   * @return at most 1,430 bytes of UTF-8
+   */
+  public String place() {
+    return group(partition) + "/" + sort;
+  }
+
+  /** What the places of all keys of a partition begin with, before a slash, and no other's do. */
+  public static String group(String partition) {
+    String shortened = shortened(partition, GROUP_BYTES_MAX);
+    return shortened.length() + "/" + shortened;
   }
 
   /**

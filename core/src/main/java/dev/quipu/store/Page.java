@@ -14,4 +14,18 @@ public record Page(List<Item> items, Optional<String> resumeAt) {
   public Page {
     items = List.copyOf(items);
   }
+
+  /**
+   * The page of a scan.
+   *
+   * @param found in the order of the scan; one more than the scan asks for where there are more
+   */
+  public static Page of(Scan scan, List<Item> found) {
+    if (found.size() <= scan.itemsMax()) {
+      return new Page(found, Optional.empty());
+    }
+    List<Item> items = found.subList(0, scan.itemsMax());
+    Item border = scan.descending() ? items.getLast() : found.get(scan.itemsMax());
+    return new Page(items, Optional.of(border.key().sort()));
+  }
 }

@@ -130,10 +130,13 @@ public final class Store {
   /**
    * One page of one partition, less what has expired.
    *
-   * @throws UnsupportedOperationException if the store has no order
+   * @throws UnsupportedOperationException if the store has no order, or only an eventual one and
+   *     the scan is strong
    */
   public Page scan(Scan scan) {
-    if (!profile.has(Capability.ORDERED_SCAN)) {
+    boolean eventually =
+        scan.consistency() == Consistency.EVENTUAL && profile.has(Capability.EVENTUAL_SCAN);
+    if (!eventually && !profile.has(Capability.ORDERED_SCAN)) {
       throw profile.lacks(Capability.ORDERED_SCAN);
     }
     Page page = attempt(() -> driver.scan(scan));

@@ -1,5 +1,6 @@
 package dev.quipu.store;
 
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -11,16 +12,29 @@ import java.util.Set;
  * @param batchItemsMax most writes in one batch
  * @param itemBytesMax most bytes of fields in one write: names and texts in UTF-8, 8 a number. An
  *     item may grow beyond by updates, until the store refuses with {@link Reason#INVALID}
+ * @param writeGroup what the store writes one after the other, and at what rate; empty where
+ *     writers of other items do not matter
  */
 public record StoreProfile(
     String name,
     Set<Capability> capabilities,
     Atomicity atomicity,
     int batchItemsMax,
-    int itemBytesMax) {
+    int itemBytesMax,
+    Optional<WriteGroup> writeGroup) {
   /** Copies the set. */
   public StoreProfile {
     capabilities = Set.copyOf(capabilities);
+  }
+
+  /** One without groups of items that are written one after the other. */
+  public StoreProfile(
+      String name,
+      Set<Capability> capabilities,
+      Atomicity atomicity,
+      int batchItemsMax,
+      int itemBytesMax) {
+    this(name, capabilities, atomicity, batchItemsMax, itemBytesMax, Optional.empty());
   }
 
   /** Whether the store can do this. */

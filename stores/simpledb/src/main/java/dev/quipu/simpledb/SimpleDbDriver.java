@@ -286,12 +286,7 @@ public final class SimpleDbDriver implements StoreDriver {
     }
     Comparator<Item> order = Comparator.comparing(item -> item.key().sort(), Key.ORDER);
     items.sort(scan.descending() ? order.reversed() : order);
-    if (items.size() < wanted) {
-      return new Page(items, Optional.empty());
-    }
-    List<Item> page = items.subList(0, scan.itemsMax());
-    Item border = scan.descending() ? page.getLast() : items.get(scan.itemsMax());
-    return new Page(page, Optional.of(border.key().sort()));
+    return Page.of(scan, items);
   }
 
   /** By {@code count(*)}, whose answer may be a part, with a token for the rest. */

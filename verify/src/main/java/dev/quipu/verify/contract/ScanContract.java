@@ -104,6 +104,25 @@ interface ScanContract extends StoreFixture {
     assertEquals(0, store().count(Scan.all("q")));
   }
 
+  @Test
+  @Needs(Capability.EVENTUAL_SCAN)
+  default void anEventualScanShowsSomeOfWhatIsThereInOrder() {
+    List<String> sorts = new ArrayList<>();
+    for (int i = 0; i < 25; i++) {
+      sorts.add("%03d".formatted(i));
+      applied(store().write(number(new Key("p", sorts.get(i)), i)));
+    }
+    applied(store().write(number(new Key("o", "x"), 1)));
+    for (boolean descending : List.of(false, true)) {
+      Scan scan = new Scan("p", "005", Optional.of("020"), descending, 7, Consistency.EVENTUAL);
+      List<String> found = new ArrayList<>();
+      store().scanAll(scan, page -> page.forEach(item -> found.add(item.key().sort())));
+      List<String> expected = new ArrayList<>(sorts.subList(5, 20));
+      expected.retainAll(found);
+      assertEquals(descending ? expected.reversed() : expected, found);
+    }
+  }
+
   private List<String> sorts(String from, Optional<String> until, boolean descending, int page) {
     List<String> found = new ArrayList<>();
     Scan scan = new Scan("p", from, until, descending, page, Consistency.STRONG);

@@ -36,6 +36,11 @@ public abstract class TechniquesContract {
   /** Opens an empty store. */
   protected abstract StoreDriver openStore() throws Exception;
 
+  /** Whether a sweep sees all that has expired; else some of it only later. */
+  protected boolean isSweptAtOnce() {
+    return true;
+  }
+
   /** One technique on the store. */
   abstract class OnStore extends CountersContract {
     private final TechniqueSpec spec;
@@ -200,6 +205,11 @@ public abstract class TechniquesContract {
 
   @Nested
   final class OfViews extends ViewsContract {
+    @Override
+    protected boolean isSweptAtOnce() {
+      return TechniquesContract.this.isSweptAtOnce();
+    }
+
     @Override
     protected StoreDriver openStore() throws Exception {
       return TechniquesContract.this.openStore();

@@ -49,6 +49,9 @@ public abstract class ViewsContract {
   /** Opens an empty store. */
   protected abstract StoreDriver openStore() throws Exception;
 
+  /** See {@link TechniquesContract#isSweptAtOnce}. */
+  protected abstract boolean isSweptAtOnce();
+
   @BeforeEach
   final void openViews() throws Exception {
     clock = new ManualClock(Clock.system().epochMillis());
@@ -188,10 +191,12 @@ public abstract class ViewsContract {
     assertEquals(0, Sweeper.sweep(store));
     clock.advance(Duration.ofMillis(1));
     long removed = Sweeper.sweep(store);
-    assertTrue(removed == 30 || removed == 0, removed + " were removed");
-    if (removed > 0) {
-      Scan all = Scan.all("views/" + PAGE);
-      assertEquals(1, driver.scan(all).items().size(), "the number of views");
+    assertTrue(removed == 30 || removed == 0 || !isSweptAtOnce(), removed + " were removed");
+    if (removed == 30) {
+      if (driver.profile().has(Capability.ORDERED_SCAN)) {
+        Scan all = Scan.all("views/" + PAGE);
+        assertEquals(1, driver.scan(all).items().size(), "the number of views");
+      }
       assertEquals(0, Sweeper.sweep(store));
     }
     assertEquals(OptionalLong.of(30), views.count(PAGE));

@@ -32,7 +32,8 @@ public final class LimitedDriver implements StoreDriver {
             left,
             left.contains(Capability.ATOMIC_BATCH) ? full.atomicity() : Atomicity.ITEM,
             full.batchItemsMax(),
-            full.itemBytesMax());
+            full.itemBytesMax(),
+            full.writeGroup());
   }
 
   @Override

@@ -1,0 +1,142 @@
+package dev.quipu.store;
+
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * The writes of a store that knows no conditions but has transactions: read, judge here by {@link
+ * Write#applyTo}, put, commit. For drivers.
+ *
+ * <p>Where another came between, it begins again after a pause that grows, {@link #ATTEMPTS_MAX}
+ * times in all. This waits by the clock of the machine: it is the store that needs the time.
+ */
+public final class Transactions {
+  /** Most transactions for one call, each of which another came between. */
+  public static final int ATTEMPTS_MAX = 12;
+
+  private static final Duration PAUSE_MIN = Duration.ofMillis(5);
+  private static final Duration PAUSE_MAX = Duration.ofMillis(500);
+
+  private final Supplier<Transaction> begin;
+  // Each state's token is new, whichever process makes it, so that no version returns.
+  private final String tokens = Long.toString(Randomness.secure().nextLong(), Character.MAX_RADIX);
+  private final AtomicLong states = new AtomicLong();
+
+  /**
+   * One transaction. What it read is as it was at one moment, and still so when it commits. Its
+   * calls throw {@link StoreException}: only {@link #commit} may be unknown.
+   */
+  public interface Transaction extends AutoCloseable {
+    /** One answer for each key, in the same order. */
+    List<Optional<Item>> get(List<Key> keys);
+
+    /** Stores a whole item, once it is committed. */
+    void put(Item item);
+
+    /** Removes an item, once it is committed. */
+    void delete(Key key);
+
+    /** All or nothing. */
+    void commit();
+
+    /** Gives up what was not committed. Never throws. */
+    @Override
+    void close();
+  }
+
+  /** Another transaction came between, and this one had no effect. */
+  public static final class Contended extends StoreException {
+    private static final long serialVersionUID = 1;
+
+    /** Makes one. */
+    public Contended(String message, Throwable cause) {
+      super(Outcome.NOT_APPLIED, Reason.THROTTLED, message, cause);
+    }
+  }
+
+  /** Writes by transactions that {@code begin} makes. */
+  public Transactions(Supplier<Transaction> begin) {
+    this.begin = begin;
+  }
+
+  /** As {@link StoreDriver#write}. */
+  public WriteResult write(Write write) {
+    return apply(List.of(write));
+  }
+
+  /** As {@link StoreDriver#writeAll} without a token. */
+  public WriteResult writeAll(List<Write> writes) {
+    WriteResult result = apply(writes);
+    return result instanceof WriteResult.Applied
+        ? new WriteResult.Applied(Optional.empty())
+        : result;
+  }
+
+  /** The result of a batch; if it was applied, with what the last write left. */
+  private WriteResult apply(List<Write> writes) {
+    return repeated(transaction -> apply(writes, transaction));
+  }
+
+  private WriteResult apply(List<Write> writes, Transaction transaction) {
+    List<Key> keys = writes.stream().map(Write::key).toList();
+    List<Optional<Item>> before = transaction.get(keys);
+    List<Optional<Item>> after = new ArrayList<>(writes.size());
+    for (int i = 0; i < writes.size(); i++) {
+      switch (writes.get(i).applyTo(before.get(i), nextVersion())) {
+        case Write.Effect.Unmet unmet -> {
+          return new WriteResult.ConditionFailed(keys.get(i), before.get(i));
+        }
+        case Write.Effect.Now now -> after.add(now.item());
+      }
+    }
+    for (int i = 0; i < keys.size(); i++) {
+      Key key = keys.get(i);
+      after.get(i).ifPresentOrElse(transaction::put, () -> transaction.delete(key));
+    }
+    transaction.commit();
+    return new WriteResult.Applied(after.getLast());
+  }
+
+  /** As {@link StoreDriver#getAll}. */
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    return repeated(transaction -> {
+      List<Optional<Item>> found = transaction.get(keys);
+      transaction.commit(); // only now it is certain that all was of one moment
+      return found;
+    });
+  }
+
+  private <T> T repeated(Function<Transaction, T> call) {
+    for (int attempt = 1; ; attempt++) {
+      try (Transaction transaction = begin.get()) {
+        return call.apply(transaction);
+      } catch (Contended e) {
+        if (attempt == ATTEMPTS_MAX) {
+          throw e;
+        }
+      }
+      pause(attempt);
+    }
+  }
+
+  private static void pause(int attempt) {
+    long longest = Math.min(PAUSE_MAX.toNanos(), PAUSE_MIN.toNanos() << Math.min(attempt, 20));
+    try {
+      Clock.system().sleep(Duration.ofNanos(Randomness.secure().nextLong(longest + 1)));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two attempts");
+    }
+  }
+
+  private Version nextVersion() {
+    return new Version(tokens + "." + Long.toString(states.incrementAndGet(), Character.MAX_RADIX));
+  }
+}

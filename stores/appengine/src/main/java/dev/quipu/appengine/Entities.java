@@ -1,0 +1,102 @@
+package dev.quipu.appengine;
+
+import com.google.appengine.api.datastore.Entity;
+import com.google.appengine.api.datastore.KeyFactory;
+import com.google.appengine.api.datastore.Text;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.Version;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** How items become entities; {@link AppEngineDriver} has the layout. */
+final class Entities {
+  static final String KIND = "Quipu";
+  static final String PLACE = "at";
+  static final String EXPIRY = "x";
+
+  private static final String GROUP_KIND = "QuipuGroup";
+  private static final String VERSION = "v";
+  private static final String FIELD = "f.";
+
+  private final Atomicity group;
+
+  /** Entities whose groups reach so far. */
+  Entities(Atomicity group) {
+    this.group = group;
+  }
+
+  /** The root of a partition's group, if partitions are groups. */
+  Optional<com.google.appengine.api.datastore.Key> root(String partition) {
+    return group == Atomicity.PARTITION
+        ? Optional.of(KeyFactory.createKey(GROUP_KIND, Key.group(partition)))
+        : Optional.empty();
+  }
+
+  com.google.appengine.api.datastore.Key key(Key key) {
+    return root(key.partition())
+        .map(root -> KeyFactory.createKey(root, KIND, key.place()))
+        .orElseGet(() -> KeyFactory.createKey(KIND, key.place()));
+  }
+
+  Entity entity(Item item) {
+    Entity entity = new Entity(key(item.key()));
+    entity.setIndexedProperty(PLACE, item.key().place());
+    entity.setUnindexedProperty(VERSION, item.version().token());
+    item.expiresAt().ifPresent(at -> entity.setIndexedProperty(EXPIRY, at.toEpochMilli()));
+    item.fields()
+        .forEach((name, field) -> {
+          Object value =
+              switch (field) {
+                case Field.Number number -> number.value();
+                case Field.Text text -> new Text(text.value());
+                case Field.Tokens tokens -> tokens.values().stream().map(Text::new).toList();
+              };
+          entity.setUnindexedProperty(FIELD + name, value);
+        });
+    return entity;
+  }
+
+  /**
+   * The item that an entity is.
+   *
+   * @throws StoreException if it has values that Quipu does not store
+   */
+  static Item item(Key key, Entity entity) {
+    Map<String, Field> fields = new HashMap<>();
+    for (Map.Entry<String, @Nullable Object> each : entity.getProperties().entrySet()) {
+      if (each.getKey().startsWith(FIELD)) {
+        fields.put(each.getKey().substring(FIELD.length()), field(key, each.getValue()));
+      }
+    }
+    Optional<Instant> expiresAt =
+        Optional.ofNullable((Long) entity.getProperty(EXPIRY)).map(Instant::ofEpochMilli);
+    String version = String.valueOf(entity.getProperty(VERSION));
+    return new Item(key, fields, new Version(version), expiresAt);
+  }
+
+  private static Field field(Key key, @Nullable Object value) {
+    return switch (value) {
+      case Long number -> new Field.Number(number);
+      case Text text -> new Field.Text(text.getValue());
+      case Collection<?> tokens -> new Field.Tokens(tokens(tokens));
+      case null, default ->
+          throw StoreException.notApplied(
+              Reason.CORRUPT, "App Engine: %s has a value of another kind".formatted(key));
+    };
+  }
+
+  private static Set<String> tokens(Collection<?> values) {
+    return values.stream().map(each -> ((Text) each).getValue()).collect(Collectors.toSet());
+  }
+}

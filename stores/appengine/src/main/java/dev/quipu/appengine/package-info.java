@@ -1,0 +1,5 @@
+/** Counts on the datastore of App Engine. */
+@NullMarked
+package dev.quipu.appengine;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,12 @@
+package dev.quipu.appengine;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.verify.contract.StoreContract;
+
+/** Google's stubs as a store, an entity group for each item. */
+final class ItemGroupsTest extends StoreContract {
+  @Override
+  protected StoreDriver open() {
+    return AppEngineDriver.withItemsAsGroups(Stubs.startAnew());
+  }
+}

@@ -1,0 +1,18 @@
+package dev.quipu.appengine;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.verify.contract.TechniquesContract;
+
+/** All techniques on Google's stubs, an entity group for each partition. */
+final class PartitionGroupsTechniquesTest extends TechniquesContract {
+  @Override
+  protected StoreDriver openStore() {
+    return AppEngineDriver.withPartitionsAsGroups(Stubs.startAnew());
+  }
+
+  /** What has expired is found by a query across groups. */
+  @Override
+  protected boolean isSweptAtOnce() {
+    return false;
+  }
+}

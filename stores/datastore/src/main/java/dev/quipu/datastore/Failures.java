@@ -1,0 +1,66 @@
+package dev.quipu.datastore;
+
+import com.google.cloud.datastore.DatastoreException;
+import com.google.rpc.Code;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.Transactions;
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.util.Optional;
+import org.apache.http.conn.ConnectTimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** What an error of Datastore, or of the way there, says about the effect of a call. */
+final class Failures {
+  private Failures() {}
+
+  /**
+   * What a call came to that ended so.
+   *
+   * @param lost what it means for the call if nobody knows whether it was done
+   */
+  static StoreException of(DatastoreException e, Outcome lost) {
+    String message = "Datastore: %s (%s)".formatted(e.getMessage(), e.getReason());
+    for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+      Optional<StoreException> lostOnTheWay = ofConnection(cause, message, lost, e);
+      if (lostOnTheWay.isPresent()) {
+        return lostOnTheWay.get();
+      }
+    }
+    return switch (code(e)) {
+      case ABORTED -> new Transactions.Contended(message, e);
+      case RESOURCE_EXHAUSTED ->
+          new StoreException(Outcome.NOT_APPLIED, Reason.THROTTLED, message, e);
+      case INVALID_ARGUMENT, FAILED_PRECONDITION, NOT_FOUND, ALREADY_EXISTS, OUT_OF_RANGE ->
+          new StoreException(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+      case PERMISSION_DENIED, UNAUTHENTICATED ->
+          new StoreException(Outcome.NOT_APPLIED, Reason.DENIED, message, e);
+      case UNIMPLEMENTED -> new StoreException(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+      case DEADLINE_EXCEEDED -> new StoreException(lost, Reason.TIMEOUT, message, e);
+      default -> new StoreException(lost, Reason.UNAVAILABLE, message, e);
+    };
+  }
+
+  private static Optional<StoreException> ofConnection(
+      Throwable cause, String message, Outcome lost, DatastoreException e) {
+    return switch (cause) {
+      case ConnectTimeoutException late -> // or no free connection
+          Optional.of(new StoreException(Outcome.NOT_APPLIED, Reason.TIMEOUT, message, e));
+      case ConnectException refused ->
+          Optional.of(new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e));
+      case UnknownHostException nowhere ->
+          Optional.of(new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e));
+      case SocketTimeoutException late ->
+          Optional.of(new StoreException(lost, Reason.TIMEOUT, message, e));
+      default -> Optional.empty();
+    };
+  }
+
+  private static Code code(DatastoreException e) {
+    @Nullable Code code = Code.forNumber(e.getCode());
+    return code == null ? Code.UNKNOWN : code;
+  }
+}

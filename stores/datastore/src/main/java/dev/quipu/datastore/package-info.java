@@ -1,0 +1,5 @@
+/** Counts on Google Cloud Datastore. */
+@NullMarked
+package dev.quipu.datastore;
+
+import org.jspecify.annotations.NullMarked;

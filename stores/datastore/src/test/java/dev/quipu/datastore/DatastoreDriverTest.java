@@ -1,0 +1,14 @@
+package dev.quipu.datastore;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.verify.contract.StoreContract;
+import java.time.Duration;
+
+/** Google's emulator as a store. */
+final class DatastoreDriverTest extends StoreContract {
+  @Override
+  protected StoreDriver open() {
+    return StoreProvider.open(Emulator.newUri(Emulator.server().port(), Duration.ofSeconds(5)));
+  }
+}

@@ -1,0 +1,5 @@
+/** Tests of the driver for Google Cloud Datastore. */
+@NullMarked
+package dev.quipu.datastore;
+
+import org.jspecify.annotations.NullMarked;
