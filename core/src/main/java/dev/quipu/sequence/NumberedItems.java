@@ -54,10 +54,9 @@ final class NumberedItems {
     return number < 1 ? Optional.empty() : store.get(key(series, number), Consistency.STRONG);
   }
 
-  /** The item under the highest number, on a store with order. */
-  Optional<Item> newest(String series) {
-    Scan scan =
-        new Scan(partition(series), NUMBER, Optional.of(NUMBERS_END), true, 1, Consistency.STRONG);
+  /** The item under the highest number, on a store with order; or one that was it lately. */
+  Optional<Item> newest(String series, Consistency consistency) {
+    Scan scan = new Scan(partition(series), NUMBER, Optional.of(NUMBERS_END), true, 1, consistency);
     return store.scan(scan).items().stream().findFirst();
   }
 }

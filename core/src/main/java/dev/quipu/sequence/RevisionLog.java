@@ -111,7 +111,7 @@ public final class RevisionLog {
     Limits.checkText("entity", entity, Limits.NAME_BYTES_MAX);
     NumberedItems.checkPayload(payload);
     String call = RequestId.random(random).bits();
-    Optional<Item> newest = items.newest(series);
+    Optional<Item> newest = items.newest(series, Consistency.STRONG);
     while (true) {
       newest.ifPresent(item -> bringUp(series, item));
       long number = newest.map(NumberedItems::number).orElse(0L) + 1;
@@ -182,7 +182,9 @@ public final class RevisionLog {
   /** The newest revision of a series; one read. */
   public Optional<Revision> newest(String series) {
     NumberedItems.checkSeries(series);
-    return items.newest(series).map(item -> Revision.of(NumberedItems.number(item), item));
+    return items
+        .newest(series, Consistency.STRONG)
+        .map(item -> Revision.of(NumberedItems.number(item), item));
   }
 
   /** How many entities there are; one read. */
@@ -194,7 +196,7 @@ public final class RevisionLog {
   public Optional<Revision> current(String series, String entity) {
     NumberedItems.checkSeries(series);
     Limits.checkText("entity", entity, Limits.NAME_BYTES_MAX);
-    items.newest(series).ifPresent(item -> bringUp(series, item));
+    items.newest(series, Consistency.STRONG).ifPresent(item -> bringUp(series, item));
     return head(series, entity)
         .filter(head -> head.number(THERE) == 1)
         .map(head -> head.number(NUMBER))

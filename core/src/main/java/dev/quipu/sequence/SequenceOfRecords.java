@@ -17,6 +17,8 @@ import dev.quipu.store.WriteResult;
 import dev.quipu.technique.UntilDefinite;
 import dev.quipu.time.Randomness;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,11 +48,11 @@ import org.slf4j.LoggerFactory;
  *         unless it has another payload: a conflict.
  *      c. There is another's: go up by one, and to 2, without looking for the highest again.
  *      d. Unknown: store it under the same number again, never under another one.
- *   With an id of the caller's:
- *     where the store has transactions, the note and the record are stored in one; the note was
- *     there: it has the number.
- *     Elsewhere, first store the note with the highest number, if there is none; then look at
- *     every number above the one in the note, by 2. Some numbers on, the note is told how far.
+ *   Where the store has transactions, a note and its record are stored in one; the note was there:
+ *   it has the number. Requests of one process that come at the same time go in one transaction,
+ *   and have numbers in a row.
+ *   Elsewhere, first store the note with the highest number, if there is none; then look at every
+ *   number above the one in the note, by 2. Some numbers on, the note is told how far.
  *
  * Why it is right. A number is taken by storing the record under it, which only one can do; nobody
  * goes past a number that is free, so none stays free. Whoever repeats a request looks at every
@@ -64,8 +66,10 @@ import org.slf4j.LoggerFactory;
  *   | between record, number | the note without it  | finds the record above its number  |
  *
  * Cost. One round trip to find the highest, one to store. With N writers at once, each meets some
- * of the others' numbers on its way up. With an id two items more in one transaction, or two round
- * trips more without. On a store without order the highest number is found by doubling and halving.
+ * of the others' numbers on its way up; writers of one process do not meet where the store has
+ * transactions, which is what makes it fast. With an id one item more, or two round trips more
+ * without transactions. Where a scan is eventual or there is none, the highest number is found by
+ * doubling and halving from the one that is known.
  *
  * Source. "Sequence numbers for records without a counter" (App Engine).
  */
@@ -86,11 +90,13 @@ public final class SequenceOfRecords {
   private static final String FROM = "from";
   private static final int OTHERS_MAX = 16; // met one after the other, before looking again
   private static final int SERIES_MAX = 100_000;
+  private static final int TOGETHER_MAX = 50;
 
   private final Store store;
   private final NumberedItems items;
   private final RandomGenerator random;
   private final Map<String, Long> known = new ConcurrentHashMap<>();
+  private final Map<String, Together<Attempt, Result>> together = new ConcurrentHashMap<>();
 
   /** The definite answer to a request for a number. */
   public sealed interface Result {
@@ -151,16 +157,22 @@ public final class SequenceOfRecords {
     NumberedItems.checkSeries(series);
     NumberedItems.checkPayload(payload);
     RequestId own = id == null ? RequestId.random(random) : id;
-    Attempt attempt = new Attempt(series, own, payload, Long.toHexString(random.nextLong()));
-    if (id == null) {
-      return climbAlone(attempt);
+    Attempt attempt =
+        new Attempt(series, own, payload, Long.toHexString(random.nextLong()), id != null);
+    if (!store.profile().has(Capability.ATOMIC_BATCH)) {
+      return attempt.hasNote ? climbFromNote(attempt) : climbAlone(attempt);
     }
-    return store.profile().has(Capability.ATOMIC_BATCH)
-        ? climbWithNote(attempt)
-        : climbFromNote(attempt);
+    if (together.size() >= SERIES_MAX) {
+      together.clear(); // who is under way goes on; who comes now meets others' numbers
+    }
+    int requestsMax = Math.min(TOGETHER_MAX, store.profile().batchItemsMax() / 2);
+    return together
+        .computeIfAbsent(series, key -> new Together<>(requestsMax))
+        .call(attempt, attempts -> climbTogether(series, attempts));
   }
 
-  private record Attempt(String series, RequestId id, String payload, String call) {
+  private record Attempt(
+      String series, RequestId id, String payload, String call, boolean hasNote) {
     boolean isOwn(Item record) {
       return record.text(NumberedRecord.ID).equals(Optional.of(id.bits()));
     }
@@ -238,27 +250,81 @@ public final class SequenceOfRecords {
     }
   }
 
-  private Result climbWithNote(Attempt attempt) {
-    long number = start(attempt.series) + 1;
-    int others = 0;
-    while (true) {
-      long next = number;
-      Write note = note(attempt, Map.of(NUMBER, new Field.Number(number)));
-      WriteResult result =
-          untilKnown(attempt, () -> store.writeAll(List.of(note, record(attempt, next)), null));
-      if (result instanceof WriteResult.Applied) {
-        remember(attempt.series, number);
-        return new Numbered(number, false);
-      }
-      WriteResult.ConditionFailed failed = (WriteResult.ConditionFailed) result;
-      if (failed.key().equals(note.key())) {
-        long given = failed.found().orElseThrow().number(NUMBER);
-        Item stored = items.get(attempt.series, given).orElseThrow();
-        return attempt.found(given, stored);
-      }
-      others++;
-      number = (others % OTHERS_MAX == 0 ? Math.max(number, last(attempt.series)) : number) + 1;
+  private List<Result> climbTogether(String series, List<Attempt> attempts) {
+    Map<Attempt, Result> results = new HashMap<>();
+    List<Attempt> left = new ArrayList<>(attempts);
+    while (!left.isEmpty()) { // twins under one id go one after the other
+      Map<RequestId, Attempt> distinct = new LinkedHashMap<>();
+      left.forEach(each -> distinct.putIfAbsent(each.id, each));
+      results.putAll(climbInARow(series, List.copyOf(distinct.values())));
+      left.removeAll(results.keySet());
     }
+    return attempts.stream().map(results::get).toList();
+  }
+
+  /** All of them in one transaction, as far as they are not there yet. */
+  private Map<Attempt, Result> climbInARow(String series, List<Attempt> attempts) {
+    Map<Attempt, Result> results = new HashMap<>();
+    List<Attempt> left = new ArrayList<>(attempts);
+    long number = start(series) + 1;
+    int others = 0;
+    while (!left.isEmpty()) {
+      long first = number;
+      WriteResult result = untilKnown(left.getFirst(), () -> writeTogether(left, first));
+      switch (result) {
+        case WriteResult.Applied applied -> {
+          for (int i = 0; i < left.size(); i++) {
+            results.put(left.get(i), new Numbered(first + i, false));
+          }
+          remember(series, first + left.size() - 1);
+          left.clear();
+        }
+        case WriteResult.ConditionFailed failed -> {
+          if (left.stream().anyMatch(each -> noteKey(each).equals(failed.key()))) {
+            results.putAll(noted(left));
+          } else if (failed.key().equals(items.key(series, first))) {
+            Item found = failed.found().orElseThrow();
+            for (Attempt each : left) {
+              if (each.isOwn(found)) {
+                results.put(each, each.found(first, found));
+              }
+            }
+            others++;
+            number = (others % OTHERS_MAX == 0 ? Math.max(first, last(series)) : first) + 1;
+          } // else: one further up was taken a moment later than those before it
+          left.removeAll(results.keySet());
+        }
+      }
+    }
+    return results;
+  }
+
+  private WriteResult writeTogether(List<Attempt> attempts, long first) {
+    List<Write> writes = new ArrayList<>();
+    for (int i = 0; i < attempts.size(); i++) {
+      Attempt attempt = attempts.get(i);
+      if (attempt.hasNote) {
+        writes.add(note(attempt, Map.of(NUMBER, new Field.Number(first + i))));
+      }
+      writes.add(record(attempt, first + i));
+    }
+    return writes.size() == 1 ? store.write(writes.getFirst()) : store.writeAll(writes, null);
+  }
+
+  /** Those whose notes are there, with what their records tell. */
+  private Map<Attempt, Result> noted(List<Attempt> attempts) {
+    List<Attempt> asked = attempts.stream().filter(Attempt::hasNote).toList();
+    List<Optional<Item>> notes = store.getAll(asked.stream().map(this::noteKey).toList());
+    Map<Attempt, Result> results = new HashMap<>();
+    for (int i = 0; i < asked.size(); i++) {
+      if (notes.get(i).isPresent()) {
+        Attempt attempt = asked.get(i);
+        long given = notes.get(i).get().number(NUMBER);
+        Item record = items.get(attempt.series, given).orElseThrow();
+        results.put(attempt, attempt.found(given, record));
+      }
+    }
+    return results;
   }
 
   private Write note(Attempt attempt, Map<String, Field> fields) {
@@ -319,20 +385,25 @@ public final class SequenceOfRecords {
   public long last(String series) {
     NumberedItems.checkSeries(series);
     long last =
-        store.profile().has(Capability.ORDERED_SCAN) ? lastInOrder(series) : lastByHalving(series);
+        store.profile().has(Capability.ORDERED_SCAN)
+            ? lastInOrder(series, Consistency.STRONG)
+            : lastByHalving(series);
     if (last > 0) {
       remember(series, last);
     }
     return last;
   }
 
-  private long lastInOrder(String series) {
-    return items.newest(series).map(NumberedItems::number).orElse(0L);
+  private long lastInOrder(String series, Consistency consistency) {
+    return items.newest(series, consistency).map(NumberedItems::number).orElse(0L);
   }
 
   /** Numbers are taken without a gap, so those that are taken end somewhere. */
   private long lastByHalving(String series) {
     long taken = known.getOrDefault(series, 0L);
+    if (store.profile().has(Capability.EVENTUAL_SCAN)) {
+      taken = Math.max(taken, lastInOrder(series, Consistency.EVENTUAL));
+    }
     long step = 1;
     while (items.get(series, taken + step).isPresent()) {
       taken += step;

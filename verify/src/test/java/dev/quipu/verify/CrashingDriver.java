@@ -72,6 +72,11 @@ final class CrashingDriver implements StoreDriver {
   }
 
   @Override
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    return call(() -> driver.getAll(keys));
+  }
+
+  @Override
   public Page scan(Scan scan) {
     return call(() -> driver.scan(scan));
   }

@@ -46,7 +46,10 @@ final class SequenceFaultTest {
     noBatch.removeAll(Set.of(Capability.ATOMIC_BATCH, Capability.TOKEN_BATCH));
     Set<Capability> noOrder = EnumSet.copyOf(noBatch);
     noOrder.remove(Capability.ORDERED_SCAN);
-    return Stream.of(all, noBatch, noOrder);
+    Set<Capability> eventual = EnumSet.copyOf(all);
+    eventual.remove(Capability.ORDERED_SCAN);
+    eventual.add(Capability.EVENTUAL_SCAN);
+    return Stream.of(all, noBatch, noOrder, eventual);
   }
 
   @ParameterizedTest

@@ -70,7 +70,9 @@ public final class LimitedDriver implements StoreDriver {
 
   @Override
   public Page scan(Scan scan) {
-    require(Capability.ORDERED_SCAN);
+    if (scan.consistency() == Consistency.STRONG || !profile.has(Capability.EVENTUAL_SCAN)) {
+      require(Capability.ORDERED_SCAN);
+    }
     return driver.scan(scan);
   }
 
