@@ -11,6 +11,10 @@ import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.sequence.SequenceOfRecords.Conflict;
 import dev.quipu.sequence.SequenceOfRecords.Numbered;
 import dev.quipu.sequence.SequenceOfRecords.Result;
+import dev.quipu.sequence.SequenceWithGaps;
+import dev.quipu.sequence.UniqueValues;
+import dev.quipu.sequence.UniqueValues.Owned;
+import dev.quipu.sequence.UniqueValues.OwnedByOther;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.time.Clock;
@@ -165,5 +169,56 @@ public abstract class SequencesContract {
     assertThrows(IllegalArgumentException.class, () -> sequence.add(SERIES, most + "x"));
     assertThrows(IllegalArgumentException.class, () -> sequence.add("", "x"));
     assertEquals(1, sequence.last(SERIES));
+  }
+
+  // ---- with gaps
+
+  @Test
+  final void numbersWithGapsAreDistinct() throws Exception {
+    List<SequenceWithGaps> processes =
+        List.of(new SequenceWithGaps(store, 7), new SequenceWithGaps(store, 7));
+    List<List<Long>> taken =
+        Clients.together(
+            8,
+            client -> {
+              List<Long> numbers = new ArrayList<>();
+              for (int i = 0; i < 10; i++) {
+                numbers.add(processes.get(client % 2).next(SERIES));
+              }
+              return numbers;
+            });
+    List<Long> all = taken.stream().flatMap(List::stream).distinct().sorted().toList();
+    assertEquals(80, all.size());
+    assertTrue(all.getFirst() >= 1 && all.getLast() <= 84, all::toString);
+    // Another process begins behind all that was drawn, given or not.
+    assertEquals(85, new SequenceWithGaps(store, 1).next(SERIES));
+    assertEquals(1, processes.getFirst().next("another series"));
+    assertThrows(IllegalArgumentException.class, () -> new SequenceWithGaps(store, 0));
+  }
+
+  // ---- unique values
+
+  @Test
+  final void aValueHasOneOwner() {
+    UniqueValues values = new UniqueValues(store);
+    assertEquals(Optional.empty(), values.owner("email", "a@example.org"));
+    assertEquals(new Owned(false), values.putUnique("email", "a@example.org", "user 1"));
+    assertEquals(new Owned(true), values.putUnique("email", "a@example.org", "user 1"));
+    assertEquals(new OwnedByOther("user 1"), values.putUnique("email", "a@example.org", "user 2"));
+    assertEquals(new Owned(false), values.putUnique("login", "a@example.org", "user 2"));
+    assertEquals(Optional.of("user 1"), values.owner("email", "a@example.org"));
+    assertFalse(values.drop("email", "a@example.org", "user 2"));
+    assertTrue(values.drop("email", "a@example.org", "user 1"));
+    assertTrue(values.drop("email", "a@example.org", "user 1"));
+    assertEquals(new Owned(false), values.putUnique("email", "a@example.org", "user 2"));
+    assertThrows(IllegalArgumentException.class, () -> values.putUnique("email", "", "user"));
+  }
+
+  @Test
+  final void ofManyThatWantAValueOneGetsIt() throws Exception {
+    UniqueValues values = new UniqueValues(store);
+    List<UniqueValues.Result> results =
+        Clients.together(16, client -> values.putUnique("login", "quipu", "user " + client));
+    assertEquals(1, results.stream().filter(Owned.class::isInstance).count(), results::toString);
   }
 }
