@@ -17,9 +17,7 @@ import dev.quipu.testservers.DynamoDbServer;
 import dev.quipu.testservers.PostgresServer;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -120,26 +118,38 @@ final class StockIT {
     try (StoreDriver driver = StoreProvider.open(uri)) {
       Counters counters = StockClient.open(driver);
       deliver(counters);
-      List<Worker> workers = new ArrayList<>();
+      List<ClientProcess> workers = new ArrayList<>();
       for (int i = 0; i < PROCESSES; i++) {
-        workers.add(Worker.start(uri, i, amountMax, book));
+        workers.add(start(uri, i, amountMax, book));
       }
       long end = Clock.system().nanoTime() + RUN_MAX.toNanos();
-      while (workers.stream().anyMatch(worker -> worker.process.isAlive())) {
+      while (workers.stream().anyMatch(worker -> worker.isAlive())) {
         assertTrue(Clock.system().nanoTime() < end, "not done in " + RUN_MAX);
         Clock.system().sleep(KILL_EVERY);
         int victim = next++ % PROCESSES;
-        if (workers.get(victim).process.isAlive()) {
+        if (workers.get(victim).isAlive()) {
           workers.get(victim).kill();
-          workers.set(victim, Worker.start(uri, victim, amountMax, book));
+          workers.set(victim, start(uri, victim, amountMax, book));
           kills++;
         }
       }
-      for (Worker worker : workers) {
+      for (ClientProcess worker : workers) {
         worker.await();
       }
       check(uri.split(":", 2)[0], book, counters, kills);
     }
+  }
+
+  /** A process with several clients. */
+  private static ClientProcess start(String uri, int number, int amountMax, StockBook book)
+      throws IOException {
+    List<String> arguments = new ArrayList<>();
+    arguments.add(uri);
+    arguments.addAll(List.of(Integer.toString(requests(amountMax)), Integer.toString(amountMax)));
+    IntStream.range(0, CLIENTS)
+        .filter(client -> client % PROCESSES == number)
+        .forEach(client -> arguments.add(client + ":" + book.from(client)));
+    return ClientProcess.start(StockClient.class, arguments, book::note);
   }
 
   private static void deliver(Counters counters) {
@@ -164,53 +174,5 @@ final class StockIT {
     assertEquals(0, left(counters));
     assertTrue(kills >= 3, "only " + kills + " were killed, so this run is void");
     assertTrue(book.replays() > 0, "nothing was replayed, so this run is void");
-  }
-
-  /** A process with several clients. */
-  private static final class Worker {
-    final Process process;
-    private final Thread reader;
-
-    private Worker(Process process, Thread reader) {
-      this.process = process;
-      this.reader = reader;
-    }
-
-    static Worker start(String uri, int number, int amountMax, StockBook book) throws IOException {
-      List<String> command = new ArrayList<>();
-      command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-      command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-      command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-      command.addAll(List.of(StockClient.class.getName(), uri));
-      command.addAll(List.of(Integer.toString(requests(amountMax)), Integer.toString(amountMax)));
-      IntStream.range(0, CLIENTS)
-          .filter(client -> client % PROCESSES == number)
-          .forEach(client -> command.add(client + ":" + book.from(client)));
-      Process process =
-          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-      Thread reader = Thread.ofVirtual().start(() -> read(process, book));
-      return new Worker(process, reader);
-    }
-
-    private static void read(Process process, StockBook book) {
-      try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
-        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-          book.note(line);
-        }
-      } catch (IOException e) {
-        throw new IllegalStateException(e);
-      }
-    }
-
-    /** By its handle: the process itself would close the stream that is still to be read. */
-    void kill() throws InterruptedException {
-      process.toHandle().destroyForcibly();
-      reader.join(); // what it said before
-    }
-
-    void await() throws InterruptedException {
-      reader.join();
-      assertEquals(0, process.waitFor());
-    }
   }
 }
