@@ -52,7 +52,12 @@ record QuipuProcess(Process process, URI uri) implements AutoCloseable {
 
   /** Starts a server on a free port, and waits until it says that it is ready. */
   static QuipuProcess serve(Path out, String... options) throws IOException {
-    return startAndAwait(out, List.of("serve", "--http", "0"), options);
+    return serveAt(0, out, options);
+  }
+
+  /** The same on a port of its own, or a free one for 0. */
+  static QuipuProcess serveAt(int port, Path out, String... options) throws IOException {
+    return startAndAwait(out, List.of("serve", "--http", Integer.toString(port)), options);
   }
 
   /** Starts a SimpleDB for tests on a free port, and waits until it says that it is ready. */
