@@ -2,11 +2,11 @@ package dev.quipu.datastore;
 
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
-import dev.quipu.verify.contract.TechniquesContract;
+import dev.quipu.verify.contract.SequencesContract;
 import java.time.Duration;
 
-/** All techniques on Google's emulator. */
-final class DatastoreTechniquesTest extends TechniquesContract {
+/** Sequences on Google's emulator. */
+final class DatastoreSequencesTest extends SequencesContract {
   @Override
   protected StoreDriver openStore() {
     return StoreProvider.open(Emulator.newUri(Emulator.server().port(), Duration.ofSeconds(5)));

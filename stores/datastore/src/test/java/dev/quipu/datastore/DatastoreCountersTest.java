@@ -1,0 +1,39 @@
+package dev.quipu.datastore;
+
+import dev.quipu.Counters;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreOptions;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.technique.MarkerItem;
+import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
+import dev.quipu.verify.contract.CountersContract;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The technique that {@code quipu serve} picks, on Google's emulator. That commits some fifty
+ * transactions a second on one entity, so the others are left to App Engine's stubs, whose driver
+ * shares all but the client.
+ */
+final class DatastoreCountersTest extends CountersContract {
+  private @Nullable StoreDriver driver;
+
+  @Override
+  protected Counters open(ManualClock clock) {
+    StoreDriver opened =
+        StoreProvider.open(Emulator.newUri(Emulator.server().port(), Duration.ofSeconds(5)));
+    driver = opened;
+    StoreOptions patient =
+        new StoreOptions(100, Duration.ofMillis(1), Duration.ofMillis(2), Duration.ofDays(1));
+    return new MarkerItem(new Store(opened, clock, Randomness.secure(), patient));
+  }
+
+  @Override
+  protected void close() {
+    if (driver != null) {
+      driver.close();
+    }
+  }
+}
