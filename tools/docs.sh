@@ -20,7 +20,7 @@ for name in AtomicAdd:atomic-add Optimistic:optimistic \
   TokenSet:token-set Sharded:sharded Locks:locks CacheFirst:cache-first DurableFirst:durable-first \
   OnlineRing:online-ring OnlineExact:online-exact OnlineApproximate:online-approximate \
   ViewCounter:unique-views SqsConsumer:sqs-consumer HitLog:hit-log VersionTree:version-tree SequenceOfRecords:sequence-of-records \
-  RevisionLog:revision-log RangeJob:range-job; do
+  UniqueValues:unique-values RevisionLog:revision-log RangeJob:range-job; do
   page=docs/concepts/${name#*:}.md
   {
     printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "${name#*:}" "${name%:*}"

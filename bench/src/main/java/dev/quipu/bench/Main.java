@@ -23,8 +23,8 @@ public final class Main {
   private Main() {}
 
   /**
-   * Arguments: {@code engine}, {@code stores} or {@code ingest}, and the file to write; for the
-   * engine then values of inFlight, if not all are wanted.
+   * Arguments: {@code engine}, {@code stores}, {@code ingest} or {@code sequences}, and the file to
+   * write; for the engine then values of inFlight, if not all are wanted.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
@@ -32,8 +32,10 @@ public final class Main {
           case "engine" -> engine(Arrays.copyOfRange(arguments, 2, arguments.length));
           case "stores" -> storesHead() + StoreOverhead.measure(stores(arguments));
           case "ingest" -> ingestHead() + IngestOverhead.measure();
+          case "sequences" -> sequencesHead() + SequenceNumbers.measure();
           default ->
-              throw new IllegalArgumentException("engine, stores or ingest, not " + arguments[0]);
+              throw new IllegalArgumentException(
+                  "engine, stores, ingest or sequences, not " + arguments[0]);
         };
     System.out.println(table);
     Files.writeString(Path.of(arguments[1]), table);
@@ -136,6 +138,24 @@ public final class Main {
 
     | pollers | consumer | bare loop | ratio | of turns |
     |---|---|---|---|---|
+    """
+        .formatted(machine());
+  }
+
+  private static String sequencesHead() throws IOException {
+    return """
+    # Benchmark of gap-free numbers
+
+    Numbers per second of one series, each with its record, under a request id and durable before
+    it is told: by `SequenceOfRecords` on the engine and on PostgreSQL, in process, beside the
+    pattern that PostgreSQL's users know: a row that counts, and the record in the same
+    transaction. In turns of two seconds: medians of 7 turns. Only the ratios say anything about
+    another machine.
+
+    Made by `./dev bench sequences` on %s.
+
+    | clients | engine | PostgreSQL | counter row | engine : row | PostgreSQL : row |
+    |---|---|---|---|---|---|
     """
         .formatted(machine());
   }

@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -17,17 +18,33 @@ import org.jspecify.annotations.Nullable;
  */
 final class Together<C, R> {
   private final int callsMax;
-  private final ReentrantLock lock = new ReentrantLock();
+  private final AtomicBoolean isBusy = new AtomicBoolean();
   private final Queue<Waiting<C, R>> waiting = new ConcurrentLinkedQueue<>();
 
   private static final class Waiting<C, R> {
     final C call;
-    // written and read under the lock
-    @Nullable R result;
-    @Nullable StoreException failure;
+    final Thread thread = Thread.currentThread();
+    private @Nullable R result;
+    private @Nullable StoreException failure;
+    private volatile boolean isDone; // written last, read first
 
     Waiting(C call) {
       this.call = call;
+    }
+
+    void done(@Nullable R with, @Nullable StoreException or) {
+      result = with;
+      failure = or;
+      isDone = true;
+      LockSupport.unpark(thread);
+    }
+
+    R answer() {
+      if (failure != null) {
+        String message = String.valueOf(failure.getMessage());
+        throw new StoreException(failure.outcome(), failure.reason(), message, failure);
+      }
+      return Objects.requireNonNull(result);
     }
   }
 
@@ -40,44 +57,61 @@ final class Together<C, R> {
    * The result of one call.
    *
    * @param all does several, and returns a result for each, in the same order
-   * @throws StoreException the one that {@code all} threw: each of its calls came to the same
+   * @throws StoreException what {@code all} threw: each of its calls came to the same
    */
   R call(C call, Function<List<C>, List<R>> all) {
     Waiting<C, R> own = new Waiting<>(call);
     waiting.add(own);
-    lock.lock();
-    try {
-      while (own.result == null && own.failure == null) {
-        callSome(all);
+    boolean isInterrupted = false;
+    while (!own.isDone) {
+      if (isBusy.compareAndSet(false, true)) {
+        try {
+          callSome(all);
+        } finally {
+          isBusy.set(false);
+          wakeNext();
+        }
+      } else {
+        LockSupport.park(this);
+        isInterrupted |= Thread.interrupted(); // it ends with the call that is under way
       }
-      if (own.failure != null) {
-        StoreException e = own.failure;
-        throw new StoreException(e.outcome(), e.reason(), String.valueOf(e.getMessage()), e);
-      }
-      return Objects.requireNonNull(own.result);
-    } finally {
-      lock.unlock();
+    }
+    if (isInterrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return own.answer();
+  }
+
+  /** Whoever waits longest is to take the others along. Who comes now may be faster. */
+  private void wakeNext() {
+    Waiting<C, R> next = waiting.peek();
+    if (next != null) {
+      LockSupport.unpark(next.thread);
     }
   }
 
   private void callSome(Function<List<C>, List<R>> all) {
     List<Waiting<C, R>> some = new ArrayList<>();
-    for (Waiting<C, R> next = waiting.poll(); next != null; next = waiting.poll()) {
-      some.add(next);
-      if (some.size() == callsMax) {
+    while (some.size() < callsMax) {
+      Waiting<C, R> next = waiting.poll();
+      if (next == null) {
         break;
       }
+      some.add(next);
+    }
+    if (some.isEmpty()) {
+      return; // another took the own one along
     }
     try {
       List<R> results = all.apply(some.stream().map(each -> each.call).toList());
       for (int i = 0; i < some.size(); i++) {
-        some.get(i).result = results.get(i);
+        some.get(i).done(results.get(i), null);
       }
     } catch (StoreException e) {
-      some.forEach(each -> each.failure = e);
+      some.forEach(each -> each.done(null, e));
     } catch (RuntimeException | Error e) {
       StoreException lost = StoreException.unknown(Reason.UNAVAILABLE, "gave up: " + e, e);
-      some.forEach(each -> each.failure = lost);
+      some.forEach(each -> each.done(null, lost));
       throw e;
     }
   }

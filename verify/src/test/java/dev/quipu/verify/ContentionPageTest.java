@@ -11,6 +11,7 @@ import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.verify.drill.Drill;
 import dev.quipu.verify.drill.DrillOptions;
 import dev.quipu.verify.drill.DrillReport;
+import dev.quipu.verify.drill.LinePlot;
 import dev.quipu.verify.simulate.Simulation;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -81,7 +82,9 @@ final class ContentionPageTest {
       lines.add(line);
     }
     same("contention.md", page.toString());
-    same("contention.svg", plot(lines));
+    List<String> names = TECHNIQUES.stream().map(TechniqueSpec::name).toList();
+    List<String> places = WRITERS.stream().map(each -> each + " writers").toList();
+    same("contention.svg", LinePlot.svg(names, places, lines));
   }
 
   private static DrillReport run(TechniqueSpec spec, int writers) {
@@ -105,37 +108,5 @@ final class ContentionPageTest {
       Files.writeString(file, text);
     }
     assertEquals(Files.readString(file), text);
-  }
-
-  private static String plot(List<List<Double>> lines) {
-    double most = lines.stream().flatMap(List::stream).mapToDouble(each -> each).max().orElse(1);
-    List<String> colours = List.of("#7a7a7a", "#3367d6", "#b3261e");
-    StringBuilder svg =
-        new StringBuilder(
-            """
-            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 300" font-family="sans-serif" font-size="12">
-            <rect width="640" height="300" fill="#ffffff"/>
-            """);
-    for (int i = 0; i < lines.size(); i++) {
-      StringBuilder points = new StringBuilder();
-      for (int j = 0; j < WRITERS.size(); j++) {
-        points.append(
-            String.format(
-                Locale.ROOT, "%d,%.1f ", 60 + j * 150, 260 - 220 * lines.get(i).get(j) / most));
-      }
-      svg.append(
-          "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"%s\" points=\"%s\"/>%n"
-              .formatted(colours.get(i), points.toString().strip()));
-      svg.append(
-          "<text x=\"60\" y=\"%d\" fill=\"%s\">%s</text>%n"
-              .formatted(20 + 16 * i, colours.get(i), TECHNIQUES.get(i).name()));
-    }
-    for (int j = 0; j < WRITERS.size(); j++) {
-      svg.append(
-          "<text x=\"%d\" y=\"280\" text-anchor=\"middle\">%d writers</text>%n"
-              .formatted(60 + j * 150, WRITERS.get(j)));
-    }
-    svg.append(String.format(Locale.ROOT, "<text x=\"4\" y=\"44\">%.1f</text>%n", most));
-    return svg.append("</svg>\n").toString();
   }
 }

@@ -37,6 +37,7 @@ final class GeneratedDocsTest {
           "HitLog:hit-log",
           "VersionTree:version-tree",
           "SequenceOfRecords:sequence-of-records",
+          "UniqueValues:unique-values",
           "RevisionLog:revision-log",
           "RangeJob:range-job");
 

@@ -1,54 +1,108 @@
 package dev.quipu.appengine;
 
 import com.google.apphosting.api.ApiProxy;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
 
 /**
  * Calls App Engine's stubs for one caller after the other: on calls at once, they apply half of a
- * transaction over several groups. Transactions interleave as before. Loses replies to commits, if
- * it is told to.
+ * transaction over several groups. Transactions interleave as before. If it is told to, it takes
+ * time, loses replies to commits, and lets callers die.
  */
 final class OneAtATime implements ApiProxy.Delegate<ApiProxy.Environment> {
   private final ApiProxy.Delegate<ApiProxy.Environment> stubs;
   private final ReentrantLock lock = new ReentrantLock();
-  private final RandomGenerator random;
-  private final double share;
-  private final AtomicInteger lost = new AtomicInteger();
+  private final Map<String, Integer> calls = new HashMap<>();
+  private Map<String, Duration> latencies = Map.of();
+  private RandomGenerator random = Randomness.secure();
+  private double lostShare;
+  private double deadShare;
+  private int lost;
 
-  /**
-   * Calls these stubs.
-   *
-   * @param share how many of the commits lose their reply after they were done, 0 to 1
-   */
-  OneAtATime(ApiProxy.Delegate<ApiProxy.Environment> stubs, double share, RandomGenerator random) {
+  /** The caller's process dies in the middle of a call. */
+  static final class Death extends Error {
+    private static final long serialVersionUID = 1;
+  }
+
+  OneAtATime(ApiProxy.Delegate<ApiProxy.Environment> stubs) {
     this.stubs = stubs;
-    this.share = share;
-    this.random = random;
+  }
+
+  /** From now on, so many commits lose their reply after they were done, and so many calls die. */
+  void fail(double commitsLost, double callersDead, RandomGenerator chance) {
+    lock.lock();
+    try {
+      lostShare = commitsLost;
+      deadShare = callersDead;
+      random = chance;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** From now on, calls of these methods take so long, side by side. */
+  void take(Map<String, Duration> times) {
+    latencies = Map.copyOf(times);
   }
 
   /** How many replies were lost so far. */
   int lost() {
-    return lost.get();
+    lock.lock();
+    try {
+      return lost;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** How many calls of a method there were so far. */
+  int calls(String method) {
+    lock.lock();
+    try {
+      return calls.getOrDefault(method, 0);
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Override
   public byte[] makeSyncCall(
       ApiProxy.Environment environment, String service, String method, byte[] request) {
+    pause(latencies.getOrDefault(method, Duration.ZERO));
     lock.lock();
     try {
+      calls.merge(method, 1, Integer::sum);
+      boolean isDead = random.nextDouble() < deadShare;
+      if (isDead && random.nextBoolean()) {
+        throw new Death();
+      }
       byte[] reply = stubs.makeSyncCall(environment, service, method, request);
-      if (method.equals("Commit") && random.nextDouble() < share) {
-        lost.incrementAndGet();
+      if (isDead) {
+        throw new Death();
+      }
+      if (method.equals("Commit") && random.nextDouble() < lostShare) {
+        lost++;
         throw new ApiProxy.RPCFailedException(service, method);
       }
       return reply;
     } finally {
       lock.unlock();
+    }
+  }
+
+  private static void pause(Duration time) {
+    try {
+      Clock.system().sleep(time);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

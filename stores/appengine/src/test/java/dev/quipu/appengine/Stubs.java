@@ -5,8 +5,6 @@ import com.google.appengine.api.datastore.DatastoreServiceFactory;
 import com.google.appengine.tools.development.testing.LocalDatastoreServiceTestConfig;
 import com.google.appengine.tools.development.testing.LocalServiceTestHelper;
 import com.google.apphosting.api.ApiProxy;
-import dev.quipu.time.Randomness;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,13 +25,18 @@ final class Stubs {
 
   /** An empty datastore, in place of the last. */
   static DatastoreService startAnew() {
-    startAnew(0, Randomness.secure());
+    startCalls();
+    return datastore();
+  }
+
+  /** The datastore that was started last. */
+  static DatastoreService datastore() {
     return DatastoreServiceFactory.getDatastoreService();
   }
 
-  /** An empty datastore, some of whose replies to commits get lost. */
+  /** An empty datastore, by the calls to it. */
   @SuppressWarnings("unchecked") // of the only kind of delegate that there is
-  static OneAtATime startAnew(double share, RandomGenerator random) {
+  static OneAtATime startCalls() {
     if (environment == null) {
       ApiProxy.setEnvironmentFactory(() -> environment); // for all threads of a test
     } else {
@@ -41,7 +44,7 @@ final class Stubs {
     }
     HELPER.setUp();
     environment = ApiProxy.getCurrentEnvironment();
-    OneAtATime calls = new OneAtATime(ApiProxy.getDelegate(), share, random);
+    OneAtATime calls = new OneAtATime(ApiProxy.getDelegate());
     ApiProxy.setDelegate(calls);
     return calls;
   }
