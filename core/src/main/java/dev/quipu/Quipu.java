@@ -5,6 +5,8 @@ import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DurableFirst;
 import dev.quipu.presence.Presence;
 import dev.quipu.sequence.SequenceOfRecords;
+import dev.quipu.sequence.SequenceWithGaps;
+import dev.quipu.sequence.UniqueValues;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
@@ -99,6 +101,16 @@ public final class Quipu implements AutoCloseable {
   /** All counters, by name. */
   public Counters counters() {
     return counters;
+  }
+
+  /** Values that have one owner each, as a unique constraint has them. */
+  public UniqueValues uniqueValues() {
+    return new UniqueValues(store);
+  }
+
+  /** Distinct numbers with gaps, drawn so many at a time; see {@link SequenceWithGaps}. */
+  public SequenceWithGaps sequenceWithGaps(int block) {
+    return new SequenceWithGaps(store, block);
   }
 
   /** Exact unique views. */

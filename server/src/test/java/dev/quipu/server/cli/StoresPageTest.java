@@ -61,6 +61,7 @@ final class StoresPageTest {
         "bytes in a write",
         profiles,
         profile -> String.format(Locale.ROOT, "%,d", profile.itemBytesMax()));
+    row(page, "written one after the other", profiles, StoresPageTest::group);
     for (TechniqueSpec spec : Techniques.ALL) {
       row(page, "`" + spec.name() + "`", profiles, profile -> spec.worksOn(profile) ? "yes" : "-");
     }
@@ -106,6 +107,13 @@ final class StoresPageTest {
       case PARTITION -> "a partition";
       case STORE -> "all items";
     };
+  }
+
+  private static String group(StoreProfile profile) {
+    return profile
+        .writeGroup()
+        .map(group -> "%s, %d a second".formatted(reach(group.scope()), group.writesPerSecond()))
+        .orElse("-");
   }
 
   private static String word(Enum<?> constant) {
