@@ -1,11 +1,14 @@
 package dev.quipu.sequence;
 
 import dev.quipu.Limits;
+import dev.quipu.store.Capability;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -58,5 +61,30 @@ final class NumberedItems {
   Optional<Item> newest(String series, Consistency consistency) {
     Scan scan = new Scan(partition(series), NUMBER, Optional.of(NUMBERS_END), true, 1, consistency);
     return store.scan(scan).items().stream().findFirst();
+  }
+
+  /** The items under so many numbers, as far as they are taken, in order of number. */
+  List<Item> page(String series, long from, int limit) {
+    List<Item> found = new ArrayList<>();
+    if (store.profile().has(Capability.ORDERED_SCAN)) {
+      Scan scan =
+          new Scan(
+              partition(series),
+              key(series, from).sort(),
+              Optional.of(key(series, from + limit).sort()),
+              false,
+              limit,
+              Consistency.STRONG);
+      store.scanAll(scan, found::addAll);
+      return found;
+    }
+    for (long number = from; number < from + limit; number++) {
+      Optional<Item> item = get(series, number);
+      if (item.isEmpty()) {
+        return found;
+      }
+      found.add(item.get());
+    }
+    return found;
   }
 }
