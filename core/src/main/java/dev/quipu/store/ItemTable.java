@@ -54,13 +54,12 @@ public final class ItemTable {
     NavigableMap<String, Item> range = partition == null ? NONE : range(partition, scan);
     List<Item> found = new ArrayList<>();
     for (Item item : (scan.descending() ? range.descendingMap() : range).values()) {
-      if (found.size() == scan.itemsMax()) {
-        Item edge = scan.descending() ? found.getLast() : item;
-        return new Page(found, Optional.of(edge.key().sort()));
-      }
       found.add(item);
+      if (found.size() > scan.itemsMax()) {
+        break;
+      }
     }
-    return new Page(found, Optional.empty());
+    return Page.of(scan, found);
   }
 
   /**

@@ -257,12 +257,7 @@ public final class DynamoDbDriver implements StoreDriver {
       }
       from = response.lastEvaluatedKey();
     } while (found.size() <= scan.itemsMax() && !from.isEmpty());
-    if (found.size() <= scan.itemsMax()) {
-      return new Page(found, Optional.empty());
-    }
-    List<Item> page = found.subList(0, scan.itemsMax());
-    Item edge = scan.descending() ? page.getLast() : found.get(scan.itemsMax());
-    return new Page(page, Optional.of(edge.key().sort()));
+    return Page.of(scan, found);
   }
 
   private static <T> T read(Supplier<T> call) {

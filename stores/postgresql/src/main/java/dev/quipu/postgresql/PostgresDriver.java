@@ -166,15 +166,9 @@ public final class PostgresDriver implements StoreDriver {
         ResultSet rows = statement.executeQuery()) {
       List<Item> found = new ArrayList<>();
       while (rows.next()) {
-        Key key = new Key(scan.partition(), rows.getString("sort"));
-        if (found.size() == scan.itemsMax()) {
-          Item edge = found.getLast();
-          String resume = scan.descending() ? edge.key().sort() : key.sort();
-          return new Page(found, Optional.of(resume));
-        }
-        found.add(Rows.item(key, rows));
+        found.add(Rows.item(new Key(scan.partition(), rows.getString("sort")), rows));
       }
-      return new Page(found, Optional.empty());
+      return Page.of(scan, found);
     } catch (SQLException e) {
       throw Failures.ofRead(e);
     }

@@ -167,12 +167,7 @@ public final class RedisDriver implements StoreDriver {
       Key key = new Key(scan.partition(), (String) parts.get(0));
       Hash.item(key, (List<?>) parts.get(1)).ifPresent(found::add);
     }
-    if (found.size() <= scan.itemsMax()) {
-      return new Page(found, Optional.empty());
-    }
-    List<Item> page = found.subList(0, scan.itemsMax());
-    Item edge = scan.descending() ? page.getLast() : found.getLast();
-    return new Page(page, Optional.of(edge.key().sort()));
+    return Page.of(scan, found);
   }
 
   @Override

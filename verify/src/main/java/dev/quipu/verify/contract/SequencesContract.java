@@ -171,6 +171,16 @@ public abstract class SequencesContract {
     assertEquals(1, sequence.last(SERIES));
   }
 
+  @Test
+  final void longRecordsThatComeAtOnceAreTaken() throws Exception {
+    String most = "x".repeat(SequenceOfRecords.PAYLOAD_BYTES_MAX);
+    List<Long> numbers =
+        Clients.together(
+            32, client -> sequence.add(SERIES, most, RequestId.of("long " + client)).number());
+    assertEquals(
+        LongStream.rangeClosed(1, 32).boxed().toList(), numbers.stream().sorted().toList());
+  }
+
   // ---- with gaps
 
   @Test
