@@ -9,13 +9,14 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
 
 /**
  * The writes of a store that knows no conditions but has transactions: read, judge here by {@link
  * Write#applyTo}, put, commit. For drivers.
  *
  * <p>Where another came between, it begins again after a pause that grows, {@link #ATTEMPTS_MAX}
- * times in all. This waits by the clock of the machine: it is the store that needs the time.
+ * times in all.
  */
 public final class Transactions {
   /** Most transactions for one call, each of which another came between. */
@@ -25,6 +26,8 @@ public final class Transactions {
   private static final Duration PAUSE_MAX = Duration.ofMillis(500);
 
   private final Supplier<Transaction> begin;
+  private final Clock clock;
+  private final RandomGenerator random;
   // Each state's token is new, whichever process makes it, so that no version returns.
   private final String tokens = Long.toString(Randomness.secure().nextLong(), Character.MAX_RADIX);
   private final AtomicLong states = new AtomicLong();
@@ -61,9 +64,16 @@ public final class Transactions {
     }
   }
 
-  /** Writes by transactions that {@code begin} makes. */
-  public Transactions(Supplier<Transaction> begin) {
+  /**
+   * Writes by transactions that {@code begin} makes.
+   *
+   * @param clock by which it pauses: the machine's, since it is the store that needs the time
+   * @param random how long it pauses
+   */
+  public Transactions(Supplier<Transaction> begin, Clock clock, RandomGenerator random) {
     this.begin = begin;
+    this.clock = clock;
+    this.random = random;
   }
 
   /** As {@link StoreDriver#write}. */
@@ -126,10 +136,10 @@ public final class Transactions {
     }
   }
 
-  private static void pause(int attempt) {
+  private void pause(int attempt) {
     long longest = Math.min(PAUSE_MAX.toNanos(), PAUSE_MIN.toNanos() << Math.min(attempt, 20));
     try {
-      Clock.system().sleep(Duration.ofNanos(Randomness.secure().nextLong(longest + 1)));
+      clock.sleep(Duration.ofNanos(random.nextLong(longest + 1)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two attempts");

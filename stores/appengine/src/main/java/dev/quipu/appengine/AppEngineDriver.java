@@ -24,6 +24,8 @@ import dev.quipu.store.Transactions;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteGroup;
 import dev.quipu.store.WriteResult;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -100,7 +102,8 @@ public final class AppEngineDriver implements StoreDriver {
             ITEM_BYTES_MAX,
             Optional.of(new WriteGroup(group, WRITES_PER_SECOND)));
     this.entities = new Entities(group);
-    this.transactions = new Transactions(() -> known(Begun::new));
+    this.transactions =
+        new Transactions(() -> known(Begun::new), Clock.system(), Randomness.secure());
   }
 
   /**

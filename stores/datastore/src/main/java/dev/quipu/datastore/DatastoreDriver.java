@@ -26,6 +26,8 @@ import dev.quipu.store.Transactions;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteGroup;
 import dev.quipu.store.WriteResult;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -93,7 +95,8 @@ public final class DatastoreDriver implements StoreDriver {
     this.datastore = datastore;
     this.kind = kind;
     this.entities = new Entities(() -> datastore.newKeyFactory().setKind(kind));
-    this.transactions = new Transactions(() -> known(Begun::new));
+    this.transactions =
+        new Transactions(() -> known(Begun::new), Clock.system(), Randomness.secure());
     this.onClose = onClose;
   }
 
