@@ -166,33 +166,35 @@ final class Numbering {
     List<Attempt> left = new ArrayList<>(attempts);
     long number = start(series) + 1;
     int others = 0;
+    int most = left.size();
     while (!left.isEmpty()) {
       long first = number;
-      WriteResult result = untilKnown(left.getFirst(), () -> writeTogether(left, first));
+      List<Attempt> row = List.copyOf(left.subList(0, Math.min(most, left.size())));
+      WriteResult result = untilKnown(row.getFirst(), () -> writeTogether(row, first));
       switch (result) {
         case WriteResult.Applied applied -> {
-          for (int i = 0; i < left.size(); i++) {
-            results.put(left.get(i), new Numbered(first + i, false));
+          for (int i = 0; i < row.size(); i++) {
+            results.put(row.get(i), new Numbered(first + i, false));
           }
-          remember(series, first + left.size() - 1);
-          left.clear();
+          number = first + row.size();
+          remember(series, number - 1);
         }
         case WriteResult.ConditionFailed failed -> {
-          if (left.stream().anyMatch(each -> noteKey(each).equals(failed.key()))) {
-            results.putAll(noted(left));
+          if (row.stream().anyMatch(each -> noteKey(each).equals(failed.key()))) {
+            results.putAll(noted(row));
           } else if (failed.key().equals(items.key(series, first))) {
             Item found = failed.found().orElseThrow();
-            for (Attempt each : left) {
-              if (each.isOwn(found)) {
-                results.put(each, each.found(first, found));
-              }
-            }
+            row.stream()
+                .filter(each -> each.isOwn(found))
+                .forEach(each -> results.put(each, each.found(first, found)));
             others++;
             number = (others % OTHERS_MAX == 0 ? Math.max(first, last(series)) : first) + 1;
-          } // else: one further up was taken a moment later than those before it
-          left.removeAll(results.keySet());
+          } else {
+            most = 1; // somebody took a record away: its number is the next one again
+          }
         }
       }
+      left.removeAll(results.keySet());
     }
     return results;
   }
