@@ -61,22 +61,22 @@ final class SequenceContentionTest {
 
       Records that so many writers number 1, 2, 3 at once, each writer a process of its own:
 
-      - **without a counter**: `SequenceOfRecords`, each record an entity group. A writer whose number
-        is taken goes up by one.
+      - **without a counter**: `SequenceOfRecords`, each record an entity group. A writer whose
+        number is taken goes up by one.
       - **with a counter**: a counter entity and the records in one entity group, changed in one
         transaction. A writer whom another came between begins again.
 
       Retries are transactions for a record beyond the first; both ways wait alike after a
-      transaction that was refused. Measured on Google's in-process stubs, whose calls take a tenth of
-      the time that the source gives: query 62 ms, get 3 ms, commit 25 ms. The limit of one write a
-      second to a group, which the stubs do not have, is not in the numbers: in the service it holds
-      for the whole series with a counter, and for one record without.
+      transaction that was refused. Measured on Google's in-process stubs, whose calls take a tenth
+      of the time that the source gives: query 62 ms, get 3 ms, commit 25 ms. The limit of one write
+      a second to a group, which the stubs do not have, is not in the numbers: in the service it
+      holds for the whole series with a counter, and for one record without.
 
       ![Retries a record, by writers](sequences.svg)
 
       Made by a test (SequenceContentionTest) in `./dev docs`; times vary from run to run.
 
-      | writers | retries a record, without | with a counter | records a second, without | with a counter |
+      | writers | retries, without | with a counter | records a second, without | with |
       |---|---|---|---|---|
       """;
 
