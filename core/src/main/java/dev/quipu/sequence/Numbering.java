@@ -1,5 +1,6 @@
 package dev.quipu.sequence;
 
+import dev.quipu.Limits;
 import dev.quipu.RequestId;
 import dev.quipu.sequence.SequenceOfRecords.Conflict;
 import dev.quipu.sequence.SequenceOfRecords.Numbered;
@@ -39,6 +40,7 @@ final class Numbering {
   private static final int OTHERS_MAX = 16; // met one after the other, before looking again
   private static final int SERIES_MAX = 100_000;
   private static final int TOGETHER_MAX = 50;
+  private static final int TOGETHER_BYTES_MAX = 4 * SequenceOfRecords.PAYLOAD_BYTES_MAX;
 
   private final Store store;
   private final NumberedItems items;
@@ -166,10 +168,10 @@ final class Numbering {
     List<Attempt> left = new ArrayList<>(attempts);
     long number = start(series) + 1;
     int others = 0;
-    int most = left.size();
+    int most = left.size(); // in a row
     while (!left.isEmpty()) {
       long first = number;
-      List<Attempt> row = List.copyOf(left.subList(0, Math.min(most, left.size())));
+      List<Attempt> row = left.subList(0, Math.min(most, fitting(left))).stream().toList();
       WriteResult result = untilKnown(row.getFirst(), () -> writeTogether(row, first));
       switch (result) {
         case WriteResult.Applied applied -> {
@@ -197,6 +199,18 @@ final class Numbering {
       left.removeAll(results.keySet());
     }
     return results;
+  }
+
+  /** How many from the first on fit into one transaction of any store; one always does. */
+  private static int fitting(List<Attempt> attempts) {
+    int bytes = 0;
+    for (int i = 0; i < attempts.size(); i++) {
+      bytes += Limits.utf8Length(attempts.get(i).payload);
+      if (bytes > TOGETHER_BYTES_MAX && i > 0) {
+        return i;
+      }
+    }
+    return attempts.size();
   }
 
   private WriteResult writeTogether(List<Attempt> attempts, long first) {

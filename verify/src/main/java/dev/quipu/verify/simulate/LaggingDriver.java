@@ -108,13 +108,7 @@ public final class LaggingDriver implements StoreDriver {
         seen(key).ifPresent(found::add);
       }
     }
-    List<Item> ordered = scan.descending() ? found.reversed() : found;
-    if (ordered.size() <= scan.itemsMax()) {
-      return new Page(ordered, Optional.empty());
-    }
-    List<Item> page = ordered.subList(0, scan.itemsMax());
-    Item border = scan.descending() ? page.getLast() : ordered.get(scan.itemsMax());
-    return new Page(page, Optional.of(border.key().sort()));
+    return Page.of(scan, scan.descending() ? found.reversed() : found);
   }
 
   private static boolean isWithin(Scan scan, String sort) {
