@@ -9,6 +9,7 @@ import dev.quipu.Bounds;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.WriteGroup;
 import dev.quipu.technique.Techniques;
 import dev.quipu.verify.advise.Advice;
 import dev.quipu.verify.advise.Advisor;
@@ -39,6 +40,15 @@ final class AdvisorTest {
           1,
           1 << 20);
 
+  private static final StoreProfile GROUPS =
+      new StoreProfile(
+          "groups",
+          EnumSet.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.ATOMIC_BATCH),
+          Atomicity.STORE,
+          100,
+          1 << 20,
+          Optional.of(new WriteGroup(Atomicity.ITEM, 1)));
+
   /** 100 adds a second on 1,000 counters, exact, no repeats. */
   private static Workload load(Bounds bounds, Duration retryWindow, int regions, double drift) {
     return new Workload(
@@ -51,6 +61,18 @@ final class AdvisorTest {
 
   private static String best(StoreProfile profile, Workload load) {
     return advise(profile, load).best().map(option -> option.spec().name()).orElse("none");
+  }
+
+  @Test
+  void whereAGroupIsSlowCountersAreDivided() {
+    Duration day = Duration.ofDays(1);
+    Workload hot =
+        new Workload(100, 10, 0, Bounds.none(), day, 100, Duration.ofMinutes(1), 1, 0, 0.001, 0);
+    Advice.Option best = advise(GROUPS, hot).best().orElseThrow();
+    assertEquals("marker-item", best.spec().name());
+    assertEquals(16, best.shards()); // of the 10 adds a second that a counter gets
+    Workload cool = load(Bounds.none(), day, 1, 0);
+    assertEquals(1, advise(GROUPS, cool).best().orElseThrow().shards());
   }
 
   @Test

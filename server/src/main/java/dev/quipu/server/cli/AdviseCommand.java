@@ -274,7 +274,7 @@ final class AdviseCommand implements Callable<Integer> {
 
   private static String dollars(OptionalDouble dollars) {
     return dollars.isEmpty()
-        ? "paid by the machine"
+        ? "no price known"
         : String.format(Locale.ROOT, "$%.2f a month", dollars.getAsDouble());
   }
 

@@ -162,7 +162,7 @@ final class ProofCommandsTest {
       assertEquals(0, said.code, said.err);
       assertTrue(said.err.contains("Adds a second"), said.err);
       assertFalse(said.err.contains("Which store"), said.err);
-      assertTrue(said.out.contains("paid by the machine"), said.out);
+      assertTrue(said.out.contains("no price known"), said.out);
     } finally {
       System.setIn(before);
     }

@@ -1,10 +1,12 @@
 package dev.quipu.verify.advise;
 
 import dev.quipu.Bounds;
+import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.WriteGroup;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.HitLog;
 import dev.quipu.technique.HitLogOptions;
@@ -165,18 +167,27 @@ public final class Advisor {
     return spec.equals(RequestTokens.SPEC);
   }
 
-  /** So many that one item stays below what DynamoDB lets one partition write; else one. */
+  /** So many that one item stays below what the store sustains; one if nothing is stated. */
   private int shards(TechniqueSpec spec, Workload load) {
-    if (!profile.name().equals("dynamodb") || isSpread(spec)) {
-      return 1;
-    }
-    double unitsPerAdd = spec.needs().contains(Capability.ATOMIC_BATCH) || isTokens(spec) ? 4 : 1;
-    double needed = load.hottest() * unitsPerAdd / (UNITS_PER_ITEM_SECOND * ROOM);
+    double needed = load.hottest() / (addsPerItemSecond(spec) * ROOM);
     int shards = 1;
     while (shards < needed && shards <= ShardOptions.SHARDS_MAX) {
       shards *= 2;
     }
     return shards;
+  }
+
+  private double addsPerItemSecond(TechniqueSpec spec) {
+    boolean isPartition =
+        profile.writeGroup().filter(group -> group.scope() == Atomicity.PARTITION).isPresent();
+    if (isSpread(spec) && !isPartition) {
+      return Double.POSITIVE_INFINITY;
+    }
+    if (profile.name().equals("dynamodb")) {
+      boolean isBatch = spec.needs().contains(Capability.ATOMIC_BATCH) || isTokens(spec);
+      return UNITS_PER_ITEM_SECOND / (isBatch ? 4 : 1);
+    }
+    return profile.writeGroup().map(WriteGroup::writesPerSecond).orElse(Integer.MAX_VALUE);
   }
 
   private DrillReport predict(TechniqueSpec spec, Workload load, int shards) {
