@@ -140,7 +140,7 @@ final class SequencesIT {
           new DatastoreProtocol(),
           store.port(),
           "datastore://quipu-test/Quipu?endpoint=http://127.0.0.1:%d"::formatted,
-          FEW_RECORDS);
+          RECORDS);
     }
   }
 
