@@ -232,13 +232,16 @@ final class Numbering {
     Map<Attempt, Result> results = new HashMap<>();
     for (int i = 0; i < asked.size(); i++) {
       if (notes.get(i).isPresent()) {
-        Attempt attempt = asked.get(i);
-        long given = notes.get(i).get().number(NUMBER);
-        Item record = items.get(attempt.series, given).orElseThrow();
-        results.put(attempt, attempt.found(given, record));
+        results.put(asked.get(i), noted(asked.get(i), notes.get(i).get()));
       }
     }
     return results;
+  }
+
+  /** What the record tells that a note leads to. */
+  private Result noted(Attempt attempt, Item note) {
+    long given = note.number(NUMBER);
+    return attempt.found(given, items.get(attempt.series, given).orElseThrow());
   }
 
   private Write note(Attempt attempt, Map<String, Field> fields) {
@@ -253,8 +256,7 @@ final class Numbering {
     if (result instanceof WriteResult.ConditionFailed failed) {
       Item found = failed.found().orElseThrow();
       if (found.fields().containsKey(NUMBER)) {
-        long given = found.number(NUMBER);
-        return attempt.found(given, items.get(attempt.series, given).orElseThrow());
+        return noted(attempt, found);
       }
       taken = found.number(FROM);
     }

@@ -44,12 +44,20 @@ public record Key(String partition, String sort) implements Comparable<Key> {
 
   /**
    * One name for the whole key, on stores that have no partitions: its group, a slash, and the
-   * sort. Keys of a partition are in {@link #ORDER} of their places.
+   * sort. Keys of a partition are in {@link #ORDER} of their places; {@link Scan#fromPlace} and
+   * {@link Scan#untilPlace} are the ends of a range of them.
    *
    * @return at most 1,430 bytes of UTF-8
    */
   public String place() {
     return group(partition) + "/" + sort;
+  }
+
+  /** The key of a partition that has this place. */
+  public static Key at(String partition, String place) {
+    int slash = place.indexOf('/');
+    int length = Integer.parseInt(place, 0, slash, 10); // of what is between the slashes
+    return new Key(partition, place.substring(slash + length + 2));
   }
 
   /** What the places of all keys of a partition begin with, before a slash, and no other's do. */

@@ -37,6 +37,17 @@ public record Scan(
     return new Scan(partition, "", Optional.empty(), false, ITEMS_MAX, Consistency.STRONG);
   }
 
+  /** The first {@link Key#place} to return. */
+  public String fromPlace() {
+    return Key.group(partition) + "/" + from;
+  }
+
+  /** The first {@link Key#place} no longer to return. */
+  public String untilPlace() {
+    String group = Key.group(partition);
+    return until.map(sort -> group + "/" + sort).orElse(group + "0"); // which is behind a slash
+  }
+
   /** The same look, going on at {@code sort}: what {@link Page#resumeAt} gave. */
   public Scan resumedAt(String sort) {
     return descending

@@ -1,12 +1,10 @@
 package dev.quipu.store;
 
 import dev.quipu.time.Clock;
-import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -28,9 +26,7 @@ public final class Transactions {
   private final Supplier<Transaction> begin;
   private final Clock clock;
   private final RandomGenerator random;
-  // Each state's token is new, whichever process makes it, so that no version returns.
-  private final String tokens = Long.toString(Randomness.secure().nextLong(), Character.MAX_RADIX);
-  private final AtomicLong states = new AtomicLong();
+  private final FreshTokens tokens = new FreshTokens();
 
   /**
    * One transaction. What it read is as it was at one moment, and still so when it commits. Its
@@ -99,7 +95,7 @@ public final class Transactions {
     List<Optional<Item>> before = transaction.get(keys);
     List<Optional<Item>> after = new ArrayList<>(writes.size());
     for (int i = 0; i < writes.size(); i++) {
-      switch (writes.get(i).applyTo(before.get(i), nextVersion())) {
+      switch (writes.get(i).applyTo(before.get(i), new Version(tokens.next()))) {
         case Write.Effect.Unmet unmet -> {
           return new WriteResult.ConditionFailed(keys.get(i), before.get(i));
         }
@@ -132,21 +128,7 @@ public final class Transactions {
           throw e;
         }
       }
-      pause(attempt);
+      Backoff.pause(clock, random, attempt, PAUSE_MIN, PAUSE_MAX);
     }
-  }
-
-  private void pause(int attempt) {
-    long longest = Math.min(PAUSE_MAX.toNanos(), PAUSE_MIN.toNanos() << Math.min(attempt, 20));
-    try {
-      clock.sleep(Duration.ofNanos(random.nextLong(longest + 1)));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two attempts");
-    }
-  }
-
-  private Version nextVersion() {
-    return new Version(tokens + "." + Long.toString(states.incrementAndGet(), Character.MAX_RADIX));
   }
 }

@@ -2,6 +2,7 @@ package dev.quipu.technique;
 
 import dev.quipu.Limits;
 import dev.quipu.RequestId;
+import dev.quipu.store.Backoff;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;

@@ -2,6 +2,7 @@ package dev.quipu.technique;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.store.Backoff;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;

@@ -10,6 +10,7 @@ import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Atomicity;
+import dev.quipu.store.Backoff;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Store;

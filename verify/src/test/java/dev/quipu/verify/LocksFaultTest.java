@@ -11,16 +11,10 @@ import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.Locks;
-import dev.quipu.time.Randomness;
-import dev.quipu.verify.drill.VirtualTime;
-import dev.quipu.verify.simulate.FaultingDriver;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /** Locks on a store that loses requests and replies, with holders that are paused: many seeds. */
@@ -45,13 +39,9 @@ final class LocksFaultTest {
   }
 
   /** One seed: three clients, each of which is paused now and then for longer than a lease. */
-  private static final class Run {
-    final List<String> wrong = new ArrayList<>();
+  private static final class Run extends FaultyRun<MemoryDriver> {
     int taken;
     int stopped;
-    private final VirtualTime time = new VirtualTime();
-    private final RandomGenerator random;
-    private final FaultingDriver driver;
     private final Store store;
     private final Locks locks;
     private long heldUntilMillis;
@@ -60,20 +50,13 @@ final class LocksFaultTest {
     private long unknown;
 
     Run(long seed) {
-      random = Randomness.seeded(seed);
-      driver =
-          new FaultingDriver(
-              new MemoryDriver(),
-              random,
-              0.1,
-              () -> time.sleep(Duration.ofMillis(random.nextInt(9))));
-      store = new Store(driver, time, random, StoreOptions.DEFAULT);
+      super(seed, (time, random) -> new MemoryDriver(), 0.1, Duration.ofMillis(1), 9);
+      store = store(driver);
       locks = new Locks(store, random);
     }
 
     void go() throws InterruptedException {
-      time.run(List.of(this::client, this::client, this::client));
-      driver.heal();
+      run(List.of(this::client, this::client, this::client));
       long value =
           store.get(PROTECTED, Consistency.STRONG).map(item -> item.number(Item.VALUE)).orElse(0L);
       if (value < written || value > written + unknown) {

@@ -13,19 +13,13 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.store.Write;
 import dev.quipu.time.ManualClock;
-import dev.quipu.time.Randomness;
-import dev.quipu.verify.drill.VirtualTime;
-import dev.quipu.verify.simulate.FaultingDriver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /** Each number is processed once, by workers that die. */
@@ -83,21 +77,9 @@ final class RangeJobTest {
     assertTrue(run.crashes > 100, "only " + run.crashes + " crashes");
   }
 
-  private static final class Run {
-    final List<String> wrong = new ArrayList<>();
-    int crashes;
-    private final VirtualTime time = new VirtualTime();
-    private final RandomGenerator random;
-    private final FaultingDriver driver;
-
+  private static final class Run extends FaultyRun<MemoryDriver> {
     Run(long seed) {
-      random = Randomness.seeded(seed);
-      driver =
-          new FaultingDriver(
-              new MemoryDriver(),
-              random,
-              0.02,
-              () -> time.sleep(Duration.ofMillis(random.nextInt(3))));
+      super(seed, (time, random) -> new MemoryDriver(), 0.02, Duration.ofMillis(1), 3);
     }
 
     void go() throws InterruptedException {
@@ -105,8 +87,7 @@ final class RangeJobTest {
       for (int i = 0; i < WORKERS; i++) {
         workers.add(this::work);
       }
-      time.run(workers);
-      driver.heal();
+      run(workers);
       for (int number = 1; number <= RECORDS; number++) {
         long times =
             driver
@@ -126,15 +107,7 @@ final class RangeJobTest {
     /** One worker after the other, each of which dies at some call. */
     private void work() {
       while (true) {
-        StoreDriver dying =
-            new CrashingDriver(driver, 1 + random.nextInt(700), random.nextBoolean());
-        RangeJob job =
-            new RangeJob(
-                new Store(dying, time, random, StoreOptions.DEFAULT),
-                random,
-                "job",
-                RECORDS,
-                RANGES);
+        RangeJob job = new RangeJob(dying(700), random, "job", RECORDS, RANGES);
         try {
           Optional<RangeJob.Task> task = job.take(LEASE);
           if (task.isEmpty() && job.isDone()) {

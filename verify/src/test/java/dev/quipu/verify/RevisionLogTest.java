@@ -7,20 +7,14 @@ import dev.quipu.sequence.Revision;
 import dev.quipu.sequence.RevisionLog;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.time.ManualClock;
-import dev.quipu.time.Randomness;
-import dev.quipu.verify.drill.VirtualTime;
-import dev.quipu.verify.simulate.FaultingDriver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /** The count in the newest revision is right, whatever came before, and costs one read. */
@@ -78,22 +72,11 @@ final class RevisionLogTest {
     assertTrue(run.crashes > 1_000, "only " + run.crashes + " crashes");
   }
 
-  private static final class Run {
-    final List<String> wrong = new ArrayList<>();
-    int crashes;
-    private final VirtualTime time = new VirtualTime();
-    private final RandomGenerator random;
-    private final FaultingDriver driver;
+  private static final class Run extends FaultyRun<MemoryDriver> {
     private int operations;
 
     Run(long seed) {
-      random = Randomness.seeded(seed);
-      driver =
-          new FaultingDriver(
-              new MemoryDriver(),
-              random,
-              0.02,
-              () -> time.sleep(Duration.ofNanos(random.nextInt(9))));
+      super(seed, (time, random) -> new MemoryDriver(), 0.02, Duration.ofNanos(1), 9);
     }
 
     void go() throws InterruptedException {
@@ -101,9 +84,8 @@ final class RevisionLogTest {
       for (int i = 0; i < WRITERS; i++) {
         writers.add(this::write);
       }
-      time.run(writers);
-      driver.heal();
-      RevisionLog log = log(driver);
+      run(writers);
+      RevisionLog log = new RevisionLog(store(driver), random);
       Revision newest = log.newest(SERIES).orElseThrow();
       Set<String> there = new HashSet<>();
       for (long number = 1; number <= newest.number(); number++) {
@@ -124,14 +106,9 @@ final class RevisionLogTest {
       }
     }
 
-    private RevisionLog log(StoreDriver on) {
-      return new RevisionLog(new Store(on, time, random, StoreOptions.DEFAULT), random);
-    }
-
     private void write() {
       while (operations < OPERATIONS) {
-        RevisionLog log =
-            log(new CrashingDriver(driver, 1 + random.nextInt(600), random.nextBoolean()));
+        RevisionLog log = new RevisionLog(dying(600), random);
         try {
           while (operations < OPERATIONS) {
             operations++;

@@ -8,13 +8,7 @@ import dev.quipu.sequence.NumberedRecord;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Store;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
-import dev.quipu.time.Randomness;
-import dev.quipu.verify.drill.VirtualTime;
-import dev.quipu.verify.simulate.FaultingDriver;
 import dev.quipu.verify.simulate.LimitedDriver;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,7 +48,7 @@ final class SequenceFaultTest {
   @ParameterizedTest
   @MethodSource("stores")
   void theSeriesHasNoGapAndEachRequestOneNumber(Set<Capability> capabilities) throws Exception {
-    int crashes = 0;
+    long crashes = 0;
     for (long seed = 1; seed <= SEEDS; seed++) {
       Run run = new Run(seed, capabilities);
       run.go();
@@ -65,22 +58,16 @@ final class SequenceFaultTest {
     assertTrue(crashes > SEEDS * WRITERS / 4, "only " + crashes + " crashes");
   }
 
-  private static final class Run {
-    final List<String> wrong = new ArrayList<>();
-    int crashes;
-    private final VirtualTime time = new VirtualTime();
-    private final RandomGenerator random;
-    private final FaultingDriver driver;
+  private static final class Run extends FaultyRun<LimitedDriver> {
     private final Map<String, Long> given = new HashMap<>();
 
     Run(long seed, Set<Capability> capabilities) {
-      random = Randomness.seeded(seed);
-      driver =
-          new FaultingDriver(
-              new LimitedDriver(new MemoryDriver(), capabilities),
-              random,
-              0.05,
-              () -> time.sleep(Duration.ofMillis(random.nextInt(9))));
+      super(
+          seed,
+          (time, random) -> new LimitedDriver(new MemoryDriver(), capabilities),
+          0.05,
+          Duration.ofMillis(1),
+          9);
     }
 
     void go() throws InterruptedException {
@@ -89,8 +76,7 @@ final class SequenceFaultTest {
         int writer = i;
         writers.add(() -> write(writer));
       }
-      time.run(writers);
-      driver.heal();
+      run(writers);
       SequenceOfRecords sequence = new SequenceOfRecords(store(driver), random);
       long last = sequence.last(SERIES);
       List<NumberedRecord> all = sequence.page(SERIES, 1, SequenceOfRecords.PAGE_MAX);
@@ -117,10 +103,6 @@ final class SequenceFaultTest {
       }
     }
 
-    private Store store(StoreDriver on) {
-      return new Store(on, time, random, StoreOptions.DEFAULT);
-    }
-
     /** Each request until it is answered, by one process after the other. */
     private void write(int writer) {
       Optional<SequenceOfRecords> process = Optional.empty();
@@ -143,8 +125,7 @@ final class SequenceFaultTest {
     }
 
     private SequenceOfRecords process() {
-      StoreDriver dying = new CrashingDriver(driver, 1 + random.nextInt(80), random.nextBoolean());
-      return new SequenceOfRecords(store(dying), random);
+      return new SequenceOfRecords(dying(80), random);
     }
   }
 }

@@ -177,13 +177,14 @@ public final class AppEngineDriver implements StoreDriver {
   }
 
   private List<Optional<Item>> get(@Nullable Transaction transaction, List<Key> keys) {
-    Map<com.google.appengine.api.datastore.Key, Entity> found =
-        datastore.get(transaction, keys.stream().map(entities::key).toList());
-    return keys.stream()
-        .map(key ->
-            Optional.ofNullable(found.get(entities.key(key)))
-                .map(entity -> Entities.item(key, entity)))
-        .toList();
+    List<com.google.appengine.api.datastore.Key> named = keys.stream().map(entities::key).toList();
+    Map<com.google.appengine.api.datastore.Key, Entity> found = datastore.get(transaction, named);
+    List<Optional<Item>> items = new ArrayList<>();
+    for (int i = 0; i < keys.size(); i++) {
+      Key key = keys.get(i);
+      items.add(Optional.ofNullable(found.get(named.get(i))).map(e -> Entities.item(key, e)));
+    }
+    return items;
   }
 
   private final class Begun implements Transactions.Transaction {
@@ -246,24 +247,19 @@ public final class AppEngineDriver implements StoreDriver {
     if (scan.consistency() == Consistency.STRONG && !profile.has(Capability.ORDERED_SCAN)) {
       throw profile.lacks(Capability.ORDERED_SCAN);
     }
-    String group = Key.group(scan.partition());
     Query query = new Query(Entities.KIND);
     entities.root(scan.partition()).ifPresent(query::setAncestor);
     query.setFilter(
         Query.CompositeFilterOperator.and(
-            Query.FilterOperator.GREATER_THAN_OR_EQUAL.of(
-                Entities.PLACE, group + "/" + scan.from()),
-            Query.FilterOperator.LESS_THAN.of(
-                Entities.PLACE,
-                scan.until().map(until -> group + "/" + until).orElse(group + "0"))));
+            Query.FilterOperator.GREATER_THAN_OR_EQUAL.of(Entities.PLACE, scan.fromPlace()),
+            Query.FilterOperator.LESS_THAN.of(Entities.PLACE, scan.untilPlace())));
     query.addSort(
         Entities.PLACE,
         scan.descending() ? Query.SortDirection.DESCENDING : Query.SortDirection.ASCENDING);
     List<Item> items = new ArrayList<>();
     for (Entity entity : run(query, scan.itemsMax() + 1)) { // one more: where the next page begins
       String place = String.valueOf(entity.getProperty(Entities.PLACE));
-      Key key = new Key(scan.partition(), place.substring(group.length() + 1));
-      items.add(Entities.item(key, entity));
+      items.add(Entities.item(Key.at(scan.partition(), place), entity));
     }
     return Page.of(scan, items);
   }

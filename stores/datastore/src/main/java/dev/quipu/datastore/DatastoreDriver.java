@@ -198,21 +198,29 @@ public final class DatastoreDriver implements StoreDriver {
 
     @Override
     public void commit() {
-      try {
-        transaction.commit();
-      } catch (DatastoreException e) {
-        throw Failures.of(e, Outcome.UNKNOWN);
-      }
+      DatastoreDriver.commit(transaction);
     }
 
     @Override
     public void close() {
-      if (transaction.isActive()) {
-        try {
-          transaction.rollback();
-        } catch (DatastoreException e) {
-          LOGGER.debug("a transaction that was given up ends by itself", e);
-        }
+      giveUp(transaction);
+    }
+  }
+
+  private static void commit(Transaction transaction) {
+    try {
+      transaction.commit();
+    } catch (DatastoreException e) {
+      throw Failures.of(e, Outcome.UNKNOWN);
+    }
+  }
+
+  private static void giveUp(Transaction transaction) {
+    if (transaction.isActive()) {
+      try {
+        transaction.rollback();
+      } catch (DatastoreException e) {
+        LOGGER.debug("a transaction that was given up ends by itself", e);
       }
     }
   }
@@ -221,27 +229,23 @@ public final class DatastoreDriver implements StoreDriver {
 
   @Override
   public Page scan(Scan scan) {
-    String group = Key.group(scan.partition());
-    int wanted = scan.itemsMax() + 1; // one more tells where the next page begins
     EntityQuery query =
         Query.newEntityQueryBuilder()
             .setKind(kind)
             .setFilter(
                 CompositeFilter.and(
-                    PropertyFilter.ge(Entities.PLACE, group + "/" + scan.from()),
-                    PropertyFilter.lt(
-                        Entities.PLACE,
-                        scan.until().map(until -> group + "/" + until).orElse(group + "0"))))
+                    PropertyFilter.ge(Entities.PLACE, scan.fromPlace()),
+                    PropertyFilter.lt(Entities.PLACE, scan.untilPlace())))
             .setOrderBy(
                 scan.descending() ? OrderBy.desc(Entities.PLACE) : OrderBy.asc(Entities.PLACE))
-            .setLimit(wanted)
+            .setLimit(scan.itemsMax() + 1) // one more tells where the next page begins
             .build();
     List<Item> items = new ArrayList<>();
     known(() -> {
       QueryResults<Entity> results = datastore.run(query);
       results.forEachRemaining(entity -> {
-        String sort = entity.getString(Entities.PLACE).substring(group.length() + 1);
-        items.add(entities.item(new Key(scan.partition(), sort), entity));
+        Key key = Key.at(scan.partition(), entity.getString(Entities.PLACE));
+        items.add(entities.item(key, entity));
       });
       return items;
     });
@@ -270,26 +274,20 @@ public final class DatastoreDriver implements StoreDriver {
 
   /** It may have been written again since it was found. */
   private boolean removeIfExpired(com.google.cloud.datastore.Key key, Instant before) {
+    Transaction transaction = known(datastore::newTransaction);
     try {
-      Transaction transaction = datastore.newTransaction();
-      try {
-        Entity found = transaction.get(key);
-        boolean isExpired =
-            found != null
-                && found.contains(Entities.EXPIRY)
-                && found.getLong(Entities.EXPIRY) <= before.toEpochMilli();
-        if (isExpired) {
-          transaction.delete(key);
-          transaction.commit();
-        }
-        return isExpired;
-      } finally {
-        if (transaction.isActive()) {
-          transaction.rollback();
-        }
+      Optional<Entity> found = known(() -> Optional.ofNullable(transaction.get(key)));
+      boolean isExpired =
+          found.isPresent()
+              && found.get().contains(Entities.EXPIRY)
+              && found.get().getLong(Entities.EXPIRY) <= before.toEpochMilli();
+      if (isExpired) {
+        transaction.delete(key);
+        commit(transaction);
       }
-    } catch (DatastoreException e) {
-      throw Failures.of(e, Outcome.UNKNOWN);
+      return isExpired;
+    } finally {
+      giveUp(transaction);
     }
   }
 

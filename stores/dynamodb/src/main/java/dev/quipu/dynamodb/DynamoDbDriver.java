@@ -3,6 +3,7 @@ package dev.quipu.dynamodb;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Consistency;
+import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
@@ -15,14 +16,12 @@ import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -89,8 +88,7 @@ public final class DynamoDbDriver implements StoreDriver {
   private final Requests requests;
   private final Runnable onClose;
   // Each call's token is new, whichever process makes it, so that no version returns.
-  private final String tokens = Long.toString(Randomness.secure().nextLong(), Character.MAX_RADIX);
-  private final AtomicLong calls = new AtomicLong();
+  private final FreshTokens tokens = new FreshTokens();
 
   private DynamoDbDriver(DynamoDbClient client, Requests requests, Runnable onClose) {
     this.client = client;
@@ -172,7 +170,7 @@ public final class DynamoDbDriver implements StoreDriver {
 
   @Override
   public WriteResult write(Write write) {
-    String token = nextToken();
+    String token = tokens.next();
     try {
       return new WriteResult.Applied(
           switch (write) {
@@ -201,7 +199,7 @@ public final class DynamoDbDriver implements StoreDriver {
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
     // What is sent under the same token must be the same.
-    String call = token == null ? nextToken() : token.text();
+    String call = token == null ? tokens.next() : token.text();
     List<TransactWriteItem> items = new ArrayList<>();
     for (Write write : writes) {
       TransactWriteItem.Builder item = TransactWriteItem.builder();
@@ -268,10 +266,6 @@ public final class DynamoDbDriver implements StoreDriver {
     } catch (SdkException e) {
       throw Failures.of(e, Outcome.NOT_APPLIED);
     }
-  }
-
-  private String nextToken() {
-    return tokens + "." + Long.toString(calls.incrementAndGet(), Character.MAX_RADIX);
   }
 
   @Override

@@ -6,6 +6,7 @@ import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
+import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
@@ -18,14 +19,12 @@ import dev.quipu.store.Version;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
-import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
 import net.rubyeye.xmemcached.GetsResponse;
 import net.rubyeye.xmemcached.MemcachedClient;
 import net.rubyeye.xmemcached.exception.MemcachedException;
@@ -95,8 +94,7 @@ public final class MemcachedDriver implements StoreDriver {
   private final Losses losses;
   private final Runnable onClose;
   // Each state's token is new, whichever process makes it, so that no version returns.
-  private final String tokens = Long.toString(Randomness.secure().nextLong(), Character.MAX_RADIX);
-  private final AtomicLong states = new AtomicLong();
+  private final FreshTokens tokens = new FreshTokens();
 
   private MemcachedDriver(
       MemcachedClient client, Duration timeout, Clock clock, boolean isOwn, Runnable onClose) {
@@ -295,8 +293,7 @@ public final class MemcachedDriver implements StoreDriver {
   }
 
   private Version nextVersion() {
-    return Encoded.version(
-        tokens + "." + Long.toString(states.incrementAndGet(), Character.MAX_RADIX));
+    return Encoded.version(tokens.next());
   }
 
   @Override

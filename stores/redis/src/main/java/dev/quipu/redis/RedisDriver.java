@@ -3,6 +3,7 @@ package dev.quipu.redis;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Consistency;
+import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Page;
@@ -14,7 +15,6 @@ import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.time.Randomness;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.cluster.RedisClusterClient;
 import java.time.Duration;
@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,8 +83,7 @@ public final class RedisDriver implements StoreDriver {
   private final StoreProfile profile;
   private final Runnable onClose;
   // Each call's token is new, whichever process makes it, so that no version returns.
-  private final String tokens = Long.toString(Randomness.secure().nextLong(), Character.MAX_RADIX);
-  private final AtomicLong calls = new AtomicLong();
+  private final FreshTokens tokens = new FreshTokens();
 
   private RedisDriver(Link link, String prefix, Runnable onClose) {
     this.link = link;
@@ -186,7 +184,7 @@ public final class RedisDriver implements StoreDriver {
   private WriteResult call(List<Write> writes) {
     List<String> keys = new ArrayList<>();
     Arguments arguments = new Arguments(KEEP_EXPIRED);
-    arguments.add(tokens + Long.toString(calls.incrementAndGet(), Character.MAX_RADIX));
+    arguments.add(tokens.next());
     for (Write write : writes) {
       keys.add(indexKey(write.key().partition()));
       keys.add(itemKey(write.key()));

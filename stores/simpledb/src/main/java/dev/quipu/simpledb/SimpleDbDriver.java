@@ -4,6 +4,7 @@ import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
+import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
@@ -16,7 +17,6 @@ import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Version;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.time.Randomness;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -31,7 +31,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 /**
@@ -96,8 +95,7 @@ public final class SimpleDbDriver implements StoreDriver {
   private final Runnable onClose;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   // Each state's token is new, whichever process makes it, so that no version returns.
-  private final String tokens = Long.toString(Randomness.secure().nextLong(), Character.MAX_RADIX);
-  private final AtomicLong states = new AtomicLong();
+  private final FreshTokens tokens = new FreshTokens();
 
   private SimpleDbDriver(SimpleDbClient client, List<String> domains, Runnable onClose) {
     this.client = client;
@@ -163,7 +161,7 @@ public final class SimpleDbDriver implements StoreDriver {
         }
         asked = Condition.unchanged(found);
       }
-      Version next = nextVersion();
+      Version next = new Version(tokens.next());
       if (send(write, asked, next)) {
         return write instanceof Write.Put put
             ? new WriteResult.Applied(
@@ -401,10 +399,6 @@ public final class SimpleDbDriver implements StoreDriver {
       }
       throw new IllegalStateException(e.getCause());
     }
-  }
-
-  private Version nextVersion() {
-    return new Version(tokens + "." + Long.toString(states.incrementAndGet(), Character.MAX_RADIX));
   }
 
   @Override

@@ -1,15 +1,13 @@
-package dev.quipu.technique;
+package dev.quipu.store;
 
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /** How writers that lost a race let others go first: by chance, and longer each time. */
 public final class Backoff {
-  private static final long PAUSE_MIN_NANOS = 100_000;
-  private static final long PAUSE_MAX_NANOS = 50_000_000;
+  private static final Duration PAUSE_MIN = Duration.ofNanos(100_000);
+  private static final Duration PAUSE_MAX = Duration.ofMillis(50);
 
   private Backoff() {}
 
@@ -20,7 +18,12 @@ public final class Backoff {
    * @throws StoreException if interrupted
    */
   public static void pause(Clock clock, RandomGenerator random, int round) {
-    long longest = Math.min(PAUSE_MAX_NANOS, PAUSE_MIN_NANOS << Math.min(round, 20));
+    pause(clock, random, round, PAUSE_MIN, PAUSE_MAX);
+  }
+
+  /** The same: at most {@code min} after round 0, twice that after each next one, up to a limit. */
+  static void pause(Clock clock, RandomGenerator random, int round, Duration min, Duration max) {
+    long longest = Math.min(max.toNanos(), min.toNanos() << Math.min(round, 20));
     try {
       clock.sleep(Duration.ofNanos(random.nextLong(longest + 1)));
     } catch (InterruptedException e) {
