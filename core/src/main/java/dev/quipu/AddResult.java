@@ -1,5 +1,6 @@
 package dev.quipu;
 
+import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -27,8 +28,19 @@ public sealed interface AddResult {
    *
    * @param why the reason
    * @param value the counter when it was refused
+   * @param heldBy for {@link Refusal#HELD_ELSEWHERE}, the regions that did not answer
    */
-  record Refused(Refusal why, long value) implements AddResult {}
+  record Refused(Refusal why, long value, List<String> heldBy) implements AddResult {
+    /** Copies the list. */
+    public Refused {
+      heldBy = List.copyOf(heldBy);
+    }
+
+    /** One for want of room, or for ever. */
+    public Refused(Refusal why, long value) {
+      this(why, value, List.of());
+    }
+  }
 
   /**
    * The request id was used before for another delta or other bounds; nothing changed.

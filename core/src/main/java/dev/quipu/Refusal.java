@@ -10,6 +10,11 @@ public enum Refusal {
   CEILING,
   /** It would have left the range of 64 bits. Counters never wrap. */
   OVERFLOW,
+  /**
+   * There is no room here, and there may be some in regions that do not answer. Not remembered: the
+   * same id may succeed later.
+   */
+  HELD_ELSEWHERE,
   /** The request was sealed before it arrived: it never applied and never will. */
   SEALED;
 

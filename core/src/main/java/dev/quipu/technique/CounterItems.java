@@ -130,6 +130,13 @@ final class CounterItems {
     return list(prefix, after, limit, this::read);
   }
 
+  /** The names of all counters of a store. */
+  static List<String> names(Store store) {
+    List<String> names = new ArrayList<>();
+    store.scanAll(Scan.all(DIRECTORY), page -> page.forEach(item -> names.add(item.key().sort())));
+    return names;
+  }
+
   /** A page of counters, for a technique that reads them in its own way. */
   CounterPage list(
       String prefix, String after, int limit, Function<String, Optional<Reading>> reader) {

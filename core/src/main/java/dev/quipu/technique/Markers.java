@@ -49,11 +49,17 @@ final class Markers {
 
   /** Stores the marker of an add, if there is none, with more fields beside. */
   Write put(Add add, RequestId id, String call, Map<String, Field> more, Optional<Instant> expiry) {
+    return put(key(add.counter(), id), add, call, more, expiry);
+  }
+
+  /** The same, wherever the technique keeps it. */
+  static Write put(
+      Key key, Add add, String call, Map<String, Field> more, Optional<Instant> expiry) {
     Map<String, Field> fields = new HashMap<>(more);
     fields.put(ADDED, new Field.Number(add.delta()));
     fields.put(BOUNDS, new Field.Number(add.boundsMark()));
     fields.put(CALL, new Field.Text(call));
-    return new Write.Put(key(add.counter(), id), fields, expiry, new Condition.Absent());
+    return new Write.Put(key, fields, expiry, new Condition.Absent());
   }
 
   /**
@@ -107,16 +113,20 @@ final class Markers {
 
   RequestOutcome seal(String counter, RequestId id, Optional<Instant> expiry) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return seal(store, key(counter, id), expiry);
+  }
+
+  /** Stores a seal, if there is no marker. */
+  static RequestOutcome seal(Store store, Key key, Optional<Instant> expiry) {
     Write seal =
-        new Write.Put(
-            key(counter, id), Map.of(ADDED, new Field.Number(0)), expiry, new Condition.Absent());
+        new Write.Put(key, Map.of(ADDED, new Field.Number(0)), expiry, new Condition.Absent());
     return switch (store.write(seal)) {
       case WriteResult.Applied applied -> new RequestOutcome.Sealed();
       case WriteResult.ConditionFailed failed -> outcome(failed.found().orElseThrow());
     };
   }
 
-  private static RequestOutcome outcome(Item marker) {
+  static RequestOutcome outcome(Item marker) {
     long added = marker.number(ADDED);
     return added == 0 ? new RequestOutcome.Sealed() : new RequestOutcome.Applied(added, NO_VALUE);
   }

@@ -7,6 +7,8 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Counters;
 import dev.quipu.RequestId;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.AtomicAdd;
@@ -21,7 +23,7 @@ import dev.quipu.technique.Techniques;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
-import dev.quipu.verify.simulate.GlobalTable;
+import dev.quipu.verify.region.GlobalTable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +45,7 @@ final class GlobalTableTest {
 
   private final ManualClock clock = new ManualClock(1_800_000_000_000L);
 
-  private List<Counters> on(GlobalTable table, TechniqueSpec spec, RandomGenerator random) {
+  private List<Counters> on(GlobalTable<?, ?> table, TechniqueSpec spec, RandomGenerator random) {
     List<Counters> counters = new ArrayList<>();
     for (int i = 0; i < REGIONS; i++) {
       Store store = new Store(table.region(i), clock, random, StoreOptions.DEFAULT);
@@ -59,7 +61,7 @@ final class GlobalTableTest {
   /** It was 4; one region takes 1, another takes 2, and all say 2. */
   @Test
   void theLaterWriteWinsAndTheOtherIsLost() {
-    GlobalTable table = new GlobalTable(REGIONS, clock, Randomness.seeded(1), LAG);
+    GlobalTable<Key, Item> table = GlobalTable.inMemory(REGIONS, clock, Randomness.seeded(1), LAG);
     List<Counters> regions = on(table, AtomicAdd.SPEC, Randomness.seeded(1));
     regions.getFirst().add(new Add(COUNTER, 4, null));
     table.settle();
@@ -109,7 +111,7 @@ final class GlobalTableTest {
 
     Apart(long seed, TechniqueSpec spec) {
       RandomGenerator random = Randomness.seeded(seed);
-      GlobalTable table = new GlobalTable(REGIONS, clock, random, LAG);
+      GlobalTable<Key, Item> table = GlobalTable.inMemory(REGIONS, clock, random, LAG);
       List<Counters> regions = on(table, spec, random);
       for (int i = 0; i < REGIONS; i++) {
         table.cutOff(i);

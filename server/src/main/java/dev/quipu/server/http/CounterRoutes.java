@@ -148,6 +148,13 @@ final class CounterRoutes {
                 .with("bound", floor ? "floor" : "ceiling")
                 .with("limit", Long.toString(bound));
           }
+          case HELD_ELSEWHERE ->
+              new Problem(
+                      409,
+                      "held-elsewhere",
+                      "There may be room in regions that do not answer",
+                      detail + "; there may be room in " + String.join(", ", refused.heldBy()))
+                  .with("heldBy", refused.heldBy());
           case OVERFLOW -> new Problem(409, "overflow", "The counter would leave 64 bits", detail);
           case SEALED ->
               new Problem(

@@ -1,0 +1,31 @@
+package dev.quipu;
+
+/**
+ * One reason why a {@link Reading} is not certain.
+ *
+ * @param cause what kind of reason
+ * @param where the region, or the two regions, that it is about
+ * @param amount by how much it may change the value; {@link Long#MAX_VALUE} if nothing limits it
+ */
+public record Doubt(Cause cause, String where, long amount) {
+  /** Kinds of reasons. */
+  public enum Cause {
+    /** A region did not answer: what it counted since it was last heard is missing. */
+    SILENT_REGION("silent"),
+    /** Rights were given, and who got them may have used them unseen. */
+    OPEN_TRANSFER("open-transfer"),
+    /** Adds came while the counter was read. */
+    MOVING("moving");
+
+    private final String word;
+
+    Cause(String word) {
+      this.word = word;
+    }
+
+    /** One word for it. */
+    public String word() {
+      return word;
+    }
+  }
+}

@@ -1,0 +1,201 @@
+package dev.quipu.technique;
+
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.Refusal;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Store;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.technique.RegionRows.Right;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Brings rights to a region that lacks them: from the region that has most, as many as are missing
+ * and as many again as were lately used here, but beyond what is missing no more than half of what
+ * the other has. Step by step; a process that dies between two leaves rights that are under way,
+ * and whoever looks next lands them.
+ */
+final class RegionTransfers {
+  static final String CLOSED = "closed";
+
+  private final Regions regions;
+  private final RegionLeases leases;
+  private final RegionPlan plan;
+
+  RegionTransfers(Regions regions, RegionLeases leases, RegionPlan plan) {
+    this.regions = regions;
+    this.leases = leases;
+    this.plan = plan;
+  }
+
+  /**
+   * One step.
+   *
+   * @param need how many rights the region must have in all
+   * @param demand how many it used since it last got some
+   * @return the refusal, if it cannot have them; empty if something moved: look again
+   */
+  Optional<AddResult.Refused> bring(
+      String counter, String to, Right right, long need, long demand) {
+    RegionView view = RegionView.of(regions, leases, plan, counter);
+    if (found(counter, to, view) || land(counter, to, right, view)) {
+      return Optional.empty();
+    }
+    long here = rights(view, to, right);
+    if (here >= need) {
+      return Optional.empty();
+    }
+    List<String> donors =
+        view.after().keySet().stream()
+            .filter(region -> !region.equals(to) && rights(view, region, right) > 0)
+            .sorted(
+                Comparator.comparingLong((String region) -> rights(view, region, right)).reversed())
+            .toList();
+    long there = donors.stream().mapToLong(region -> rights(view, region, right)).sum();
+    if (here + there < need) {
+      return landForOthers(counter, right, view) || !view.isStill()
+          ? Optional.empty()
+          : Optional.of(refused(counter, right, view));
+    }
+    String richest = donors.getFirst();
+    long has = rights(view, richest, right);
+    long missing = need - here;
+    long wanted = Math.max(missing, Math.min(missing + demand, has / 2));
+    give(counter, richest, to, right, Math.min(wanted, has), view);
+    return Optional.empty();
+  }
+
+  private static long rights(RegionView view, String region, Right right) {
+    RegionRows rows = view.after().get(region);
+    return rows == null ? 0 : rows.rights(right);
+  }
+
+  private AddResult.Refused refused(String counter, Right right, RegionView view) {
+    Bounds bounds = plan.bounds();
+    long value = view.reading(counter, bounds).value();
+    Refusal bound = right == Right.LOWER ? Refusal.FLOOR : Refusal.CEILING;
+    return view.silent().isEmpty()
+        ? new AddResult.Refused(bound, value)
+        : new AddResult.Refused(Refusal.HELD_ELSEWHERE, value, view.silent());
+  }
+
+  /** Makes the first cells of regions that begin with rights, or get some; whether any lacked. */
+  private boolean found(String counter, String to, RegionView view) {
+    boolean any = false;
+    for (RegionRows rows : view.after().values()) {
+      String region = rows.region();
+      if (!rows.isFounded() && (region.equals(to) || plan.founders().contains(region))) {
+        any |= through(region, store -> store.write(plan.founding(counter, region, 0)));
+      }
+    }
+    return any;
+  }
+
+  /** Takes what was given to a region to its cells; whether there was anything. */
+  private boolean land(String counter, String to, Right right, RegionView view) {
+    boolean any = false;
+    for (String from : regions.namesBut(to)) {
+      if (view.open(right, from, to) > 0) {
+        any |= through(to, store -> land(store, counter, from, to, right, view));
+      }
+    }
+    return any;
+  }
+
+  private boolean landForOthers(String counter, Right right, RegionView view) {
+    boolean any = false;
+    for (String to : view.after().keySet()) {
+      any |= land(counter, to, right, view);
+    }
+    return any;
+  }
+
+  private WriteResult land(
+      Store store, String counter, String from, String to, Right right, RegionView view) {
+    RegionRows rows = view.after().get(to);
+    Optional<Item> got = rows == null ? Optional.empty() : rows.item(RegionRows.GOT + from);
+    Key gotKey = RegionRows.key(counter, to, RegionRows.GOT + from);
+    if (got.map(item -> item.number(CLOSED)).orElse(0L) != 0) {
+      return new WriteResult.ConditionFailed(gotKey, got); // its giver was retired
+    }
+    long open = view.open(right, from, to);
+    Write note =
+        new Write.Update(
+            gotKey, List.of(new Change.Add(right.field(), open)), Condition.unchanged(got));
+    Write more =
+        new Write.Update(
+            RegionRows.cell(counter, to, 0),
+            List.of(new Change.Add(right.field(), open)),
+            plan.isFounded());
+    return store.writeAll(List.of(note, more), null);
+  }
+
+  /** Takes rights from the cells of a region, the richest first, and notes who they are for. */
+  private boolean give(
+      String counter, String from, String to, Right right, long amount, RegionView view) {
+    RegionRows rows = Objects.requireNonNull(view.after().get(from));
+    Optional<Item> gave = rows.item(RegionRows.GAVE + to);
+    if (gave.map(item -> item.number(CLOSED)).orElse(0L) != 0) {
+      return false; // its taker was retired
+    }
+    List<Write> batch = new ArrayList<>();
+    batch.add(
+        new Write.Update(
+            RegionRows.key(counter, from, RegionRows.GAVE + to),
+            List.of(new Change.Add(right.field(), amount)),
+            Condition.unchanged(gave)));
+    long left = amount;
+    for (Item cell : rows.richestFirst(right)) {
+      long part = Math.min(left, cell.number(right.field()));
+      if (part > 0) {
+        batch.add(less(cell.key(), right, part));
+        left -= part;
+      }
+    }
+    return through(from, store -> store.writeAll(batch, null));
+  }
+
+  static Write less(Key cell, Right right, long part) {
+    return new Write.Update(
+        cell,
+        List.of(new Change.Add(right.field(), -part)),
+        new Condition.Within(right.field(), 0, Long.MAX_VALUE));
+  }
+
+  /** Writes through a region's replica; whether it was applied, as far as is known. */
+  private boolean through(String region, Function<Store, WriteResult> write) {
+    leases.requireMayActFor(region);
+    return regions.ask(region, () -> write.apply(regions.replica(region))).orElse(null)
+        instanceof WriteResult.Applied;
+  }
+
+  /** What each region used of each counter's rights since it last asked for some. */
+  static final class Demand {
+    private static final int COUNTERS_MAX = 10_000;
+    private final Map<String, Long> used = new HashMap<>();
+
+    synchronized void used(String counter, long amount) {
+      if (used.size() >= COUNTERS_MAX) {
+        used.clear(); // a guess, which is worse for a while
+      }
+      used.merge(
+          counter, amount, (a, b) -> a > Long.MAX_VALUE / 2 - b ? Long.MAX_VALUE / 2 : a + b);
+    }
+
+    synchronized long take(String counter) {
+      Long amount = used.remove(counter);
+      return amount == null ? 0 : amount;
+    }
+  }
+}
