@@ -6,6 +6,7 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
@@ -115,6 +116,19 @@ public final class RegionLeases {
               });
     }
     return retired;
+  }
+
+  /** Whether {@link #requireMayActFor} lets it. */
+  boolean mayActFor(String region) {
+    try {
+      requireMayActFor(region);
+      return true;
+    } catch (StoreException e) {
+      if (e.outcome() == Outcome.UNKNOWN) {
+        throw e;
+      }
+      return false;
+    }
   }
 
   /**

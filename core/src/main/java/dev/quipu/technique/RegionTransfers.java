@@ -49,7 +49,8 @@ final class RegionTransfers {
   Optional<AddResult.Refused> bring(
       String counter, String to, Right right, long need, long demand) {
     RegionView view = RegionView.of(regions, leases, plan, counter);
-    if (found(counter, to, view) || land(counter, to, right, view)) {
+    List<String> able = view.after().keySet().stream().filter(leases::mayActFor).toList();
+    if (found(counter, to, view, able) || land(counter, to, right, view)) {
       return Optional.empty();
     }
     long here = rights(view, to, right);
@@ -57,16 +58,16 @@ final class RegionTransfers {
       return Optional.empty();
     }
     List<String> donors =
-        view.after().keySet().stream()
+        able.stream()
             .filter(region -> !region.equals(to) && rights(view, region, right) > 0)
             .sorted(
                 Comparator.comparingLong((String region) -> rights(view, region, right)).reversed())
             .toList();
     long there = donors.stream().mapToLong(region -> rights(view, region, right)).sum();
     if (here + there < need) {
-      return landForOthers(counter, right, view) || !view.isStill()
+      return landForOthers(counter, right, view, able) || !view.isStill()
           ? Optional.empty()
-          : Optional.of(refused(counter, right, view));
+          : Optional.of(refused(counter, right, view, able));
     }
     String richest = donors.getFirst();
     long has = rights(view, richest, right);
@@ -81,21 +82,26 @@ final class RegionTransfers {
     return rows == null ? 0 : rows.rights(right);
   }
 
-  private AddResult.Refused refused(String counter, Right right, RegionView view) {
+  private AddResult.Refused refused(
+      String counter, Right right, RegionView view, List<String> able) {
     Bounds bounds = plan.bounds();
     long value = view.reading(counter, bounds).value();
     Refusal bound = right == Right.LOWER ? Refusal.FLOOR : Refusal.CEILING;
-    return view.silent().isEmpty()
+    List<String> away = new ArrayList<>(view.silent());
+    view.after().keySet().stream().filter(region -> !able.contains(region)).forEach(away::add);
+    return away.isEmpty()
         ? new AddResult.Refused(bound, value)
-        : new AddResult.Refused(Refusal.HELD_ELSEWHERE, value, view.silent());
+        : new AddResult.Refused(Refusal.HELD_ELSEWHERE, value, away.stream().sorted().toList());
   }
 
   /** Makes the first cells of regions that begin with rights, or get some; whether any lacked. */
-  private boolean found(String counter, String to, RegionView view) {
+  private boolean found(String counter, String to, RegionView view, List<String> able) {
     boolean any = false;
     for (RegionRows rows : view.after().values()) {
       String region = rows.region();
-      if (!rows.isFounded() && (region.equals(to) || plan.founders().contains(region))) {
+      if (!rows.isFounded()
+          && able.contains(region)
+          && (region.equals(to) || plan.founders().contains(region))) {
         any |= through(region, store -> store.write(plan.founding(counter, region, 0)));
       }
     }
@@ -113,9 +119,9 @@ final class RegionTransfers {
     return any;
   }
 
-  private boolean landForOthers(String counter, Right right, RegionView view) {
+  private boolean landForOthers(String counter, Right right, RegionView view, List<String> able) {
     boolean any = false;
-    for (String to : view.after().keySet()) {
+    for (String to : able) {
       any |= land(counter, to, right, view);
     }
     return any;

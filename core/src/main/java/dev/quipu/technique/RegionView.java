@@ -90,9 +90,10 @@ record RegionView(
     return List.copyOf(copies.keySet());
   }
 
-  /** Whether anything was ever counted, as far as can be seen. */
+  /** Whether nothing was ever counted, anywhere. */
   boolean isEmpty() {
-    return all().values().stream().allMatch(rows -> rows.up() == 0 && rows.down() == 0);
+    return copies.isEmpty()
+        && after.values().stream().allMatch(rows -> rows.up() == 0 && rows.down() == 0);
   }
 
   private Map<String, RegionRows> all() {

@@ -102,6 +102,11 @@ public final class GlobalTable<K, I> {
     cut.add(region);
   }
 
+  /** Whether a region is cut off. */
+  public synchronized boolean isCutOff(int region) {
+    return cut.contains(region);
+  }
+
   /** All regions can talk again: what waited arrives. */
   public synchronized void heal() {
     cut.clear();
