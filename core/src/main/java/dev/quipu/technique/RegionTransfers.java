@@ -22,9 +22,10 @@ import java.util.function.Function;
 
 /**
  * Brings rights to a region that lacks them: from the region that has most, as many as are missing
- * and as many again as were lately used here, but beyond what is missing no more than half of what
- * the other has. Step by step; a process that dies between two leaves rights that are under way,
- * and whoever looks next lands them.
+ * and twice as many as were used here since the last time, so that lasting demand asks ever more
+ * seldom; but beyond what is missing no more than half of what the other has. Step by step; a
+ * process that dies between two leaves rights that are under way, and whoever looks next lands
+ * them.
  */
 final class RegionTransfers {
   static final String CLOSED = "closed";
@@ -72,7 +73,7 @@ final class RegionTransfers {
     String richest = donors.getFirst();
     long has = rights(view, richest, right);
     long missing = need - here;
-    long wanted = Math.max(missing, Math.min(missing + demand, has / 2));
+    long wanted = Math.max(missing, Math.min(missing + 2 * demand, has / 2));
     give(counter, richest, to, right, Math.min(wanted, has), view);
     return Optional.empty();
   }
@@ -196,7 +197,7 @@ final class RegionTransfers {
         used.clear(); // a guess, which is worse for a while
       }
       used.merge(
-          counter, amount, (a, b) -> a > Long.MAX_VALUE / 2 - b ? Long.MAX_VALUE / 2 : a + b);
+          counter, amount, (a, b) -> a > Long.MAX_VALUE / 4 - b ? Long.MAX_VALUE / 4 : a + b);
     }
 
     synchronized long take(String counter) {
