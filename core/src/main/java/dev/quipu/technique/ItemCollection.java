@@ -94,11 +94,11 @@ public final class ItemCollection implements Counters {
           new Cost(3, 0, 0),
           "Implement resource counters with Amazon DynamoDB, method 6");
 
-  private static final String CHANGE = "change/";
+  static final String CHANGE = "change/";
   private static final String CHANGES_END = "change0"; // the first text behind all changes
   private static final String BASE = "base";
   private static final String FOLDED = "folded";
-  private static final String AT = "at";
+  static final String AT = "at";
   private static final int READS_MAX = 50;
   private static final int REMEMBERED_MAX = 100_000;
 
@@ -233,11 +233,11 @@ public final class ItemCollection implements Counters {
     return sum;
   }
 
-  private static boolean isSeal(Item change) {
+  static boolean isSeal(Item change) {
     return change.number(Markers.ADDED) == 0;
   }
 
-  private static Key baseKey(String counter) {
+  static Key baseKey(String counter) {
     return new Key(CounterItems.partition(counter), BASE);
   }
 
@@ -249,7 +249,7 @@ public final class ItemCollection implements Counters {
     return base.map(item -> item.number(FOLDED)).orElse(0L);
   }
 
-  private List<Item> changes(String counter) {
+  List<Item> changes(String counter) {
     List<Item> found = new ArrayList<>();
     Scan scan =
         new Scan(

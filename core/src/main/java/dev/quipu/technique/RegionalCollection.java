@@ -1,0 +1,480 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Counters;
+import dev.quipu.Doubt;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Reason;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.random.RandomGenerator;
+
+/*
+ * ITEM COLLECTION OVER REGIONS
+ *
+ * Problem. A collection of changes has no item that two regions write differently, so it stays
+ * exact where every write goes everywhere. But merging old changes into a sum, to read less, writes
+ * a sum and deletes changes, and these come to other regions at different times: a reader there sees
+ * a change twice, or not at all. And two regions that merge the same change count it twice for ever.
+ *
+ * Stored. As by item-collection: change/ID for each change, written by whatever region is asked. And
+ * for each region that ever merged: merged/REGION, written in that region's replica alone: value, the
+ * sum of what it merged; folded, the ids of its last merge; step; fence.
+ *
+ * Protocol.
+ *   Add: store the change in the own replica, if there is none. A repeat in another region stores
+ *     the same change: it counts once.
+ *   Read, here: all merged sums and all changes, but those that a sum names as folded. Everywhere:
+ *     the same of all replicas together, of each sum the newest.
+ *   Merge, in one region at a time, which holds a lease; a silent region stops it.
+ *     1. Write the fence of the lease to the sum of every region, in its replica: who held the lease
+ *        before cannot go on.
+ *     2. If some sum names folded changes: once that sum has come to all replicas, delete them; once
+ *        they are gone from all replicas, empty the list. Not yet: stop, until the next call.
+ *     3. Take old changes that are in all replicas, and in one write add them to the own sum and
+ *        name them as folded.
+ *
+ * Why it is right. A reader that has the sum skips the changes that it names, and one that has not
+ * has the changes: they are deleted only when all have the sum, and no longer named only when none
+ * has the changes. So what any region reads does not move while merges travel: the inaccuracy of
+ * merging is 0. What a region reads here lacks what has not arrived, and nothing else. A change that
+ * is in all replicas is in no sum, since whoever merged it deleted it; so it is merged once.
+ *
+ * Crash table.
+ *   | broken off after | stored                     | then                          |
+ *   | the add's reply  | the change                 | a repeat finds or stores it   |
+ *   | 1                | a fence                    | the next merge has a higher   |
+ *   | 3                | a sum, and folded changes  | the next merge does step 2    |
+ *   A repeat that comes after its change was merged counts AGAIN: merge only what is older than any
+ *   repeat. The same id with another amount in two regions that are cut off from each other is one
+ *   of the two in the end.
+ *
+ * Cost. An add: one round trip, one write. A read here: a scan; everywhere: two of each replica. A
+ * merge: a scan of each replica, and three calls until its changes are gone.
+ *
+ * No bounds, and no seals: a region that is asked first may not know of a request elsewhere.
+ *
+ * Source. "Implement resource counters with Amazon DynamoDB", method 6 and global tables.
+ */
+
+/** Counts by one item a change, in any region at any time. Thread-safe. */
+public final class RegionalCollection implements Counters {
+  /** What it promises and costs over regions. */
+  public static final TechniqueSpec SPEC =
+      ItemCollection.SPEC.promising(Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT));
+
+  private static final String MERGED = "merged/";
+  private static final String MERGED_END = "merged0"; // the first text behind all of them
+  private static final String FOLDED = "folded";
+  private static final String STEP = "step";
+  private static final String FENCE = "fence";
+  private static final int FOLDED_MAX = 500;
+  private static final int LOOKS_MAX = 50;
+  private static final Duration LEASE = Duration.ofMinutes(1);
+
+  private final Regions regions;
+  private final SortedMap<String, ItemCollection> collections = new TreeMap<>();
+  private final Locks locks;
+
+  /** All that a replica has of a counter. */
+  private record Seen(SortedMap<String, Item> sums, SortedMap<String, Item> changes, long base) {
+    Set<String> folded() {
+      Set<String> folded = new HashSet<>();
+      sums.values().forEach(sum -> folded.addAll(sum.tokens(FOLDED)));
+      return folded;
+    }
+
+    long step(String region) {
+      Item sum = sums.get(region);
+      return sum == null ? 0 : sum.number(STEP);
+    }
+
+    Set<String> folded(String region) {
+      Item sum = sums.get(region);
+      return sum == null ? Set.of() : sum.tokens(FOLDED);
+    }
+
+    /** What counts beside the sums. */
+    SortedMap<String, Item> open() {
+      SortedMap<String, Item> open = new TreeMap<>(changes);
+      open.keySet().removeAll(folded());
+      return open;
+    }
+
+    long value(String counter) {
+      long value = base;
+      for (Item sum : sums.values()) {
+        value = CounterItems.plus(counter, value, sum.number(CounterItems.VALUE));
+      }
+      for (Item change : open().values()) {
+        value = CounterItems.plus(counter, value, change.number(Markers.ADDED));
+      }
+      return value;
+    }
+
+    /** Both together: of each sum the newer. */
+    Seen with(Seen other) {
+      SortedMap<String, Item> newest = new TreeMap<>(sums);
+      other.sums.forEach((region, sum) ->
+          newest.merge(region, sum, (a, b) -> a.number(STEP) >= b.number(STEP) ? a : b));
+      SortedMap<String, Item> all = new TreeMap<>(other.changes);
+      all.putAll(changes);
+      return new Seen(newest, all, Math.max(base, other.base));
+    }
+
+    boolean hasAny(Set<String> some) {
+      return changes.keySet().stream().anyMatch(some::contains);
+    }
+
+    boolean isEmpty() {
+      return changes.isEmpty()
+          && base == 0
+          && sums.values().stream().allMatch(sum -> sum.number(STEP) == 0);
+    }
+  }
+
+  /** Counts in regions; merging is up to {@link #merge}. */
+  public RegionalCollection(Regions regions) {
+    this(regions, Randomness.secure());
+  }
+
+  /** As {@link #RegionalCollection(Regions)}, with the caller's chance. */
+  public RegionalCollection(Regions regions, RandomGenerator random) {
+    this.regions = regions;
+    for (String region : regions.names()) {
+      collections.put(region, new ItemCollection(regions.replica(region), random));
+    }
+    this.locks = new Locks(regions.replica(regions.founders().getFirst()), random);
+  }
+
+  private ItemCollection here() {
+    return in(regions.own());
+  }
+
+  private ItemCollection in(String region) {
+    ItemCollection collection = collections.get(region);
+    if (collection == null) {
+      throw new IllegalArgumentException("there is no region " + region);
+    }
+    return collection;
+  }
+
+  @Override
+  public TechniqueSpec spec() {
+    return SPEC;
+  }
+
+  /**
+   * Adds, once, in the own region.
+   *
+   * @throws UnsupportedOperationException if {@code add} has bounds
+   */
+  @Override
+  public AddResult add(Add add) {
+    return here().add(add);
+  }
+
+  /** The sum of what has come to the own region; empty if nothing has. Asks no other region. */
+  public Optional<Long> readHere(String counter) {
+    Regions.checkCounter(counter);
+    Seen seen = look(regions.own(), counter);
+    return seen.isEmpty() ? Optional.empty() : Optional.of(seen.value(counter));
+  }
+
+  /**
+   * The sum of all that any region has: exact when all answer and nothing is added meanwhile. With
+   * a silent region nothing limits what it may have counted.
+   */
+  @Override
+  public Optional<Reading> read(String counter) {
+    Regions.checkCounter(counter);
+    for (int look = 0; look < LOOKS_MAX; look++) {
+      SortedMap<String, Seen> before = lookAll(counter);
+      SortedMap<String, Seen> after = lookAll(counter);
+      Seen first = together(before);
+      Seen last = together(after);
+      if (first.sums.equals(last.sums) && before.keySet().equals(after.keySet())) {
+        List<String> silent = new ArrayList<>(regions.names());
+        silent.removeAll(after.keySet());
+        boolean isNew = last.isEmpty() && silent.isEmpty();
+        return isNew ? Optional.empty() : Optional.of(reading(counter, first, last, silent));
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "counter %s is merged faster than it is read".formatted(counter));
+  }
+
+  private static Seen together(SortedMap<String, Seen> all) {
+    return all.values().stream().reduce(Seen::with).orElseThrow();
+  }
+
+  private static Reading reading(String counter, Seen first, Seen last, List<String> silent) {
+    long value = last.value(counter);
+    if (!silent.isEmpty()) {
+      List<Doubt> doubts =
+          silent.stream()
+              .map(region -> new Doubt(Doubt.Cause.SILENT_REGION, region, Long.MAX_VALUE))
+              .toList();
+      return new Reading(value, Long.MIN_VALUE, Long.MAX_VALUE, doubts);
+    }
+    SortedMap<String, Item> since = last.open();
+    since.keySet().removeAll(first.changes.keySet());
+    long up = 0;
+    long down = 0;
+    for (Item change : since.values()) {
+      long added = change.number(Markers.ADDED);
+      up += Math.max(0, added);
+      down += Math.min(0, added);
+    }
+    return up == 0 && down == 0
+        ? Reading.exact(value)
+        : new Reading(
+            value, value - up, value - down, List.of(new Doubt(Doubt.Cause.MOVING, "", up - down)));
+  }
+
+  private SortedMap<String, Seen> lookAll(String counter) {
+    SortedMap<String, Seen> all = new TreeMap<>();
+    for (String region : regions.names()) {
+      regions.ask(region, () -> look(region, counter)).ifPresent(seen -> all.put(region, seen));
+    }
+    return all;
+  }
+
+  private Seen look(String region, String counter) {
+    Store replica = regions.replica(region);
+    for (int look = 0; look < LOOKS_MAX; look++) {
+      SortedMap<String, Item> sums = sums(replica, counter);
+      SortedMap<String, Item> changes = new TreeMap<>();
+      for (Item change : in(region).changes(counter)) {
+        changes.put(change.key().sort(), change);
+      }
+      long base =
+          replica
+              .get(ItemCollection.baseKey(counter), Consistency.STRONG)
+              .map(item -> item.number(CounterItems.VALUE))
+              .orElse(0L);
+      if (sums.equals(sums(replica, counter))) {
+        return new Seen(sums, changes, base);
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "counter %s is merged faster than it is read".formatted(counter));
+  }
+
+  private static SortedMap<String, Item> sums(Store replica, String counter) {
+    SortedMap<String, Item> sums = new TreeMap<>();
+    Scan scan =
+        new Scan(
+            CounterItems.partition(counter),
+            MERGED,
+            Optional.of(MERGED_END),
+            false,
+            Scan.ITEMS_MAX,
+            Consistency.STRONG);
+    replica.scanAll(
+        scan,
+        page -> page.forEach(item -> sums.put(item.key().sort().substring(MERGED.length()), item)));
+    return sums;
+  }
+
+  /**
+   * One step of merging, if no other region merges: call it now and then.
+   *
+   * @param window changes younger than this stay: longer than any repeat may take
+   * @return how many changes were merged by this call
+   * @throws StoreException if a region is silent: merging waits for it
+   */
+  public int merge(String counter, Duration window) {
+    Regions.checkCounter(counter);
+    Optional<Locks.Lease> lease = locks.acquire("merge/" + counter, LEASE);
+    if (lease.isEmpty()) {
+      return 0;
+    }
+    try {
+      return merge(counter, window, lease.get().fence());
+    } finally {
+      locks.release(lease.get());
+    }
+  }
+
+  private static Key sumKey(String counter, String region) {
+    return new Key(CounterItems.partition(counter), MERGED + region);
+  }
+
+  private int merge(String counter, Duration window, long fence) {
+    for (String region : regions.names()) {
+      if (!ask(region, store -> fence(store, sumKey(counter, region), fence))) {
+        return 0; // somebody has a later lease
+      }
+    }
+    SortedMap<String, Seen> all = lookAll(counter);
+    if (all.size() < regions.names().size()) {
+      throw isSilent(regions.names().stream().filter(name -> !all.containsKey(name)).toList());
+    }
+    for (Map.Entry<String, Seen> each : all.entrySet()) {
+      String region = each.getKey();
+      Set<String> folded = each.getValue().folded(region);
+      if (!folded.isEmpty() && !isCleared(counter, region, folded, all)) {
+        return 0;
+      }
+    }
+    return fold(counter, window, all);
+  }
+
+  private boolean ask(String region, Predicate<Store> question) {
+    return regions
+        .ask(region, () -> question.test(regions.replica(region)))
+        .orElseThrow(() -> isSilent(List.of(region)));
+  }
+
+  private static StoreException isSilent(List<String> silent) {
+    return StoreException.notApplied(
+        Reason.UNAVAILABLE, "merging waits for regions that do not answer: " + silent);
+  }
+
+  private static boolean fence(Store store, Key sum, long fence) {
+    Optional<Item> found = store.get(sum, Consistency.STRONG);
+    if (found.map(item -> item.number(FENCE)).orElse(0L) > fence) {
+      return false;
+    }
+    Write write =
+        new Write.Update(
+            sum,
+            List.of(new Change.Put(FENCE, new Field.Number(fence))),
+            Condition.unchanged(found));
+    return store.write(write) instanceof WriteResult.Applied;
+  }
+
+  /** Step 2 for one sum; whether its list is empty now. */
+  private boolean isCleared(
+      String counter, String region, Set<String> folded, Map<String, Seen> all) {
+    if (all.values().stream().mapToLong(each -> each.step(region)).distinct().count() > 1) {
+      return false; // the sum is still on its way
+    }
+    if (all.values().stream().anyMatch(each -> each.hasAny(folded))) {
+      for (String change : folded) {
+        Key key = new Key(CounterItems.partition(counter), change);
+        regions.here().write(new Write.Delete(key, Condition.always()));
+      }
+      return false; // the deletes are on their way
+    }
+    return ask(region, store -> next(store, all, counter, region, 0, Set.of()));
+  }
+
+  /** Writes the next step of a sum, unless somebody else has. */
+  private static boolean next(
+      Store store,
+      Map<String, Seen> all,
+      String counter,
+      String region,
+      long more,
+      Set<String> folded) {
+    Seen seen = all.get(region);
+    Item sum = seen == null ? null : seen.sums.get(region);
+    if (sum == null) {
+      return false; // no fence was written: this cannot be
+    }
+    Map<String, Field> fields = new HashMap<>(sum.fields());
+    long value = CounterItems.plus(counter, sum.number(CounterItems.VALUE), more);
+    fields.put(CounterItems.VALUE, new Field.Number(value));
+    fields.put(FOLDED, new Field.Tokens(folded));
+    fields.put(STEP, new Field.Number(sum.number(STEP) + 1));
+    Condition unchanged = new Condition.VersionIs(sum.version());
+    Write write = new Write.Put(sumKey(counter, region), fields, Optional.empty(), unchanged);
+    return store.write(write) instanceof WriteResult.Applied;
+  }
+
+  private int fold(String counter, Duration window, SortedMap<String, Seen> all) {
+    Seen here = all.get(regions.own());
+    if (here == null) {
+      return 0;
+    }
+    long until = regions.here().clock().epochMillis() - window.toMillis();
+    Set<String> folded = new HashSet<>();
+    long sum = 0;
+    for (Map.Entry<String, Item> each : here.changes.entrySet()) {
+      Item change = each.getValue();
+      long added = change.number(Markers.ADDED);
+      boolean isEverywhere =
+          all.values().stream()
+              .map(seen -> seen.changes.get(each.getKey()))
+              .allMatch(other -> other != null && other.number(Markers.ADDED) == added);
+      boolean isOld = change.number(ItemCollection.AT) <= until && !ItemCollection.isSeal(change);
+      if (isOld && isEverywhere && folded.size() < FOLDED_MAX) {
+        folded.add(each.getKey());
+        sum = CounterItems.plus(counter, sum, added);
+      }
+    }
+    if (folded.isEmpty()) {
+      return 0;
+    }
+    return next(regions.here(), all, counter, regions.own(), sum, folded) ? folded.size() : 0;
+  }
+
+  /** Counters with what all regions together have of each. */
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return new CounterItems(regions.here()).list(prefix, after, limit, this::read);
+  }
+
+  /**
+   * Whether any region has the request.
+   *
+   * @throws StoreException if none has, and one is silent
+   */
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id) {
+    List<String> silent = new ArrayList<>();
+    for (String region : regions.names()) {
+      Optional<RequestOutcome> there = regions.ask(region, () -> in(region).outcome(counter, id));
+      if (there.isPresent() && !(there.get() instanceof RequestOutcome.NotSeen)) {
+        return there.get();
+      }
+      if (there.isEmpty()) {
+        silent.add(region);
+      }
+    }
+    if (!silent.isEmpty()) {
+      throw StoreException.notApplied(
+          Reason.UNAVAILABLE, "these regions do not answer, and one may have it: " + silent);
+    }
+    return new RequestOutcome.NotSeen();
+  }
+
+  /**
+   * Never.
+   *
+   * @throws UnsupportedOperationException always; {@link RegionalCounters} can
+   */
+  @Override
+  public RequestOutcome seal(String counter, RequestId id) {
+    throw new UnsupportedOperationException(
+        "an item collection over regions has no seals: another region may be counting the request"
+            + " at the same time; regional counters can");
+  }
+}

@@ -1,0 +1,233 @@
+package dev.quipu.verify;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreOptions;
+import dev.quipu.technique.ItemCollection;
+import dev.quipu.technique.RegionalCollection;
+import dev.quipu.technique.Regions;
+import dev.quipu.time.Randomness;
+import dev.quipu.verify.drill.VirtualTime;
+import dev.quipu.verify.region.GlobalTable;
+import dev.quipu.verify.simulate.FaultingDriver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+
+/** Changes that go to all regions, and merges that nobody there notices. */
+final class RegionalCollectionTest {
+  private static final int SEEDS = 100;
+  private static final List<String> NAMES = List.of("ap", "eu", "us");
+  private static final String LIKES = "likes";
+
+  /** One seed: regions that count, and all of which try to merge all the time. */
+  private static final class Run {
+    final VirtualTime time = new VirtualTime();
+    final RandomGenerator random;
+    final GlobalTable<Key, Item> table;
+    final List<FaultingDriver> faultings = new ArrayList<>();
+    final List<String> wrong = new ArrayList<>();
+    double faultRate;
+    long sum;
+    long merged;
+    int running;
+
+    Run(long seed, double faultRate) {
+      this.random = Randomness.seeded(seed);
+      this.faultRate = faultRate;
+      this.table = GlobalTable.inMemory(NAMES.size(), time, random, Duration.ofSeconds(3));
+    }
+
+    Regions regions(int region) {
+      StoreOptions quick =
+          new StoreOptions(2, Duration.ofMillis(5), Duration.ofMillis(10), Duration.ofSeconds(1));
+      Map<String, Store> stores = new TreeMap<>();
+      for (int i = 0; i < NAMES.size(); i++) {
+        FaultingDriver faulty =
+            new FaultingDriver(
+                table.seenFrom(region, i),
+                random,
+                faultRate,
+                () -> time.sleep(Duration.ofMillis(random.nextInt(20))));
+        faultings.add(faulty);
+        stores.put(NAMES.get(i), new Store(faulty, time, random, quick));
+      }
+      return new Regions(NAMES.get(region), NAMES, stores);
+    }
+
+    RegionalCollection in(int region) {
+      return new RegionalCollection(regions(region), random);
+    }
+
+    void heal() {
+      faultRate = 0;
+      table.heal();
+      faultings.forEach(FaultingDriver::heal);
+      time.sleep(Regions.SILENCE.multipliedBy(2));
+      table.settle();
+    }
+
+    /** Adds, and repeats some of them in other regions. */
+    void count(int region, int adds) {
+      for (int i = 0; i < adds; i++) {
+        long delta = random.nextLong(-7, 13);
+        if (delta != 0) {
+          sum += delta;
+          Add add = new Add(LIKES, delta, RequestId.of(region + " " + i));
+          send(region, add);
+          if (random.nextInt(3) == 0) {
+            send(random.nextInt(NAMES.size()), add);
+          }
+        }
+      }
+    }
+
+    private void send(int region, Add add) {
+      RegionalCollection here = in(region);
+      for (int attempt = 0; ; attempt++) {
+        try {
+          AddResult result = here.add(add);
+          assertTrue(
+              result instanceof AddResult.Applied || result instanceof AddResult.Replayed,
+              result.toString());
+          return;
+        } catch (StoreException e) {
+          if (attempt > 100) {
+            throw e;
+          }
+        }
+      }
+    }
+
+    void merge(int region, int calls, Duration window) {
+      RegionalCollection here = in(region);
+      for (int i = 0; i < calls; i++) {
+        time.sleep(Duration.ofMillis(random.nextInt(400)));
+        try {
+          merged += here.merge(LIKES, window);
+        } catch (StoreException e) {
+          // it waits for a region, or does not know: the next call goes on
+        }
+      }
+    }
+  }
+
+  @Test
+  void nothingIsLostHoweverRegionsMerge() throws InterruptedException {
+    long merged = 0;
+    for (long seed = 1; seed <= SEEDS; seed++) {
+      Run run = new Run(seed, 0.05);
+      List<Runnable> all = new ArrayList<>();
+      for (int i = 0; i < NAMES.size(); i++) {
+        int region = i;
+        all.add(() -> run.count(region, 20));
+        all.add(() -> run.merge(region, 40, Duration.ofSeconds(30)));
+        all.add(() -> run.merge(region, 40, Duration.ofSeconds(30)));
+      }
+      all.add(() -> {
+        for (int i = 0; i < 5; i++) {
+          run.time.sleep(Duration.ofSeconds(1));
+          run.table.cutOff(run.random.nextInt(NAMES.size()));
+          run.time.sleep(Duration.ofMillis(500));
+          run.table.heal();
+        }
+      });
+      run.time.run(all);
+      run.heal();
+      run.time.sleep(Duration.ofSeconds(31)); // no repeat comes any more
+      for (int i = 0; i < 10; i++) {
+        run.merge(i % NAMES.size(), 1, Duration.ofSeconds(30));
+        run.heal();
+      }
+      merged += run.merged;
+      for (int i = 0; i < NAMES.size(); i++) {
+        assertEquals(Optional.of(run.sum), run.in(i).readHere(LIKES), "seed " + seed);
+        Optional<Reading> everywhere = run.in(i).read(LIKES);
+        assertEquals(Optional.of(Reading.exact(run.sum)), everywhere, "seed " + seed);
+      }
+    }
+    assertTrue(merged > SEEDS * 30, "only " + merged + " were merged, so these runs are void");
+  }
+
+  /** While merges travel, in any order, every region reads the same as before. */
+  @Test
+  void nobodyNoticesAMerge() throws InterruptedException {
+    long merged = 0;
+    for (long seed = 1; seed <= SEEDS; seed++) {
+      Run run = new Run(seed, 0);
+      run.count(0, 30);
+      run.heal();
+      List<Runnable> all = new ArrayList<>();
+      for (int i = 0; i < NAMES.size(); i++) {
+        int region = i;
+        run.running++;
+        all.add(() -> {
+          run.merge(region, 40, Duration.ZERO);
+          run.running--;
+        });
+        all.add(() -> {
+          while (run.running > 0) {
+            long read = run.in(region).readHere(LIKES).orElseThrow();
+            if (read != run.sum) {
+              run.wrong.add(NAMES.get(region) + " read " + read + ", not " + run.sum);
+            }
+          }
+        });
+      }
+      run.time.run(all);
+      merged += run.merged;
+      assertEquals(List.of(), run.wrong, "seed " + seed);
+    }
+    assertTrue(merged > SEEDS * 20, "only " + merged + " were merged, so these runs are void");
+  }
+
+  /** What regions avoid: merged in one, and read in another before all of it has come. */
+  @Test
+  void thePlainMergeIsNoticed() {
+    long noticed = 0;
+    for (long seed = 1; seed <= SEEDS; seed++) {
+      Run run = new Run(seed, 0);
+      run.count(0, 30);
+      run.heal();
+      new ItemCollection(run.regions(0).here(), run.random).compact(LIKES, Duration.ZERO);
+      run.time.sleep(Duration.ofMillis(1_500)); // half of it is there
+      Regions eu = run.regions(1);
+      long read = new ItemCollection(eu.here(), run.random).read(LIKES).orElseThrow().value();
+      noticed += read == run.sum ? 0 : 1;
+    }
+    assertTrue(noticed > SEEDS / 2, "noticed in only " + noticed);
+  }
+
+  @Test
+  void aSilentRegionIsToldOf() {
+    Run run = new Run(1, 0);
+    RegionalCollection ap = run.in(0);
+    RequestId id = RequestId.of("one");
+    assertInstanceOf(AddResult.Applied.class, ap.add(new Add(LIKES, 5, id)));
+    run.table.cutOff(2);
+    Reading reading = ap.read(LIKES).orElseThrow();
+    assertEquals("us", reading.doubts().getFirst().where());
+    assertEquals(5, reading.value());
+    assertThrows(StoreException.class, () -> ap.merge(LIKES, Duration.ZERO));
+    assertThrows(StoreException.class, () -> ap.outcome(LIKES, RequestId.of("two")));
+    assertInstanceOf(RequestOutcome.Applied.class, run.in(1).outcome(LIKES, id));
+    assertThrows(UnsupportedOperationException.class, () -> ap.seal(LIKES, id));
+  }
+}
