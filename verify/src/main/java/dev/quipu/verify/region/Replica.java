@@ -14,10 +14,7 @@ public interface Replica<K, I> {
   /** How the region reads and writes it. */
   StoreDriver driver();
 
-  /**
-   * What was written through {@link #driver} since this was last called, in order; not what {@link
-   * #receive} did.
-   */
+  /** What was written since this was last called, in order; not what {@link #receive} did. */
   List<Written<K, I>> written();
 
   /** Stores what another region wrote. */

@@ -1,0 +1,278 @@
+package dev.quipu.dynamodb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.Counters;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreOptions;
+import dev.quipu.technique.AtomicAdd;
+import dev.quipu.technique.Guarantee;
+import dev.quipu.technique.ItemCollection;
+import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.Optimistic;
+import dev.quipu.technique.OptimisticWithHistory;
+import dev.quipu.technique.RegionLeases;
+import dev.quipu.technique.RegionOptions;
+import dev.quipu.technique.RegionalCollection;
+import dev.quipu.technique.RegionalCounters;
+import dev.quipu.technique.Regions;
+import dev.quipu.technique.RequestTokens;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import dev.quipu.technique.TokenSet;
+import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
+import dev.quipu.verify.region.GlobalTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What each technique makes of a counter that three regions write, measured on three DynamoDB
+ * Local, whose streams are joined. The page is compared; {@code -Dquipu.docs.write=true} writes it.
+ */
+final class RegionTableTest {
+  private static final Path PAGE = Path.of("../../docs/reference/regions.md");
+  private static final List<String> NAMES = List.of("ap", "eu", "us");
+  private static final int ADDS = 30;
+  private static final long STOCK = 30;
+  private static final String COUNTER = "stock";
+  private static final String HEAD =
+      """
+      # What several regions make of a count
+
+      Measured on three DynamoDB Local, one a region, whose streams are joined as those of a global
+      table: whole items, and of two writes to one item the later wins. %d adds of 1 to 9 come to
+      the regions by chance.
+
+      - *cut off*: no region hears of another until all is added. The oracle: for a number in one
+        item, the adds of the region that wrote last; else all.
+      - *lag*: what one writes comes to the others within a second, in any order. The oracle: the
+        same adds on a table in memory.
+      - *sold*: of a stock of %d, while the regions are cut off from each other: what each sells
+        before it refuses.
+
+      All regions read the same in the end; `found` is that.
+
+      | technique | asked for | cut off: oracle | found | lost | lag: oracle | found | lost | sold of %d |
+      |---|---|---|---|---|---|---|---|---|
+      """
+          .formatted(ADDS, STOCK, STOCK);
+  private static final String FOOT =
+      """
+
+      `regional-collection` and `regional` are [item collection over
+      regions](../concepts/regional-collection.md) and [counters over
+      regions](../concepts/regional-counters.md).
+
+      Made by a test (RegionTableTest), which compares it.
+      """;
+
+  /** A way to count in one region, that sees the others too. */
+  private interface Technique {
+    Counters open(Regions regions, RandomGenerator random);
+  }
+
+  /** Opens a table; the same chance decides how long each change takes. */
+  private interface Opener {
+    GlobalTable<?, ?> open(ManualClock clock, RandomGenerator random);
+  }
+
+  private final List<GlobalTables.Global> opened = new ArrayList<>();
+
+  private static List<TechniqueSpec> plain() {
+    return List.of(
+        AtomicAdd.SPEC,
+        Optimistic.SPEC,
+        OptimisticWithHistory.SPEC,
+        RequestTokens.SPEC,
+        MarkerItem.SPEC,
+        ItemCollection.SPEC,
+        TokenSet.SPEC);
+  }
+
+  @Test
+  void thePageTellsWhatIsMeasured() throws IOException {
+    StringBuilder page = new StringBuilder(HEAD);
+    for (TechniqueSpec spec : plain()) {
+      Technique technique =
+          (regions, random) -> Techniques.open(spec, regions.here(), random, Optional.empty());
+      boolean isOneItem = !spec.equals(ItemCollection.SPEC);
+      row(page, spec, spec.name(), technique, isOneItem);
+    }
+    row(
+        page,
+        RegionalCollection.SPEC,
+        "regional-collection",
+        (regions, random) -> new RegionalCollection(regions, random),
+        false);
+    row(
+        page,
+        RegionalCounters.SPEC,
+        "regional",
+        (regions, random) ->
+            new RegionalCounters(
+                regions,
+                RegionOptions.DEFAULT.within(Bounds.atLeast(0)),
+                RegionLeases.none(regions),
+                random),
+        false);
+    page.append(FOOT);
+    opened.forEach(GlobalTables.Global::close);
+    if (Boolean.getBoolean("quipu.docs.write")) {
+      Files.writeString(PAGE, page.toString());
+    }
+    assertEquals(Files.readString(PAGE), page.toString());
+  }
+
+  private GlobalTable<?, ?> inDynamoDb(ManualClock clock, RandomGenerator random) {
+    GlobalTables.Global global = GlobalTables.open(clock, random, Duration.ofSeconds(1));
+    opened.add(global);
+    return global.table();
+  }
+
+  private static GlobalTable<?, ?> inMemory(ManualClock clock, RandomGenerator random) {
+    return GlobalTable.inMemory(NAMES.size(), clock, random, Duration.ofSeconds(1));
+  }
+
+  private void row(
+      StringBuilder page, TechniqueSpec spec, String name, Technique technique, boolean isOneItem) {
+    Run apart = new Run(this::inDynamoDb, spec, technique);
+    apart.add(true);
+    long oracleApart = isOneItem ? apart.ofLastRegion : apart.ofAll;
+    Run late = new Run(this::inDynamoDb, spec, technique);
+    late.add(false);
+    Run oracle = new Run(RegionTableTest::inMemory, spec, technique);
+    oracle.add(false);
+    assertEquals(late.ofAll, oracle.ofAll);
+    assertEquals(oracleApart, apart.found(), name);
+    assertEquals(oracle.found(), late.found(), name);
+    if (isOneItem) {
+      assertNotEquals(apart.ofAll, apart.found(), name);
+    } else {
+      assertEquals(late.ofAll, late.found(), name);
+    }
+    String sold =
+        spec.promises(Guarantee.BOUNDED)
+            ? Long.toString(new Run(this::inDynamoDb, spec, technique).sell())
+            : "keeps no floor";
+    page.append(
+        "| `%s` | %d | %d | %d | %d | %d | %d | %d | %s |%n"
+            .formatted(
+                name,
+                apart.ofAll,
+                oracleApart,
+                apart.found(),
+                apart.ofAll - apart.found(),
+                oracle.found(),
+                late.found(),
+                late.ofAll - late.found(),
+                sold));
+  }
+
+  /** One table, and a counter in it that all regions write. */
+  private static final class Run {
+    private final ManualClock clock = new ManualClock(1_800_000_000_000L);
+    private final RandomGenerator chance = Randomness.seeded(7);
+    private final GlobalTable<?, ?> table;
+    private final TechniqueSpec spec;
+    private final List<Counters> regions = new ArrayList<>();
+    private final long[] sums = new long[NAMES.size()];
+    long ofAll;
+    long ofLastRegion;
+
+    Run(Opener opener, TechniqueSpec spec, Technique technique) {
+      this.table = opener.open(clock, Randomness.seeded(8));
+      this.spec = spec;
+      for (int i = 0; i < NAMES.size(); i++) {
+        RandomGenerator random = Randomness.seeded(9 + i);
+        regions.add(technique.open(seenFrom(i, random), random));
+      }
+    }
+
+    private Regions seenFrom(int region, RandomGenerator random) {
+      Map<String, Store> stores = new TreeMap<>();
+      for (int i = 0; i < NAMES.size(); i++) {
+        StoreDriver seen = table.seenFrom(region, i);
+        stores.put(NAMES.get(i), new Store(seen, clock, random, StoreOptions.DEFAULT));
+      }
+      return new Regions(NAMES.get(region), NAMES, stores);
+    }
+
+    private AddResult add(int region, long delta, int number, Bounds bounds) {
+      String name = NAMES.get(region) + "/" + number;
+      RequestId id = spec.remembersIds() ? RequestId.of(name) : null;
+      return regions.get(region).add(new Add(COUNTER, delta, bounds, id));
+    }
+
+    void add(boolean cutOff) {
+      if (cutOff) {
+        cutOffAll();
+      }
+      int last = 0;
+      for (int i = 0; i < ADDS; i++) {
+        last = chance.nextInt(NAMES.size());
+        long delta = chance.nextLong(1, 10);
+        add(last, delta, i, Bounds.none());
+        sums[last] += delta;
+        ofAll += delta;
+        clock.advance(Duration.ofMillis(chance.nextInt(200)));
+      }
+      ofLastRegion = sums[last];
+      healed();
+    }
+
+    private void cutOffAll() {
+      for (int i = 0; i < NAMES.size(); i++) {
+        table.cutOff(i);
+      }
+    }
+
+    private void healed() {
+      table.heal();
+      table.settle();
+      clock.advance(Regions.SILENCE.plusSeconds(1));
+    }
+
+    long found() {
+      Reading found = regions.getFirst().read(COUNTER).orElseThrow();
+      for (Counters region : regions) {
+        assertEquals(Optional.of(found), region.read(COUNTER), spec.name());
+      }
+      assertEquals(Reading.exact(found.value()), found);
+      return found.value();
+    }
+
+    /** Each region sells by itself until it refuses. */
+    long sell() {
+      Bounds floor = Bounds.atLeast(0);
+      add(0, STOCK, 0, floor);
+      table.settle();
+      add(1, -1, 0, floor); // now two have something
+      table.settle();
+      cutOffAll();
+      long sold = 1;
+      for (int region = 0; region < NAMES.size(); region++) {
+        for (int i = 1; add(region, -1, i, floor) instanceof AddResult.Applied; i++) {
+          sold++;
+        }
+      }
+      return sold;
+    }
+  }
+}
