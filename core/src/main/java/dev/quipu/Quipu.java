@@ -11,6 +11,10 @@ import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.RegionLeases;
+import dev.quipu.technique.RegionOptions;
+import dev.quipu.technique.RegionalCounters;
+import dev.quipu.technique.Regions;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.technique.ViewCounter;
@@ -40,11 +44,13 @@ public final class Quipu implements AutoCloseable {
   private final Store store;
   private final ViewCounter views;
   private final SequenceOfRecords sequences;
+  private final boolean isOneOfSeveral;
   private final Runnable onClose;
 
-  private Quipu(Counters counters, Store store, Runnable onClose) {
+  private Quipu(Counters counters, Store store, boolean isOneOfSeveral, Runnable onClose) {
     this.counters = counters;
     this.store = store;
+    this.isOneOfSeveral = isOneOfSeveral;
     this.views = new ViewCounter(store);
     this.sequences = new SequenceOfRecords(store);
     this.onClose = onClose;
@@ -67,7 +73,7 @@ public final class Quipu implements AutoCloseable {
 
   /** Counts on an engine that was opened with its own options; it is closed with this. */
   public static Quipu on(EmbeddedEngine engine) {
-    return new Quipu(engine, new Store(engine.driver(), Clock.system()), engine::close);
+    return new Quipu(engine, new Store(engine.driver(), Clock.system()), false, engine::close);
   }
 
   /**
@@ -85,7 +91,25 @@ public final class Quipu implements AutoCloseable {
   /** Counts on a store by a technique. The driver stays the caller's to close. */
   public static Quipu on(StoreDriver driver, Function<Store, Counters> technique) {
     Store store = new Store(driver, Clock.system());
-    return new Quipu(technique.apply(store), store, () -> {});
+    return new Quipu(technique.apply(store), store, false, () -> {});
+  }
+
+  /**
+   * Counts in one of several regions, each with its own replica of one table. Counters are exact
+   * over all; what else there is here would lose writes, and is refused. The replicas and the
+   * leases stay the caller's.
+   */
+  public static Quipu inRegions(Regions regions, RegionOptions options, RegionLeases leases) {
+    Counters counters = new RegionalCounters(regions, options, leases);
+    return new Quipu(counters, regions.here(), true, () -> {});
+  }
+
+  private <T> T inOneRegion(T what) {
+    if (isOneOfSeveral) {
+      throw new UnsupportedOperationException(
+          "only counters are kept over regions: of what two regions write to one item, one is lost");
+    }
+    return what;
   }
 
   /** A counter without bounds. */
@@ -105,22 +129,27 @@ public final class Quipu implements AutoCloseable {
 
   /** Values that have one owner each, as a unique constraint has them. */
   public UniqueValues uniqueValues() {
-    return new UniqueValues(store);
+    return new UniqueValues(inOneRegion(store));
   }
 
   /** Distinct numbers with gaps, drawn so many at a time; see {@link SequenceWithGaps}. */
   public SequenceWithGaps sequenceWithGaps(int block) {
-    return new SequenceWithGaps(store, block);
+    return new SequenceWithGaps(inOneRegion(store), block);
+  }
+
+  /** Whether it counts in one of several regions, and refuses all but counters. */
+  public boolean isOneOfSeveral() {
+    return isOneOfSeveral;
   }
 
   /** Exact unique views. */
   public ViewCounter views() {
-    return views;
+    return inOneRegion(views);
   }
 
   /** Views, counted in another way. */
   public ViewCounter views(ViewOptions options) {
-    return new ViewCounter(store, options);
+    return new ViewCounter(inOneRegion(store), options);
   }
 
   /** The store itself, for what is not a counter: locks, online users, atomic operations. */
@@ -130,12 +159,12 @@ public final class Quipu implements AutoCloseable {
 
   /** How many were online within the last five minutes, by the variant that promises most. */
   public Presence presence() {
-    return Presence.on(store);
+    return Presence.on(inOneRegion(store));
   }
 
   /** Records that are numbered 1, 2, 3 … without a gap. */
   public SequenceOfRecords sequences() {
-    return sequences;
+    return inOneRegion(sequences);
   }
 
   /** Counters to be shown, straight from the store. */
@@ -160,7 +189,7 @@ public final class Quipu implements AutoCloseable {
    *     ordered scan
    */
   public CacheFirst displayCacheFirst(AtomicOperations cache, long unflushedMax) {
-    return new CacheFirst(cache, store, counters, unflushedMax);
+    return new CacheFirst(cache, inOneRegion(store), counters, unflushedMax);
   }
 
   @Override

@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -66,11 +67,6 @@ public final class RegionLeases {
                 .formatted(lease, slack));
       }
     }
-
-    /** How often to renew: some attempts may fail. */
-    public Duration renewEvery() {
-      return lease.dividedBy(8);
-    }
   }
 
   private RegionLeases(Regions regions, Optional<Terms> terms) {
@@ -94,6 +90,57 @@ public final class RegionLeases {
 
   private long now() {
     return regions.here().clock().epochMillis();
+  }
+
+  /**
+   * A region as the own one knows it.
+   *
+   * @param answers whether its replica does
+   * @param confirmedUntil what the own replica confirmed to it; of the own region, what all others
+   *     did that answer; empty if nothing
+   * @param heir the region that took over what it had, if it is retired
+   */
+  public record Status(
+      String region, boolean answers, Optional<Instant> confirmedUntil, Optional<String> heir) {}
+
+  /** All regions, in order of name. */
+  public List<Status> status() {
+    return regions.names().stream().map(this::status).toList();
+  }
+
+  private Status status(String region) {
+    boolean isOwn = region.equals(regions.own());
+    boolean answers =
+        regions
+            .ask(region, () -> regions.replica(region).get(key(region, region), Consistency.STRONG))
+            .isPresent();
+    Optional<Item> lease = regions.here().get(key(region, regions.own()), Consistency.STRONG);
+    OptionalLong until = isOwn ? confirmedToOwn() : confirmed(lease);
+    return new Status(
+        region,
+        answers,
+        until.isEmpty() ? Optional.empty() : Optional.of(Instant.ofEpochMilli(until.getAsLong())),
+        lease.flatMap(item -> item.text(HEIR)));
+  }
+
+  private static OptionalLong confirmed(Optional<Item> lease) {
+    return lease.isEmpty() ? OptionalLong.empty() : OptionalLong.of(number(lease, UNTIL));
+  }
+
+  private OptionalLong confirmedToOwn() {
+    OptionalLong least = OptionalLong.empty();
+    for (String place : regions.namesBut(regions.own())) {
+      Key key = key(regions.own(), place);
+      Optional<Item> lease =
+          regions
+              .ask(place, () -> regions.replica(place).get(key, Consistency.STRONG))
+              .flatMap(found -> found);
+      OptionalLong until = confirmed(lease);
+      if (until.isPresent() && until.getAsLong() < least.orElse(Long.MAX_VALUE)) {
+        least = until;
+      }
+    }
+    return least;
   }
 
   /** The retired regions, each with its heir, as the own replica knows them. */
@@ -160,6 +207,12 @@ public final class RegionLeases {
           Reason.UNAVAILABLE,
           "the lease of region %s ran out at %s".formatted(region, Instant.ofEpochMilli(until)));
     }
+  }
+
+  /** As {@link #renew}, if it is time for it: half of the term is over, or it was not confirmed. */
+  public boolean renewIfDue() {
+    long left = actsUntilMillis - now();
+    return terms.isEmpty() || left > terms.get().lease().toMillis() / 2 || renew();
   }
 
   /**

@@ -28,7 +28,10 @@ public final class Regions {
   /** Most regions. */
   public static final int REGIONS_MAX = 16;
 
-  /** A region that did not answer is not asked again for so long. */
+  /**
+   * A region that did not answer is not asked again for so long, or for as long as it took to find
+   * that out.
+   */
   public static final Duration SILENCE = Duration.ofSeconds(1);
 
   private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9-]{0,31}");
@@ -160,7 +163,8 @@ public final class Regions {
       if (!e.reason().isTemporary() || region.equals(own)) {
         throw e;
       }
-      silentUntilNanos.put(region, here().clock().nanoTime() + SILENCE.toNanos());
+      long after = here().clock().nanoTime();
+      silentUntilNanos.put(region, after + Math.max(SILENCE.toNanos(), after - now));
       return Optional.empty();
     }
   }

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -132,10 +133,23 @@ final class CounterCommands {
           output.note("no such counter: " + name);
           return ExitCode.FAILED;
         }
-        output.print(Long.toString(reading.get().value()), members(name, reading.get()));
+        Reading found = reading.get();
+        if (found.low() != found.high()) {
+          output.note(unsure(found));
+        }
+        output.print(Long.toString(found.value()), members(name, found));
         return ExitCode.OK;
       }
     }
+  }
+
+  private static String unsure(Reading reading) {
+    String why =
+        reading.doubts().stream()
+            .map(doubt -> (doubt.cause().word() + " " + doubt.where()).strip())
+            .collect(Collectors.joining(", "));
+    return "it is not certain, but within %d to %d%s"
+        .formatted(reading.low(), reading.high(), why.isEmpty() ? "" : ": " + why);
   }
 
   @Command(name = "list", description = "Print counters, in order of name.")

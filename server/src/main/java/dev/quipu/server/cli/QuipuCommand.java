@@ -40,6 +40,7 @@ import picocli.CommandLine.Model.CommandSpec;
       SimpleDbLocalCommand.class,
       VerifyCommand.class,
       AdviseCommand.class,
+      RegionsCommand.class,
       ToolCommands.CompletionCommand.class,
       ToolCommands.VersionCommand.class,
     },

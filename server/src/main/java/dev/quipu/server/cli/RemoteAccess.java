@@ -3,6 +3,7 @@ package dev.quipu.server.cli;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
+import dev.quipu.Doubt;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
@@ -172,10 +173,13 @@ final class RemoteAccess implements Access {
           switch (type) {
             case "/problems/overflow" -> Refusal.OVERFLOW;
             case "/problems/request-sealed" -> Refusal.SEALED;
+            case "/problems/held-elsewhere" -> Refusal.HELD_ELSEWHERE;
             default ->
                 node.path("bound").asString("").equals("ceiling") ? Refusal.CEILING : Refusal.FLOOR;
           };
-      return new AddResult.Refused(why, number(node, "value").orElse(0));
+      List<String> heldBy = new ArrayList<>();
+      node.path("heldBy").forEach(region -> heldBy.add(region.asString("")));
+      return new AddResult.Refused(why, number(node, "value").orElse(0), heldBy);
     }
     throw failure(status, node, true);
   }
@@ -193,7 +197,22 @@ final class RemoteAccess implements Access {
     return new Reading(
         number(node, "value").orElseThrow(),
         number(node, "low").orElseThrow(),
-        number(node, "high").orElseThrow());
+        number(node, "high").orElseThrow(),
+        doubts(node.path("doubts")));
+  }
+
+  private static List<Doubt> doubts(JsonNode nodes) {
+    List<Doubt> doubts = new ArrayList<>();
+    for (JsonNode node : nodes) {
+      String word = node.path("cause").asString("");
+      for (Doubt.Cause cause : Doubt.Cause.values()) {
+        if (cause.word().equals(word)) {
+          long amount = number(node, "amount").orElse(Long.MAX_VALUE);
+          doubts.add(new Doubt(cause, node.path("where").asString(""), amount));
+        }
+      }
+    }
+    return doubts;
   }
 
   @Override

@@ -17,6 +17,7 @@ import dev.quipu.store.Store;
 import dev.quipu.store.Sweeper;
 import dev.quipu.technique.HitLog;
 import dev.quipu.technique.HitLogOptions;
+import dev.quipu.technique.LeaseKeeper;
 import dev.quipu.technique.RollUps;
 import dev.quipu.technique.ShardOptions;
 import dev.quipu.technique.Sharded;
@@ -63,7 +64,8 @@ import picocli.CommandLine.TypeConversionException;
       "  quipu serve --data /var/lib/quipu --window 48h",
       "  quipu serve --store redis://127.0.0.1:6379",
       "  quipu serve --store redis://127.0.0.1:6379 --cache memcached://c1,c2",
-      "  quipu serve --store dynamodb://eu-west-1/counters --shards 16 --floor 0"
+      "  quipu serve --store dynamodb://eu-west-1/counters --shards 16 --floor 0",
+      "  quipu serve --region eu --topology regions.json"
     })
 final class ServeCommand implements Callable<Integer> {
   private static final int QUEUE_CONNECTIONS = 64;
@@ -114,6 +116,22 @@ final class ServeCommand implements Callable<Integer> {
       paramLabel = "N",
       description = "With --shards: no counter may go above this, 0 or more.")
   private long ceiling = Long.MAX_VALUE;
+
+  @Option(
+      names = "--region",
+      paramLabel = "NAME",
+      description =
+          "Count in this one of several regions, on its own replica of a table; with --topology,"
+              + " and without --store. Only counters are served then.")
+  private @Nullable String region;
+
+  @Option(
+      names = "--topology",
+      paramLabel = "FILE",
+      description =
+          "The regions, in JSON, the same in all of them: founders, regions with their stores,"
+              + " floor, ceiling, cells, lease, slack.")
+  private @Nullable Path topology;
 
   @Mixin private CacheOptions cache = new CacheOptions();
 
@@ -181,7 +199,7 @@ final class ServeCommand implements Callable<Integer> {
         HttpOptions.defaults()
             .at(bind, http, Target.token(tokenFile), insecure)
             .forPagesOf(Set.copyOf(origins));
-    Opened opened = opened(open(storeUri()));
+    Opened opened = region == null && topology == null ? opened(open(storeUri())) : inRegion();
     HttpServer server;
     try {
       server = HttpServer.start(options, opened.services, Clock.system());
@@ -196,6 +214,30 @@ final class ServeCommand implements Callable<Integer> {
           opened.close();
         });
     return ExitCode.OK;
+  }
+
+  private Opened inRegion() {
+    String own = region;
+    Path file = topology;
+    if (own == null || file == null) {
+      throw new IllegalArgumentException("--region and --topology go together");
+    }
+    if (data != null || store != null || technique != null || isDivided() || queue != null) {
+      throw new IllegalArgumentException(
+          "the topology says where a region counts and within what bounds: --data, --store,"
+              + " --technique, --shards, --floor, --ceiling and --queue do not go with it");
+    }
+    Topology all = Topology.read(file, Optional.of(window));
+    Topology.Opened opened = all.open(own);
+    LeaseKeeper keeper = new LeaseKeeper(opened.leases());
+    Sweeper sweeper = new Sweeper(opened.regions().here());
+    Runnable close =
+        () -> {
+          keeper.close();
+          sweeper.close();
+          opened.close();
+        };
+    return new Opened(Services.of(opened.quipu(all.options()), opened.name()), close);
   }
 
   private String storeUri() {
@@ -317,14 +359,23 @@ final class ServeCommand implements Callable<Integer> {
   static final class DurationConverter implements ITypeConverter<Duration> {
     @Override
     public Duration convert(String value) {
-      String text = value.toUpperCase(Locale.ROOT);
-      boolean days = text.matches("[0-9]{1,4}D");
-      String iso = text.startsWith("P") ? text : days ? "P" + text : "PT" + text;
       try {
-        return Duration.parse(iso);
-      } catch (DateTimeParseException e) {
-        throw new TypeConversionException("'" + value + "' is not a time like 30s, 90m, 24h or 7d");
+        return duration(value);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
       }
+    }
+  }
+
+  static Duration duration(String value) {
+    String text = value.toUpperCase(Locale.ROOT);
+    boolean days = text.matches("[0-9]{1,4}D");
+    String iso = text.startsWith("P") ? text : days ? "P" + text : "PT" + text;
+    try {
+      return Duration.parse(iso);
+    } catch (DateTimeParseException e) {
+      throw new IllegalArgumentException(
+          "'" + value + "' is not a time like 30s, 90m, 24h or 7d", e);
     }
   }
 }

@@ -5,6 +5,7 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
+import dev.quipu.Doubt;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
@@ -144,9 +145,12 @@ final class CounterRoutes {
           case FLOOR, CEILING -> {
             boolean floor = refused.why() == Refusal.FLOOR;
             long bound = floor ? add.bounds().floor() : add.bounds().ceiling();
-            yield new Problem(409, "bound-reached", "The counter would leave its bounds", detail)
-                .with("bound", floor ? "floor" : "ceiling")
-                .with("limit", Long.toString(bound));
+            Problem reached =
+                new Problem(409, "bound-reached", "The counter would leave its bounds", detail)
+                    .with("bound", floor ? "floor" : "ceiling");
+            yield add.bounds().isNone() // then the counters have their own
+                ? reached
+                : reached.with("limit", Long.toString(bound));
           }
           case HELD_ELSEWHERE ->
               new Problem(
@@ -180,6 +184,21 @@ final class CounterRoutes {
     members.put("value", Long.toString(reading.value()));
     members.put("low", Long.toString(reading.low()));
     members.put("high", Long.toString(reading.high()));
+    if (!reading.doubts().isEmpty()) {
+      members.put("doubts", reading.doubts().stream().map(CounterRoutes::doubt).toList());
+    }
+    return members;
+  }
+
+  private static Map<String, Object> doubt(Doubt doubt) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("cause", doubt.cause().word());
+    if (!doubt.where().isEmpty()) {
+      members.put("where", doubt.where());
+    }
+    if (doubt.amount() != Long.MAX_VALUE) {
+      members.put("amount", Long.toString(doubt.amount()));
+    }
     return members;
   }
 

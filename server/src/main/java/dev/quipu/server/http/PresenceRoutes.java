@@ -5,19 +5,20 @@ import dev.quipu.presence.Presence;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** Who is online, over HTTP. */
 final class PresenceRoutes {
-  private final Presence presence;
+  private final Supplier<Presence> presence;
 
-  PresenceRoutes(Presence presence) {
+  PresenceRoutes(Supplier<Presence> presence) {
     this.presence = presence;
   }
 
   /** POST /v1/presence/{room} */
   Answer seen(Exchange exchange) {
     String client = exchange.json(Set.of("clientId")).text("clientId");
-    presence.seen(exchange.variable(), client);
+    presence.get().seen(exchange.variable(), client);
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("room", exchange.variable());
     members.put("clientId", client);
@@ -26,7 +27,7 @@ final class PresenceRoutes {
 
   /** GET /v1/presence/{room}; a room that nobody was in has 0. */
   Answer online(Exchange exchange) {
-    Online online = presence.online(exchange.variable());
+    Online online = presence.get().online(exchange.variable());
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("room", exchange.variable());
     members.put("value", Long.toString(online.value()));

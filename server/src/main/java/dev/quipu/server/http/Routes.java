@@ -19,7 +19,7 @@ final class Routes {
     HitRoutes hits = new HitRoutes(services.display());
     DisplayRoutes display = new DisplayRoutes(services.display());
     PresenceRoutes presence = new PresenceRoutes(services.presence());
-    SequenceRoutes sequences = new SequenceRoutes(services.quipu().sequences());
+    SequenceRoutes sequences = new SequenceRoutes(services.quipu()::sequences);
     OperationRoutes operation =
         new OperationRoutes(services.quipu(), services.storeName(), metrics, clock);
     all =

@@ -5,12 +5,13 @@ import dev.quipu.sequence.SequenceOfRecords;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** Numbered records over HTTP. */
 final class SequenceRoutes {
-  private final SequenceOfRecords sequences;
+  private final Supplier<SequenceOfRecords> sequences;
 
-  SequenceRoutes(SequenceOfRecords sequences) {
+  SequenceRoutes(Supplier<SequenceOfRecords> sequences) {
     this.sequences = sequences;
   }
 
@@ -18,7 +19,7 @@ final class SequenceRoutes {
   Answer next(Exchange exchange) {
     String payload = exchange.json(Set.of("payload")).optionalText("payload").orElse("");
     SequenceOfRecords.Result result =
-        sequences.add(exchange.variable(), payload, exchange.idempotencyKey().orElse(null));
+        sequences.get().add(exchange.variable(), payload, exchange.idempotencyKey().orElse(null));
     return switch (result) {
       case SequenceOfRecords.Numbered numbered -> {
         Map<String, Object> members = new LinkedHashMap<>();
@@ -43,12 +44,13 @@ final class SequenceRoutes {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", series);
     if (exchange.parameter("number").isEmpty()) {
-      members.put("last", Long.toString(sequences.last(series)));
+      members.put("last", Long.toString(sequences.get().last(series)));
       return Answer.json(200, members);
     }
     long number = number(exchange.parameter("number").get());
     NumberedRecord record =
         sequences
+            .get()
             .find(series, number)
             .orElseThrow(() -> Problem.notFound("no number %d in %s".formatted(number, series)));
     members.put("number", Long.toString(number));
@@ -70,7 +72,7 @@ final class SequenceRoutes {
     JsonBody body = exchange.json(Set.of("number", "reason"));
     long number = body.number("number");
     String series = exchange.variable();
-    if (!sequences.voidNumber(series, number, body.text("reason"))) {
+    if (!sequences.get().voidNumber(series, number, body.text("reason"))) {
       throw Problem.notFound("no number %d in %s".formatted(number, series));
     }
     Map<String, Object> members = new LinkedHashMap<>();

@@ -6,24 +6,28 @@ import dev.quipu.ingest.ViewQueue;
 import dev.quipu.presence.Presence;
 import dev.quipu.technique.ViewCounter;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
- * What a server serves.
+ * What a server serves. In one of several regions, what {@link Quipu} refuses there is refused when
+ * it is asked for.
  *
  * @param queue where views go before they are counted; empty to count them at once
  * @param storeName what {@code /readyz} calls the store
  */
 public record Services(
     Quipu quipu,
-    ViewCounter views,
+    Supplier<ViewCounter> views,
     Optional<ViewQueue> queue,
     DisplayCounters display,
-    Presence presence,
+    Supplier<Presence> presence,
     String storeName) {
   /** All on one store, without a cache and a queue. */
   public static Services of(Quipu quipu, String storeName) {
-    return new Services(
-        quipu, quipu.views(), Optional.empty(), quipu.display(), quipu.presence(), storeName);
+    Services all =
+        new Services(
+            quipu, quipu::views, Optional.empty(), quipu.display(), quipu::presence, storeName);
+    return quipu.isOneOfSeveral() ? all : all.with(quipu.presence());
   }
 
   /** The same with other counters to be shown. */
@@ -33,11 +37,11 @@ public record Services(
 
   /** The same with another count of who is online. */
   public Services with(Presence other) {
-    return new Services(quipu, views, queue, display, other, storeName);
+    return new Services(quipu, views, queue, display, () -> other, storeName);
   }
 
   /** The same with views counted by another counter, and out of a queue if there is one. */
   public Services counting(ViewCounter other, Optional<ViewQueue> from) {
-    return new Services(quipu, other, from, display, presence, storeName);
+    return new Services(quipu, () -> other, from, display, presence, storeName);
   }
 }

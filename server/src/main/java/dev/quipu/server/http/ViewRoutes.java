@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
 
 /** Exact unique views over HTTP. */
 final class ViewRoutes {
@@ -27,11 +28,11 @@ final class ViewRoutes {
   private static final int AT_ONCE_MAX = 512;
   private static final Set<String> FIELDS = Set.of("url", "time", "clientId");
 
-  private final ViewCounter views;
+  private final Supplier<ViewCounter> views;
   private final Optional<ViewQueue> queue;
   private final Semaphore places = new Semaphore(AT_ONCE_MAX);
 
-  ViewRoutes(ViewCounter views, Optional<ViewQueue> queue) {
+  ViewRoutes(Supplier<ViewCounter> views, Optional<ViewQueue> queue) {
     this.views = views;
     this.queue = queue;
   }
@@ -42,7 +43,7 @@ final class ViewRoutes {
     if (queue.isPresent()) {
       queue.get().send(event);
     } else {
-      views.add(event);
+      views.get().add(event);
     }
     return Answer.json(202, members(event));
   }
@@ -92,7 +93,7 @@ final class ViewRoutes {
       if (queue.isPresent()) {
         queue.get().send(event);
       } else {
-        members.put("counted", views.add(event));
+        members.put("counted", views.get().add(event));
       }
       return members;
     } catch (Problem problem) {
@@ -114,7 +115,7 @@ final class ViewRoutes {
     String site = exchange.requiredParameter("site");
     Optional<LocalDate> day = exchange.parameter("day").map(ViewRoutes::day);
     OptionalLong found =
-        day.isPresent() ? views.countOfDay(site, day.get()) : views.countOfSite(site);
+        day.isPresent() ? views.get().countOfDay(site, day.get()) : views.get().countOfSite(site);
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("site", site);
     day.ifPresent(date -> members.put("day", date.toString()));
@@ -138,10 +139,10 @@ final class ViewRoutes {
     Optional<Instant> until = exchange.parameter("until").map(text -> time("until", text));
     long count;
     if (from.isEmpty() && until.isEmpty()) {
-      OptionalLong all = views.count(url);
+      OptionalLong all = views.get().count(url);
       count = all.orElseThrow(() -> Problem.notFound("never viewed: " + url));
     } else {
-      count = views.count(url, from, until);
+      count = views.get().count(url, from, until);
     }
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("url", url);

@@ -1,0 +1,166 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.Bounds;
+import dev.quipu.Quipu;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreOptions;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.store.StoreUri;
+import dev.quipu.technique.RegionLeases;
+import dev.quipu.technique.RegionOptions;
+import dev.quipu.technique.Regions;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The regions that count together, as a file tells them: the same file in all regions.
+ *
+ * @param founders those that the bounds are shared out to at first
+ * @param stores the URI of each region's replica
+ * @param terms of the leases
+ */
+record Topology(
+    List<String> founders,
+    Map<String, String> stores,
+    RegionOptions options,
+    RegionLeases.Terms terms) {
+  private static final Set<String> FIELDS =
+      Set.of("founders", "regions", "floor", "ceiling", "cells", "lease", "slack");
+  private static final StoreOptions OTHERS =
+      new StoreOptions(2, Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofSeconds(1));
+
+  /** All regions as one sees them, opened, and what closes them. */
+  record Opened(Regions regions, RegionLeases leases, String name, Deque<Runnable> closing) {
+    void close() {
+      closing.forEach(Runnable::run);
+    }
+
+    Quipu quipu(RegionOptions options) {
+      return Quipu.inRegions(regions, options, leases);
+    }
+  }
+
+  /**
+   * Reads a file.
+   *
+   * @param keep how long request ids are remembered; empty for ever
+   * @throws IllegalArgumentException naming the field that is wrong
+   */
+  static Topology read(Path file, Optional<Duration> keep) {
+    JsonNode node;
+    try {
+      node = JsonMapper.shared().readTree(Files.readString(file));
+    } catch (IOException e) {
+      throw new IllegalArgumentException("cannot read the topology " + file, e);
+    } catch (JacksonException e) {
+      throw new IllegalArgumentException(file + " is not JSON: " + e.getOriginalMessage(), e);
+    }
+    try {
+      return of(node, keep);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(file + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static Topology of(JsonNode node, Optional<Duration> keep) {
+    if (!node.isObject()) {
+      throw new IllegalArgumentException("not a JSON object");
+    }
+    for (String field : node.propertyNames()) {
+      if (!FIELDS.contains(field)) {
+        throw new IllegalArgumentException(
+            "field %s is not known; known are %s"
+                .formatted(field, FIELDS.stream().sorted().toList()));
+      }
+    }
+    Map<String, String> stores = new LinkedHashMap<>();
+    for (Map.Entry<String, JsonNode> each : node.path("regions").properties()) {
+      stores.put(each.getKey(), text("regions." + each.getKey(), each.getValue()));
+    }
+    List<String> founders = new ArrayList<>();
+    node.path("founders").forEach(each -> founders.add(text("founders", each)));
+    if (stores.isEmpty() || founders.isEmpty()) {
+      throw new IllegalArgumentException(
+          "fields regions and founders are needed: the store of each region, and the regions that"
+              + " the bounds are shared out to at first");
+    }
+    RegionOptions options =
+        new RegionOptions(
+            new Bounds(
+                number(node, "floor", Long.MIN_VALUE), number(node, "ceiling", Long.MAX_VALUE)),
+            Math.toIntExact(Math.clamp(number(node, "cells", 1), -1, Integer.MAX_VALUE)),
+            keep);
+    RegionLeases.Terms usual = RegionLeases.Terms.DEFAULT;
+    RegionLeases.Terms terms =
+        new RegionLeases.Terms(
+            time(node, "lease", usual.lease()), time(node, "slack", usual.slack()));
+    return new Topology(founders, stores, options, terms);
+  }
+
+  private static String text(String field, JsonNode value) {
+    if (!value.isString()) {
+      throw new IllegalArgumentException("field %s is not a string".formatted(field));
+    }
+    return value.stringValue();
+  }
+
+  private static long number(JsonNode node, String field, long otherwise) {
+    JsonNode value = node.get(field);
+    if (value == null) {
+      return otherwise;
+    }
+    if (!value.isIntegralNumber() || !value.canConvertToLong()) {
+      throw new IllegalArgumentException("field %s is not a 64-bit integer".formatted(field));
+    }
+    return value.longValue();
+  }
+
+  private static Duration time(JsonNode node, String field, Duration otherwise) {
+    JsonNode value = node.get(field);
+    return value == null ? otherwise : ServeCommand.duration(text(field, value));
+  }
+
+  /** Opens the own region's store now, and the others' when they are asked. */
+  Opened open(String own) {
+    String uri = stores.get(own);
+    if (uri == null) {
+      throw new IllegalArgumentException(
+          "--region is '%s'; the topology has %s".formatted(own, stores.keySet()));
+    }
+    Deque<Runnable> closing = new ArrayDeque<>();
+    try {
+      Map<String, Store> replicas = new TreeMap<>();
+      for (Map.Entry<String, String> each : stores.entrySet()) {
+        boolean isOwn = each.getKey().equals(own);
+        StoreDriver driver = isOwn ? StoreProvider.open(uri) : new LaterDriver(each.getValue());
+        closing.addFirst(driver::close);
+        StoreOptions options = isOwn ? StoreOptions.DEFAULT : OTHERS;
+        replicas.put(
+            each.getKey(), new Store(driver, Clock.system(), Randomness.secure(), options));
+      }
+      Regions regions = new Regions(own, founders, replicas);
+      String name = "%s in region %s".formatted(StoreUri.shown(StoreUri.parse(uri)), own);
+      return new Opened(regions, RegionLeases.of(regions, terms), name, closing);
+    } catch (RuntimeException e) {
+      closing.forEach(Runnable::run);
+      throw e;
+    }
+  }
+}

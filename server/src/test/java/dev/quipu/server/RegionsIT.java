@@ -1,0 +1,434 @@
+package dev.quipu.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.quipu.Reading;
+import dev.quipu.testservers.DynamoDbReplica;
+import dev.quipu.testservers.DynamoDbServer;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
+import dev.quipu.verify.checker.TimedTruth;
+import dev.quipu.verify.proxy.DynamoDbProtocol;
+import dev.quipu.verify.proxy.FaultPlan;
+import dev.quipu.verify.proxy.FaultProxy;
+import dev.quipu.verify.proxy.WireFault;
+import dev.quipu.verify.region.GlobalTable;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A million pieces, sold by a server in each of three regions, on DynamoDB Local whose streams are
+ * joined, with ten times the demand. Regions are cut off, servers killed, replies lost, requests
+ * repeated in other regions; all is sold, nothing twice, and every read is true.
+ */
+final class RegionsIT {
+  private static final List<String> NAMES = List.of("ap", "eu", "us");
+  private static final long STOCK = 1_000_000;
+  private static final int CLIENTS = 6;
+  private static final int REQUESTS = 200; // of each client
+  private static final int AMOUNT_MAX =
+      16_700; // on average twice the amount: ten times the stock, in all
+  private static final Duration WEATHER = Duration.ofMillis(1_500);
+  private static final Duration RUN_MAX = Duration.ofMinutes(4);
+  private static final String TABLE = "regions";
+
+  @TempDir Path directory;
+
+  private final Clock clock = Clock.system();
+  private final List<DynamoDbServer> stores = new ArrayList<>();
+  private final List<DynamoDbReplica> replicas = new ArrayList<>();
+  private final List<List<FaultProxy>> proxies = new ArrayList<>(); // from, to
+  private final QuipuProcess[] servers = new QuipuProcess[NAMES.size()];
+  private final HttpClient client =
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(1)).build();
+  private final TimedTruth truth = new TimedTruth();
+  private final Map<String, Long> sold = new ConcurrentHashMap<>();
+  private final List<String> wrong = new ArrayList<>();
+  private final AtomicInteger running = new AtomicInteger();
+  private final AtomicLong soldWhileCut = new AtomicLong();
+  private final AtomicLong replays = new AtomicLong();
+  private final AtomicLong heldElsewhere = new AtomicLong();
+  private final AtomicLong wideReads = new AtomicLong();
+  private int cutOff = -1;
+  private int kills;
+  private int partitions;
+
+  /** An answer of a server. */
+  private record Answer(int status, JsonNode body) {
+    String type() {
+      return body.path("type").asString("");
+    }
+  }
+
+  @Test
+  void aMillionPieces() throws Exception {
+    for (int i = 0; i < NAMES.size(); i++) {
+      Optional<DynamoDbServer> store = DynamoDbServer.start();
+      assumeTrue(store.isPresent(), "no DynamoDB Local: build with -Pdynamodb-local");
+      stores.add(store.get());
+    }
+    try {
+      for (DynamoDbServer store : stores) {
+        replicas.add(new DynamoDbReplica(store.endpoint(), store.endpoint(), TABLE));
+      }
+      GlobalTable<Map<String, AttributeValue>, Map<String, AttributeValue>> table =
+          new GlobalTable<>(replicas, clock, Randomness.seeded(1), Duration.ofMillis(500));
+      startAll();
+      running.incrementAndGet();
+      Thread joining = Thread.ofPlatform().start(() -> join(table));
+      sell(table);
+      running.decrementAndGet();
+      joining.join();
+    } finally {
+      for (QuipuProcess server : servers) {
+        server.close();
+      }
+      proxies.forEach(from -> from.forEach(FaultProxy::close));
+      replicas.forEach(DynamoDbReplica::close);
+      stores.forEach(DynamoDbServer::close);
+    }
+  }
+
+  private void startAll() throws IOException {
+    for (int from = 0; from < NAMES.size(); from++) {
+      List<FaultProxy> seen = new ArrayList<>();
+      StringBuilder regions = new StringBuilder();
+      for (int to = 0; to < NAMES.size(); to++) {
+        FaultProxy proxy =
+            FaultProxy.start(
+                new DynamoDbProtocol(),
+                stores.get(to).endpoint().getPort(),
+                Duration.ofSeconds(1),
+                write -> 0);
+        seen.add(proxy);
+        String endpoint = "http://127.0.0.1:" + proxy.port();
+        regions.append(
+            "%s\"%s\": \"dynamodb://key:secret@us-east-1/%s?endpoint=%s&timeoutMillis=%d\""
+                .formatted(
+                    to == 0 ? "" : ", ",
+                    NAMES.get(to),
+                    TABLE,
+                    endpoint,
+                    to == from ? 5_000 : 1_000));
+      }
+      proxies.add(seen);
+      String topology =
+          "{\"founders\": [\"ap\", \"eu\", \"us\"], \"regions\": {%s}, \"floor\": 0, \"cells\": 4}"
+              .formatted(regions);
+      Files.writeString(directory.resolve(NAMES.get(from)), topology);
+    }
+    for (int region = 0; region < NAMES.size(); region++) {
+      start(region, 0);
+    }
+  }
+
+  private void start(int region, int port) throws IOException {
+    String name = NAMES.get(region);
+    servers[region] =
+        QuipuProcess.serveAt(
+            port,
+            directory.resolve(name + ".out"),
+            "--region",
+            name,
+            "--topology",
+            directory.resolve(name).toString());
+  }
+
+  private void join(GlobalTable<?, ?> table) {
+    while (running.get() > 0) {
+      table.pass();
+      pause(20);
+    }
+  }
+
+  private void pause(long millis) {
+    try {
+      clock.sleep(Duration.ofMillis(millis));
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void sell(GlobalTable<?, ?> table) throws Exception {
+    deliver(0, STOCK / 2);
+    deliver(1, STOCK / 4);
+    deliver(2, STOCK / 4);
+    List<Thread> clients = new ArrayList<>();
+    for (int i = 0; i < CLIENTS; i++) {
+      int number = i;
+      clients.add(Thread.ofPlatform().start(() -> buyAll(number)));
+    }
+    weather(table, clients);
+    for (List<FaultProxy> from : proxies) {
+      from.forEach(proxy -> proxy.use(FaultPlan.none()));
+    }
+    long before = sold.values().stream().mapToLong(each -> each).sum();
+    long left = sellOut(STOCK - before);
+    System.out.printf(
+        "RegionsIT: sold %d of %d in %d requests, %d while their region was cut off; %d replays,"
+            + " %d held elsewhere, %d wide reads, %d partitions, %d servers killed%n",
+        STOCK - left,
+        STOCK,
+        sold.size(),
+        soldWhileCut.get(),
+        replays.get(),
+        heldElsewhere.get(),
+        wideReads.get(),
+        partitions,
+        kills);
+    assertEquals(0, left);
+    synchronized (wrong) {
+      assertEquals(List.of(), wrong);
+    }
+    long dropped =
+        proxies.stream()
+            .flatMap(List::stream)
+            .mapToLong(proxy -> proxy.ledger().fired(WireFault.REPLY_DROPPED))
+            .sum();
+    for (long fired :
+        List.of(
+            soldWhileCut.get(),
+            replays.get(),
+            heldElsewhere.get(),
+            wideReads.get(),
+            (long) partitions,
+            (long) kills,
+            dropped)) {
+      assertTrue(fired > 0, "not everything happened, so this run is void");
+    }
+  }
+
+  private void deliver(int region, long pieces) {
+    TimedTruth.Asked delivery = truth.ask(pieces, clock.epochMillis());
+    String id = NAMES.get(region) + "/delivery";
+    Answer delivered = untilDefinite(region, id, pieces, Randomness.seeded(1));
+    assertEquals(200, delivered.status, delivered.toString());
+    delivery.acked(clock.epochMillis());
+  }
+
+  /** One thing after another goes wrong, until all clients are done. */
+  private void weather(GlobalTable<?, ?> table, List<Thread> clients) throws Exception {
+    long end = clock.nanoTime() + RUN_MAX.toNanos();
+    while (clients.stream().anyMatch(Thread::isAlive)) {
+      assertTrue(clock.nanoTime() < end, "not done in " + RUN_MAX);
+      int region = kills % NAMES.size();
+      cutOff(table, region);
+      pause(WEATHER.toMillis());
+      heal(table, region);
+      int port = servers[region].uri().getPort();
+      servers[region].close();
+      kills++;
+      start(region, port);
+      for (int i = 0; i < NAMES.size(); i++) {
+        proxies
+            .get(i)
+            .get(i)
+            .use(FaultPlan.byChance(kills, 0.05, WireFault.REPLY_DROPPED, write -> true));
+      }
+      pause(WEATHER.toMillis());
+    }
+  }
+
+  private void cutOff(GlobalTable<?, ?> table, int region) {
+    table.cutOff(region);
+    for (int other = 0; other < NAMES.size(); other++) {
+      if (other != region) {
+        proxies.get(region).get(other).refuse();
+        proxies.get(other).get(region).refuse();
+      }
+    }
+    partitions++;
+    synchronized (wrong) {
+      cutOff = region;
+    }
+  }
+
+  private void heal(GlobalTable<?, ?> table, int region) {
+    synchronized (wrong) {
+      cutOff = -1;
+    }
+    for (int other = 0; other < NAMES.size(); other++) {
+      if (other != region) {
+        proxies.get(region).get(other).accept();
+        proxies.get(other).get(region).accept();
+      }
+    }
+    table.heal();
+  }
+
+  private boolean isCutOff(int region) {
+    synchronized (wrong) {
+      return cutOff == region;
+    }
+  }
+
+  private void buyAll(int number) {
+    int home = number % NAMES.size();
+    RandomGenerator random = Randomness.seeded(100 + number);
+    for (int i = 0; i < REQUESTS; i++) {
+      long most = 1 + 2L * AMOUNT_MAX * i / REQUESTS; // little at first, so that the stock lasts
+      long amount = 1 + random.nextLong(most);
+      buy(home, "%s/%d-%d".formatted(NAMES.get(home), number, i), amount, random);
+      if (random.nextInt(3) == 0) {
+        check(random.nextInt(NAMES.size()));
+      }
+    }
+  }
+
+  private void buy(int home, String id, long amount, RandomGenerator random) {
+    TimedTruth.Asked asked = truth.ask(-amount, clock.epochMillis());
+    boolean isApart = isCutOff(home);
+    Answer answer = untilDefinite(home, id, -amount, random);
+    if (answer.status == 200) {
+      asked.acked(clock.epochMillis());
+      note(id, amount, answer);
+      soldWhileCut.addAndGet(isApart && isCutOff(home) ? 1 : 0);
+      if (random.nextInt(5) == 0) {
+        Answer again = untilDefinite(random.nextInt(NAMES.size()), id, -amount, random);
+        if (again.status != 200 || !again.body.path("replayed").asBoolean()) {
+          say("a repeat of " + id + " was answered " + again);
+        }
+        replays.incrementAndGet();
+      }
+      return;
+    }
+    heldElsewhere.addAndGet(answer.type().endsWith("held-elsewhere") ? 1 : 0);
+    Answer outcome = seal(id, random); // an attempt that was lost may have counted
+    if (outcome.body.path("outcome").asString("").equals("applied")) {
+      asked.acked(clock.epochMillis());
+      note(id, amount, outcome);
+    } else {
+      asked.refused();
+    }
+  }
+
+  private void note(String id, long amount, Answer answer) {
+    if (!answer.body.path("added").asString("").equals(Long.toString(-amount))) {
+      say(id + " was answered " + answer);
+    }
+    sold.put(id, amount);
+  }
+
+  private void say(String what) {
+    synchronized (wrong) {
+      wrong.add(what);
+    }
+  }
+
+  /** Repeats a request until it is applied or refused: in its own region, or in any. */
+  private Answer untilDefinite(int region, String id, long delta, RandomGenerator random) {
+    int at = region;
+    for (int attempt = 0; ; attempt++) {
+      Optional<Answer> answer = send(at, "/v1/counters/stock/add", id, "{\"delta\":" + delta + "}");
+      int status = answer.map(Answer::status).orElse(503);
+      if (status != 503 && status != 429) {
+        return answer.orElseThrow();
+      }
+      if (attempt == 1_000) {
+        throw new IllegalStateException("no definite answer for " + id + ": " + answer);
+      }
+      pause(50);
+      at = random.nextBoolean() ? region : random.nextInt(NAMES.size());
+    }
+  }
+
+  private Answer seal(String id, RandomGenerator random) {
+    for (int attempt = 0; attempt < 1_000; attempt++) {
+      String path = "/v1/requests/" + id.replace("/", "%2F") + "/seal?counter=stock";
+      Optional<Answer> answer = send(random.nextInt(NAMES.size()), path, "", "");
+      if (answer.isPresent() && answer.get().status == 200) {
+        return answer.get();
+      }
+      pause(50);
+    }
+    throw new IllegalStateException("nobody seals " + id);
+  }
+
+  private void check(int region) {
+    long from = clock.epochMillis();
+    Optional<Reading> reading = read(region);
+    if (reading.isPresent()) {
+      truth.wrong(reading.get(), from, clock.epochMillis()).ifPresent(this::say);
+      wideReads.addAndGet(reading.get().low() < reading.get().high() ? 1 : 0);
+    }
+  }
+
+  private Optional<Reading> read(int region) {
+    return send(region, "/v1/counters/stock", "", null)
+        .filter(answer -> answer.status == 200)
+        .map(answer ->
+            new Reading(
+                answer.body.path("value").asLong(),
+                answer.body.path("low").asLong(),
+                answer.body.path("high").asLong()));
+  }
+
+  /** Empty if there was no answer. */
+  private Optional<Answer> send(int region, String path, String id, @Nullable String body) {
+    URI uri = servers[region].uri().resolve(path);
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(5));
+    if (!id.isEmpty()) {
+      request.header("Idempotency-Key", "\"" + id + "\"");
+    }
+    if (body != null) {
+      request.header("Content-Type", "application/json");
+      request.POST(HttpRequest.BodyPublishers.ofString(body));
+    }
+    try {
+      HttpResponse<String> response =
+          client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+      return Optional.of(
+          new Answer(response.statusCode(), JsonMapper.shared().readTree(response.body())));
+    } catch (IOException e) {
+      return Optional.empty();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** All regions can talk: each tells the same, and one sells the rest; what is left. */
+  private long sellOut(long left) {
+    for (int region = 0; region < NAMES.size(); region++) {
+      Optional<Reading> reading = Optional.empty();
+      for (int look = 0; look < 100 && !reading.equals(Optional.of(Reading.exact(left))); look++) {
+        pause(100);
+        reading = read(region);
+      }
+      assertEquals(Optional.of(Reading.exact(left)), reading, NAMES.get(region));
+    }
+    RandomGenerator random = Randomness.seeded(3);
+    long rest = left;
+    for (int i = 0; rest > 0; i++) {
+      long amount = Math.max(1, rest / 2);
+      Answer answer = untilDefinite(1, "eu/rest-" + i, -amount, random);
+      assertEquals(200, answer.status, answer.toString());
+      sold.put("eu/rest-" + i, amount);
+      rest -= amount;
+    }
+    Answer answer = untilDefinite(2, "us/more", -1, random);
+    assertTrue(answer.type().endsWith("bound-reached"), answer.toString());
+    return STOCK - sold.values().stream().mapToLong(each -> each).sum();
+  }
+}
