@@ -20,7 +20,8 @@ for name in AtomicAdd:atomic-add Optimistic:optimistic \
   TokenSet:token-set Sharded:sharded Locks:locks CacheFirst:cache-first DurableFirst:durable-first \
   OnlineRing:online-ring OnlineExact:online-exact OnlineApproximate:online-approximate \
   ViewCounter:unique-views SqsConsumer:sqs-consumer HitLog:hit-log VersionTree:version-tree SequenceOfRecords:sequence-of-records \
-  UniqueValues:unique-values RevisionLog:revision-log RangeJob:range-job; do
+  UniqueValues:unique-values RevisionLog:revision-log RangeJob:range-job \
+  RegionalCounters:regional-counters RegionalCollection:regional-collection; do
   page=docs/concepts/${name#*:}.md
   {
     printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "${name#*:}" "${name%:*}"
@@ -36,7 +37,7 @@ done
   COLUMNS=100 ./quipu --help
   printf '```\n'
   for command in serve add get list outcome views online next import ingest export check salvage techniques stores \
-    schema explain simpledb-local verify advise \
+    schema explain simpledb-local verify advise regions \
     completion version; do
     printf '\n## %s\n\n```text\n' "$command"
     COLUMNS=100 ./quipu "$command" --help

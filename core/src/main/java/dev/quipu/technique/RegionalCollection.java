@@ -39,12 +39,13 @@ import java.util.random.RandomGenerator;
  *
  * Problem. A collection of changes has no item that two regions write differently, so it stays
  * exact where every write goes everywhere. But merging old changes into a sum, to read less, writes
- * a sum and deletes changes, and these come to other regions at different times: a reader there sees
- * a change twice, or not at all. And two regions that merge the same change count it twice for ever.
+ * a sum and deletes changes, and these come to other regions at different times: a reader there
+ * sees a change twice, or not at all. And two regions that merge the same change count it twice for
+ * ever.
  *
- * Stored. As by item-collection: change/ID for each change, written by whatever region is asked. And
- * for each region that ever merged: merged/REGION, written in that region's replica alone: value, the
- * sum of what it merged; folded, the ids of its last merge; step; fence.
+ * Stored. As by item-collection: change/ID for each change, written by whatever region is asked.
+ * And for each region that ever merged: merged/REGION, written in that region's replica alone:
+ * value, the sum of what it merged; folded, the ids of its last merge; step; fence.
  *
  * Protocol.
  *   Add: store the change in the own replica, if there is none. A repeat in another region stores
@@ -52,18 +53,18 @@ import java.util.random.RandomGenerator;
  *   Read, here: all merged sums and all changes, but those that a sum names as folded. Everywhere:
  *     the same of all replicas together, of each sum the newest.
  *   Merge, in one region at a time, which holds a lease; a silent region stops it.
- *     1. Write the fence of the lease to the sum of every region, in its replica: who held the lease
- *        before cannot go on.
- *     2. If some sum names folded changes: once that sum has come to all replicas, delete them; once
- *        they are gone from all replicas, empty the list. Not yet: stop, until the next call.
+ *     1. Write the fence of the lease to the sum of every region, in its replica: who held the
+ *        lease before cannot go on.
+ *     2. If some sum names folded changes: once that sum has come to all replicas, delete them;
+ *        once they are gone from all replicas, empty the list. Not yet: stop, until the next call.
  *     3. Take old changes that are in all replicas, and in one write add them to the own sum and
  *        name them as folded.
  *
  * Why it is right. A reader that has the sum skips the changes that it names, and one that has not
  * has the changes: they are deleted only when all have the sum, and no longer named only when none
  * has the changes. So what any region reads does not move while merges travel: the inaccuracy of
- * merging is 0. What a region reads here lacks what has not arrived, and nothing else. A change that
- * is in all replicas is in no sum, since whoever merged it deleted it; so it is merged once.
+ * merging is 0. What a region reads here lacks what has not arrived, and nothing else. A change
+ * that is in all replicas is in no sum, since whoever merged it deleted it; so it is merged once.
  *
  * Crash table.
  *   | broken off after | stored                     | then                          |

@@ -67,16 +67,16 @@ import java.util.random.RandomGenerator;
  *        c. Nobody has enough, and all answered, and nothing moved between the looks: refused.
  *        d. The same, but some region is silent: refused, as held elsewhere.
  *   Read: look at all regions twice. If nothing moved, that is the value. What moved is the width
- *   of low..high. With silent regions: the counter is above its floor by all rights to lower it, and
- *   those that the others hold are unused; the ceiling likewise.
+ *   of low..high. With silent regions: the counter is above its floor by all rights to lower it,
+ *   and those that the others hold are unused; the ceiling likewise.
  *   Seal, ask: the marker, in the region that the id begins with.
  *
  * Why it is right. Rights to lower are always as many as the counter is above its floor, in cells
  * and under way: every add and every transfer keeps that, in one batch. No region uses rights that
  * it does not have in its own replica, where batches are atomic and reads strong. What has come to
- * it of other regions may be old: it decides nothing but whom to ask. A transfer is told by two sums
- * that only grow, so it lands once, however often it is tried. A request has one region, where it
- * has one marker.
+ * it of other regions may be old: it decides nothing but whom to ask. A transfer is told by two
+ * sums that only grow, so it lands once, however often it is tried. A request has one region, where
+ * it has one marker.
  *
  * Crash table.
  *   | broken off after      | stored                  | then                                      |
@@ -95,8 +95,8 @@ import java.util.random.RandomGenerator;
  * Cost. One round trip, two writes, one item that stays. When rights run short, two looks at all
  * regions and one batch in each of two; one that is refused, two looks. A read: two looks.
  *
- * Sources. "Implement resource counters with Amazon DynamoDB", global tables; P. O'Neil, "The Escrow
- * Transactional Method", 1986; V. Balegas and others, "Extending Eventually Consistent Cloud
+ * Sources. "Implement resource counters with Amazon DynamoDB", global tables; P. O'Neil, "The
+ * Escrow Transactional Method", 1986; V. Balegas and others, "Extending Eventually Consistent Cloud
  * Databases for Enforcing Numeric Invariants", 2015.
  */
 
@@ -193,7 +193,7 @@ public final class RegionalCounters implements Counters {
     RequestId given = add.id();
     RequestId id = given == null ? regions.id(RequestId.random(random).text()) : given;
     String home = home(add.counter(), id);
-    if (!home.equals(regions.own())) {
+    if (!regions.own().equals(regions.home(id))) {
       Optional<Item> known = copy(add.counter(), id);
       if (known.isPresent()) {
         return Markers.answer(add, known.get(), "");
@@ -391,7 +391,7 @@ public final class RegionalCounters implements Counters {
   @Override
   public RequestOutcome outcome(String counter, RequestId id) {
     String home = home(counter, id);
-    if (!home.equals(regions.own()) || !home.equals(regions.home(id))) {
+    if (!regions.own().equals(regions.home(id))) {
       Optional<Item> known = copy(counter, id);
       if (known.isPresent()) {
         return Markers.outcome(known.get());

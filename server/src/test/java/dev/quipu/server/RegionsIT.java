@@ -48,8 +48,7 @@ final class RegionsIT {
   private static final long STOCK = 1_000_000;
   private static final int CLIENTS = 6;
   private static final int REQUESTS = 200; // of each client
-  private static final int AMOUNT_MAX =
-      16_700; // on average twice the amount: ten times the stock, in all
+  private static final int AMOUNT_MAX = 16_700; // ten times the stock, in all
   private static final Duration WEATHER = Duration.ofMillis(1_500);
   private static final Duration RUN_MAX = Duration.ofMinutes(4);
   private static final String TABLE = "regions";
@@ -199,6 +198,8 @@ final class RegionsIT {
         partitions,
         kills);
     assertEquals(0, left);
+    onlyCountersAreServed();
+    theCommandTellsOfRegions();
     synchronized (wrong) {
       assertEquals(List.of(), wrong);
     }
@@ -218,6 +219,29 @@ final class RegionsIT {
             dropped)) {
       assertTrue(fired > 0, "not everything happened, so this run is void");
     }
+  }
+
+  private void onlyCountersAreServed() {
+    for (String path : List.of("/v1/presence/room", "/v1/sequences/invoices", "/v1/views?url=u")) {
+      assertEquals(501, send(0, path, "", null).orElseThrow().status, path);
+    }
+    Answer unnamed = send(0, "/v1/counters/stock/add", "order-981", "{\"delta\":1}").orElseThrow();
+    assertEquals(400, unnamed.status, unnamed.toString());
+  }
+
+  private void theCommandTellsOfRegions() throws Exception {
+    Path out = directory.resolve("regions.out");
+    String topology = directory.resolve("eu").toString();
+    List<String> look = List.of("regions", "--topology", topology, "--region", "eu");
+    assertEquals(0, QuipuProcess.run(out, look.toArray(String[]::new)).waitFor());
+    List<String> lines = Files.readAllLines(out);
+    assertEquals(NAMES, lines.stream().map(line -> line.substring(0, 2)).toList());
+    for (String line : lines) {
+      assertTrue(line.contains("answers, confirmed until 2"), line);
+    }
+    List<String> retire = new ArrayList<>(look);
+    retire.addAll(List.of("--retire", "us"));
+    assertEquals(2, QuipuProcess.run(out, retire.toArray(String[]::new)).waitFor());
   }
 
   private void deliver(int region, long pieces) {

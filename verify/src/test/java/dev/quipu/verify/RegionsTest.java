@@ -285,7 +285,7 @@ final class RegionsTest {
     Leased us = leased(US);
     assertThrows(StoreException.class, () -> applied(eu.counters, 1)); // nobody confirmed it yet
     List.of(ap, eu, us).forEach(each -> assertTrue(each.leases.renew()));
-    applied(eu.counters, 100);
+    assertInstanceOf(AddResult.Applied.class, add(eu.counters, 100, "eu/early"));
     applied(us.counters, -10);
     table.settle();
     IllegalStateException answers =
@@ -311,6 +311,11 @@ final class RegionsTest {
     List.of(ap, us).forEach(each -> assertTrue(each.leases.renew()));
     applied(ap.counters, -90);
     assertEquals(0, value(us.counters));
+    for (Leased each : List.of(ap, us)) {
+      assertInstanceOf(AddResult.Replayed.class, add(each.counters, 100, "eu/early"));
+      RequestOutcome early = each.counters.outcome("s", RequestId.of("eu/early"));
+      assertInstanceOf(RequestOutcome.Applied.class, early);
+    }
     assertInstanceOf(AddResult.Refused.class, us.counters.add(new Add("s", -1, null)));
 
     healed(); // eu is back, and hears of it

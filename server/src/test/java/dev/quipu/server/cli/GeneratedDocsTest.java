@@ -39,7 +39,9 @@ final class GeneratedDocsTest {
           "SequenceOfRecords:sequence-of-records",
           "UniqueValues:unique-values",
           "RevisionLog:revision-log",
-          "RangeJob:range-job");
+          "RangeJob:range-job",
+          "RegionalCounters:regional-counters",
+          "RegionalCollection:regional-collection");
 
   private static void holds(String file, String text) throws IOException {
     String committed = Files.readString(ROOT.resolve(file));
