@@ -54,7 +54,7 @@ class FaultyRun<D extends StoreDriver> {
 
   /** The store of a process that dies within so many calls. */
   final Store dying(int callsMax) {
-    return store(new CrashingDriver(driver, 1 + random.nextInt(callsMax), random.nextBoolean()));
+    return store(Death.of(driver, 1 + random.nextInt(callsMax), random.nextBoolean()));
   }
 
   /** All clients until they are done; from then on nothing goes wrong. */

@@ -148,7 +148,7 @@ final class HitLogFaultTest {
             }
             time.sleep(Duration.ofMillis(random.nextInt(2_000)));
           }
-        } catch (CrashingDriver.Crash e) {
+        } catch (Death.Crash e) {
           crashes++;
         } catch (StoreException e) {
           time.sleep(Duration.ofMillis(100));

@@ -107,9 +107,9 @@ final class HitLogTest {
     for (int call = 1; died && stored("amounts") == 0; call++) {
       calls = call;
       try {
-        new HitLog(new Store(new CrashingDriver(driver, call, true), clock)).add(order);
+        new HitLog(new Store(Death.of(driver, call, true), clock)).add(order);
         died = false;
-      } catch (CrashingDriver.Crash e) {
+      } catch (Death.Crash e) {
         if (driver.get(marker(id), Consistency.STRONG).isPresent()) {
           break; // the marker is there, the hit is not
         }
@@ -214,11 +214,11 @@ final class HitLogTest {
     clock.advance(HitLogOptions.DEFAULT.window().plus(SETTLE));
     add(1);
     clock.advance(SETTLE);
-    HitLog dying = new HitLog(new Store(new CrashingDriver(driver, call, isAfter), clock));
+    HitLog dying = new HitLog(new Store(Death.of(driver, call, isAfter), clock));
     boolean died = false;
     try {
       dying.rollUpDue();
-    } catch (CrashingDriver.Crash e) {
+    } catch (Death.Crash e) {
       died = true;
     }
     assertEquals(61, value(), "after call " + call);

@@ -114,7 +114,7 @@ final class RangeJobTest {
             return;
           }
           task.ifPresentOrElse(this::workThrough, () -> time.sleep(LEASE));
-        } catch (CrashingDriver.Crash e) {
+        } catch (Death.Crash e) {
           crashes++;
         } catch (StoreException e) {
           time.sleep(Duration.ofMillis(10));

@@ -22,6 +22,7 @@ import dev.quipu.time.Randomness;
 import dev.quipu.verify.drill.VirtualTime;
 import dev.quipu.verify.region.GlobalTable;
 import dev.quipu.verify.region.MemoryReplica;
+import dev.quipu.verify.simulate.AroundDriver;
 import dev.quipu.verify.simulate.FaultingDriver;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -139,18 +141,18 @@ final class RegionalRun {
   private Regions faulty(int region, int callsMax) {
     Map<String, Store> replicas = new TreeMap<>();
     int diesAt = callsMax == 0 ? Integer.MAX_VALUE : 1 + random.nextInt(callsMax);
-    Calls calls = new Calls(diesAt, random.nextBoolean());
+    Death death = new Death(diesAt, random.nextBoolean());
     for (int i = 0; i < NAMES.size(); i++) {
       int unit = i == region ? 20 : 100; // milliseconds
       StoreDriver seen = table.seenFrom(region, i);
       FaultingDriver faulty =
           new FaultingDriver(
-              new WatchedDriver(seen, this::watch),
+              new AroundDriver(seen, watching),
               random,
               size.faultRate,
               () -> time.sleep(Duration.ofMillis(1 + random.nextInt(unit))));
       faultings.add(faulty);
-      replicas.put(NAMES.get(i), store(calls.count(faulty)));
+      replicas.put(NAMES.get(i), store(new AroundDriver(faulty, death)));
     }
     return new Regions(NAMES.get(region), NAMES, replicas);
   }
@@ -174,35 +176,17 @@ final class RegionalRun {
     return size.pieces;
   }
 
-  /** Calls of one process, over all its stores. */
-  private static final class Calls {
-    private final int diesAt;
-    private final boolean isAfter;
-    private int calls;
+  private final AroundDriver.Around watching =
+      new AroundDriver.Around() {
+        @Override
+        public <T> T call(Supplier<T> call) {
+          T answer = call.get();
+          watch();
+          return answer;
+        }
+      };
 
-    Calls(int diesAt, boolean isAfter) {
-      this.diesAt = diesAt;
-      this.isAfter = isAfter;
-    }
-
-    StoreDriver count(StoreDriver driver) {
-      return new WatchedDriver(
-          driver,
-          () -> {
-            calls++;
-            if (calls >= diesAt && !isAfter) {
-              throw new CrashingDriver.Crash();
-            }
-          },
-          () -> {
-            if (calls >= diesAt) {
-              throw new CrashingDriver.Crash();
-            }
-          });
-    }
-  }
-
-  /** After each call: what the counter is in truth. */
+  /** What the counter is in truth, after each call. */
   private void watch() {
     long now = oracle.read(STOCK).map(Reading::value).orElse(0L);
     if (now != truth.getLast()) {
@@ -299,7 +283,7 @@ final class RegionalRun {
       long amount = (givesBack ? -1 : 1) * (1 + random.nextLong(size.amountMax));
       try {
         buy(here, region, id, amount);
-      } catch (CrashingDriver.Crash e) {
+      } catch (Death.Crash e) {
         deaths++;
         here = process(region, size.deathsEach * 4);
         settle(here, region, id, amount);
@@ -332,7 +316,7 @@ final class RegionalRun {
           throw e;
         }
         time.sleep(Duration.ofMillis(100));
-      } catch (CrashingDriver.Crash e) {
+      } catch (Death.Crash e) {
         deaths++;
         settle(process(region, 0), region, id, amount);
         return;

@@ -116,7 +116,7 @@ final class RevisionLogTest {
             Revision.Kind kind = KINDS.get(random.nextInt(KINDS.size()));
             log.write(SERIES, entity, kind, "");
           }
-        } catch (CrashingDriver.Crash e) {
+        } catch (Death.Crash e) {
           crashes++;
         } catch (StoreException e) {
           time.sleep(Duration.ofMillis(1));

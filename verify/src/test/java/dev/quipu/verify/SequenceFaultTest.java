@@ -114,7 +114,7 @@ final class SequenceFaultTest {
           }
           try {
             given.put(id.bits(), process.get().add(SERIES, "", id).number());
-          } catch (CrashingDriver.Crash e) {
+          } catch (Death.Crash e) {
             crashes++;
             process = Optional.empty();
           } catch (StoreException e) {

@@ -102,7 +102,7 @@ final class VersionTreeFaultTest {
             add(tree, random.nextInt(4) == 0 ? -2 : 1 + random.nextInt(3));
             time.sleep(Duration.ofMillis(random.nextInt(500)));
           }
-        } catch (CrashingDriver.Crash e) {
+        } catch (Death.Crash e) {
           crashes++;
         }
       }
@@ -132,7 +132,7 @@ final class VersionTreeFaultTest {
             }
             time.sleep(Duration.ofMillis(random.nextInt(3_000)));
           }
-        } catch (CrashingDriver.Crash e) {
+        } catch (Death.Crash e) {
           crashes++;
         } catch (StoreException e) {
           time.sleep(Duration.ofMillis(100));

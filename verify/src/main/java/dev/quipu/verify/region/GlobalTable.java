@@ -1,18 +1,14 @@
 package dev.quipu.verify.region;
 
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Page;
 import dev.quipu.store.Reason;
-import dev.quipu.store.RequestToken;
-import dev.quipu.store.Scan;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
+import dev.quipu.verify.simulate.AroundDriver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -20,12 +16,10 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A table with a replica in each region, as DynamoDB's global tables are. A region reads and writes
@@ -94,7 +88,8 @@ public final class GlobalTable<K, I> {
 
   /** The table as one region has it, seen from another: not while either is cut off. */
   public StoreDriver seenFrom(int from, int number) {
-    return new Seen(from, regions.get(number));
+    Region region = regions.get(number);
+    return new AroundDriver(region.replica.driver(), new Seen(from, region));
   }
 
   /** Cuts a region off the others: what it writes and what they write waits. */
@@ -187,7 +182,7 @@ public final class GlobalTable<K, I> {
     }
   }
 
-  private final class Seen implements StoreDriver {
+  private final class Seen implements AroundDriver.Around {
     private final int from;
     private final Region region;
 
@@ -196,63 +191,27 @@ public final class GlobalTable<K, I> {
       this.region = region;
     }
 
-    private <T> T read(Supplier<T> call) {
-      return call(call, false);
-    }
-
-    private WriteResult write(Supplier<WriteResult> call) {
-      return call(call, true);
-    }
-
-    private <T> T call(Supplier<T> call, boolean writes) {
+    @Override
+    public <T> T call(Supplier<T> call) {
       synchronized (GlobalTable.this) {
         boolean isAway = from != region.number;
         if (isAway && (cut.contains(from) || cut.contains(region.number))) {
           throw StoreException.notApplied(Reason.UNAVAILABLE, "cut off, as it was asked to be");
         }
         deliver(clock.epochMillis());
-        try {
-          return call.get();
-        } finally {
-          if (writes) {
-            region.collect(); // whatever came of it
-          }
-        }
+        return call.get();
       }
     }
 
     @Override
-    public StoreProfile profile() {
-      return region.replica.driver().profile();
+    public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
+      synchronized (GlobalTable.this) {
+        try {
+          return call(call);
+        } finally {
+          region.collect(); // whatever came of it
+        }
+      }
     }
-
-    @Override
-    public Optional<Item> get(Key key, Consistency consistency) {
-      return read(() -> region.replica.driver().get(key, consistency));
-    }
-
-    @Override
-    public List<Optional<Item>> getAll(List<Key> keys) {
-      return read(() -> region.replica.driver().getAll(keys));
-    }
-
-    @Override
-    public WriteResult write(Write write) {
-      return write(() -> region.replica.driver().write(write));
-    }
-
-    @Override
-    public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-      return write(() -> region.replica.driver().writeAll(writes, token));
-    }
-
-    @Override
-    public Page scan(Scan scan) {
-      return read(() -> region.replica.driver().scan(scan));
-    }
-
-    /** The region stays. */
-    @Override
-    public void close() {}
   }
 }

@@ -5,13 +5,10 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Page;
-import dev.quipu.store.RequestToken;
-import dev.quipu.store.Scan;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.verify.simulate.AroundDriver;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -19,14 +16,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Supplier;
 
 /** A replica in memory, which can be set back to what it was. Used by one thread at a time. */
 public final class MemoryReplica implements Replica<Key, Item> {
   private final MemoryDriver memory = new MemoryDriver();
   private final List<Written<Key, Item>> written = new ArrayList<>();
   private final Set<Key> keys = new HashSet<>();
-  private final StoreDriver noting = new Noting();
+  private final StoreDriver noting = new AroundDriver(memory, new Noting());
 
   /** Empty. */
   public MemoryReplica() {}
@@ -75,47 +72,19 @@ public final class MemoryReplica implements Replica<Key, Item> {
     written.add(new Written<>(key, memory.get(key, Consistency.STRONG)));
   }
 
-  private final class Noting implements StoreDriver {
+  private final class Noting implements AroundDriver.Around {
     @Override
-    public StoreProfile profile() {
-      return memory.profile();
+    public <T> T call(Supplier<T> call) {
+      return call.get();
     }
 
     @Override
-    public Optional<Item> get(Key key, Consistency consistency) {
-      return memory.get(key, consistency);
-    }
-
-    @Override
-    public List<Optional<Item>> getAll(List<Key> all) {
-      return memory.getAll(all);
-    }
-
-    @Override
-    public WriteResult write(Write write) {
-      WriteResult result = memory.write(write);
-      if (result instanceof WriteResult.Applied) {
-        note(write.key());
-      }
-      return result;
-    }
-
-    @Override
-    public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-      WriteResult result = memory.writeAll(writes, token);
+    public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
+      WriteResult result = call.get();
       if (result instanceof WriteResult.Applied) {
         writes.forEach(write -> note(write.key()));
       }
       return result;
     }
-
-    @Override
-    public Page scan(Scan scan) {
-      return memory.scan(scan);
-    }
-
-    /** The replica stays. */
-    @Override
-    public void close() {}
   }
 }

@@ -1,4 +1,4 @@
-package dev.quipu.verify;
+package dev.quipu.verify.simulate;
 
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
@@ -15,27 +15,30 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A driver with something done before and after each call. */
-final class WatchedDriver implements StoreDriver {
+/** A driver with something done around each of its calls. Closing it closes nothing. */
+public final class AroundDriver implements StoreDriver {
   private final StoreDriver driver;
-  private final Runnable before;
-  private final Runnable after;
+  private final Around around;
 
-  WatchedDriver(StoreDriver driver, Runnable before, Runnable after) {
+  /** What is done around a call. */
+  public interface Around {
+    /** Makes a call, or not. */
+    <T> T call(Supplier<T> call);
+
+    /**
+     * Makes a call that writes, or not.
+     *
+     * @param writes what it writes
+     */
+    default WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
+      return call(call);
+    }
+  }
+
+  /** Puts something around a driver. */
+  public AroundDriver(StoreDriver driver, Around around) {
     this.driver = driver;
-    this.before = before;
-    this.after = after;
-  }
-
-  WatchedDriver(StoreDriver driver, Runnable after) {
-    this(driver, () -> {}, after);
-  }
-
-  private <T> T call(Supplier<T> call) {
-    before.run();
-    T answer = call.get();
-    after.run();
-    return answer;
+    this.around = around;
   }
 
   @Override
@@ -45,30 +48,29 @@ final class WatchedDriver implements StoreDriver {
 
   @Override
   public Optional<Item> get(Key key, Consistency consistency) {
-    return call(() -> driver.get(key, consistency));
+    return around.call(() -> driver.get(key, consistency));
   }
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    return call(() -> driver.getAll(keys));
+    return around.call(() -> driver.getAll(keys));
   }
 
   @Override
   public WriteResult write(Write write) {
-    return call(() -> driver.write(write));
+    return around.write(List.of(write), () -> driver.write(write));
   }
 
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    return call(() -> driver.writeAll(writes, token));
+    return around.write(writes, () -> driver.writeAll(writes, token));
   }
 
   @Override
   public Page scan(Scan scan) {
-    return call(() -> driver.scan(scan));
+    return around.call(() -> driver.scan(scan));
   }
 
-  /** The store stays. */
   @Override
   public void close() {}
 }
