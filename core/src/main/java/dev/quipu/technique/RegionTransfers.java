@@ -2,6 +2,7 @@ package dev.quipu.technique;
 
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.Reading;
 import dev.quipu.Refusal;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
@@ -65,10 +66,15 @@ final class RegionTransfers {
                 Comparator.comparingLong((String region) -> rights(view, region, right)).reversed())
             .toList();
     long there = donors.stream().mapToLong(region -> rights(view, region, right)).sum();
+    if (!view.isStill() && here + there < need) {
+      return Optional.empty();
+    }
+    if (here + there + underWay(view, right) < need) {
+      return Optional.of(refused(counter, right, need, view, able));
+    }
     if (here + there < need) {
-      return landForOthers(counter, right, view, able) || !view.isStill()
-          ? Optional.empty()
-          : Optional.of(refused(counter, right, view, able));
+      landForOthers(counter, right, view, able);
+      return Optional.empty();
     }
     String richest = donors.getFirst();
     long has = rights(view, richest, right);
@@ -83,19 +89,35 @@ final class RegionTransfers {
     return rows == null ? 0 : rows.rights(right);
   }
 
+  /** What was given to regions that answer, and is not in their cells yet. */
+  private static long underWay(RegionView view, Right right) {
+    long all = 0;
+    for (String from : view.after().keySet()) {
+      for (String to : view.after().keySet()) {
+        all += view.open(right, from, to);
+      }
+    }
+    return all;
+  }
+
   private AddResult.Refused refused(
-      String counter, Right right, RegionView view, List<String> able) {
+      String counter, Right right, long need, RegionView view, List<String> able) {
     Bounds bounds = plan.bounds();
-    long value = view.reading(counter, bounds).value();
+    Reading reading = view.reading(counter, bounds);
+    boolean isSure =
+        right == Right.LOWER
+            ? reading.high() - need < bounds.floor()
+            : reading.low() + need > bounds.ceiling();
     Refusal bound = right == Right.LOWER ? Refusal.FLOOR : Refusal.CEILING;
     List<String> away = new ArrayList<>(view.silent());
     view.after().keySet().stream().filter(region -> !able.contains(region)).forEach(away::add);
-    return away.isEmpty()
-        ? new AddResult.Refused(bound, value)
-        : new AddResult.Refused(Refusal.HELD_ELSEWHERE, value, away.stream().sorted().toList());
+    return away.isEmpty() || isSure
+        ? new AddResult.Refused(bound, reading.value())
+        : new AddResult.Refused(
+            Refusal.HELD_ELSEWHERE, reading.value(), away.stream().sorted().toList());
   }
 
-  /** Makes the first cells of regions that begin with rights, or get some; whether any lacked. */
+  /** Makes the first cells of regions that begin with rights, or get some; whether any lacks. */
   private boolean found(String counter, String to, RegionView view, List<String> able) {
     boolean any = false;
     for (RegionRows rows : view.after().values()) {
@@ -103,7 +125,8 @@ final class RegionTransfers {
       if (!rows.isFounded()
           && able.contains(region)
           && (region.equals(to) || plan.founders().contains(region))) {
-        any |= through(region, store -> store.write(plan.founding(counter, region, 0)));
+        any = true;
+        through(region, store -> store.write(plan.founding(counter, region, 0)));
       }
     }
     return any;
@@ -120,12 +143,10 @@ final class RegionTransfers {
     return any;
   }
 
-  private boolean landForOthers(String counter, Right right, RegionView view, List<String> able) {
-    boolean any = false;
+  private void landForOthers(String counter, Right right, RegionView view, List<String> able) {
     for (String to : able) {
-      any |= land(counter, to, right, view);
+      land(counter, to, right, view);
     }
-    return any;
   }
 
   private WriteResult land(

@@ -171,7 +171,9 @@ record RegionView(
             .atZero(bounds)
             .map(any -> CounterItems.plus(counter, bounds.ceiling(), -certain(Right.RAISE)))
             .orElse(Long.MAX_VALUE);
-    return new Reading(Math.clamp(value, low, high), low, high, doubts);
+    return low == high // those who are silent hold nothing that they could use
+        ? Reading.exact(low)
+        : new Reading(Math.clamp(value, low, high), low, high, doubts);
   }
 
   private List<Doubt> underWay(String silent) {

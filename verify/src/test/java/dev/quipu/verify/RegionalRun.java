@@ -293,7 +293,7 @@ final class RegionalRun {
 
   private void buy(RegionalCounters here, int region, RequestId id, long amount) {
     try {
-      count(here.add(new Add(STOCK, -amount, id)), region, id, amount, false);
+      count(add(here, -amount, id), region, id, amount, false);
     } catch (StoreException e) {
       settle(here, region, id, amount);
       return;
@@ -309,7 +309,7 @@ final class RegionalRun {
       boolean isElsewhere = random.nextBoolean();
       try {
         RegionalCounters at = isElsewhere ? process(random.nextInt(NAMES.size()), 0) : here;
-        count(at.add(new Add(STOCK, -amount, id)), region, id, amount, isElsewhere);
+        count(add(at, -amount, id), region, id, amount, isElsewhere);
         return;
       } catch (StoreException e) {
         if (!e.reason().isTemporary() || attempt > 1_000) {
@@ -322,6 +322,21 @@ final class RegionalRun {
         return;
       }
     }
+  }
+
+  /** A refusal for want of room is fair if there was none at some moment of the call. */
+  private AddResult add(RegionalCounters at, long delta, RequestId id) {
+    int from = truth.size() - 1;
+    AddResult result = at.add(new Add(STOCK, delta, id));
+    boolean isFair =
+        !(result instanceof AddResult.Refused refused)
+            || refused.why() == Refusal.HELD_ELSEWHERE
+            || truth.subList(from, truth.size()).stream()
+                .anyMatch(value -> Refusal.of(value, delta, options.bounds()) != null);
+    if (!isFair) {
+      wrong.add("%s of %d, it was %s".formatted(result, delta, truth.subList(from, truth.size())));
+    }
+    return result;
   }
 
   private void count(AddResult result, int region, RequestId id, long amount, boolean isElsewhere) {
