@@ -178,7 +178,7 @@ final class Checkpointer implements AutoCloseable {
       for (int i = 0; i < task.names.size(); i++) {
         String name = task.names.get(i);
         if (name != null) { // an ordinal without a name is what a salvage left
-          snapshot.counter(first + i, name, task.values.get(i));
+          snapshot.counter(first + i, name, task.values.get(i), task.expiries.get(i));
         }
       }
       if (task.names.size() < COUNTERS_AT_ONCE) {
@@ -231,10 +231,12 @@ final class Checkpointer implements AutoCloseable {
     }
   }
 
+  /** Some counters as they are; those that have expired are removed. */
   private static final class CountersTask extends Task {
     final int first;
     final List<@Nullable String> names = new ArrayList<>();
     final List<Optional<Long>> values = new ArrayList<>();
+    final List<Long> expiries = new ArrayList<>();
 
     CountersTask(int first) {
       this.first = first;
@@ -242,11 +244,18 @@ final class Checkpointer implements AutoCloseable {
 
     @Override
     boolean run(State state, Group group) {
-      int size = state.counters.size();
-      for (int i = first; i < Math.min(size, first + COUNTERS_AT_ONCE); i++) {
-        names.add(state.counters.name(i));
-        values.add(
-            state.counters.isWritten(i) ? Optional.of(state.counters.value(i)) : Optional.empty());
+      if (!group.fits(COUNTERS_AT_ONCE * Records.COUNTER_RECORD_BYTES_MAX)) {
+        return false;
+      }
+      CounterTable counters = state.counters;
+      for (int i = first; i < Math.min(counters.size(), first + COUNTERS_AT_ONCE); i++) {
+        if (group.isWritable() && counters.isWritten(i) && !counters.isAlive(i, state.timeMillis)) {
+          counters.remove(i);
+          group.plain(i);
+        }
+        names.add(counters.name(i));
+        values.add(counters.isWritten(i) ? Optional.of(counters.value(i)) : Optional.empty());
+        expiries.add(counters.expiresAt(i));
       }
       return true;
     }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * lie in pages by ordinal, so that a page never moves. Names are found by hash, through an
  * open-addressing index in many parts which grow one at a time and not all at once; a slot holds
  * the hash in its upper half and the ordinal, plus one, in its lower half. A sorted map of names
- * serves listings.
+ * serves listings. A counter that was removed keeps its name and ordinal: request ids refer to it.
  */
 
 /** Names and values of all counters. Not thread-safe. */
@@ -28,6 +28,7 @@ final class CounterTable {
   private final List<@Nullable String[]> names = new ArrayList<>();
   private final List<long[]> values = new ArrayList<>();
   private final List<boolean[]> written = new ArrayList<>();
+  private final List<long @Nullable []> expiries = new ArrayList<>(); // a page comes with its first
   private final TreeMap<String, Integer> sorted = new TreeMap<>(Key.ORDER);
   private int size;
 
@@ -69,6 +70,7 @@ final class CounterTable {
       names.add(new String[PAGE]);
       values.add(new long[PAGE]);
       written.add(new boolean[PAGE]);
+      expiries.add(null);
     }
     size = Math.max(size, ordinal + 1);
     names.get(ordinal >>> PAGE_BITS)[ordinal & (PAGE - 1)] = name;
@@ -104,6 +106,41 @@ final class CounterTable {
       page[ordinal & (PAGE - 1)] = true;
       sorted.put(Objects.requireNonNull(name(ordinal)), ordinal);
     }
+  }
+
+  /** When the counter stops to exist, in milliseconds since 1970; 0 for never. */
+  long expiresAt(int ordinal) {
+    long[] page = expiries.get(ordinal >>> PAGE_BITS);
+    return page == null ? 0 : page[ordinal & (PAGE - 1)];
+  }
+
+  /** Whether the counter was written, and has not expired. */
+  boolean isAlive(int ordinal, long nowMillis) {
+    long at = expiresAt(ordinal);
+    return isWritten(ordinal) && (at == 0 || at > nowMillis);
+  }
+
+  /** Sets when the counter stops to exist; 0 for never. */
+  void expire(int ordinal, long atMillis) {
+    long[] page = expiries.get(ordinal >>> PAGE_BITS);
+    if (page == null) {
+      if (atMillis == 0) {
+        return;
+      }
+      page = new long[PAGE];
+      expiries.set(ordinal >>> PAGE_BITS, page);
+    }
+    page[ordinal & (PAGE - 1)] = atMillis;
+  }
+
+  /** Makes the counter as one that was never written; its name keeps the ordinal. */
+  void remove(int ordinal) {
+    if (isWritten(ordinal)) {
+      values.get(ordinal >>> PAGE_BITS)[ordinal & (PAGE - 1)] = 0;
+      written.get(ordinal >>> PAGE_BITS)[ordinal & (PAGE - 1)] = false;
+      sorted.remove(Objects.requireNonNull(name(ordinal)));
+    }
+    expire(ordinal, 0);
   }
 
   /** Counters that were written, by name, from the first name that is not before {@code from}. */

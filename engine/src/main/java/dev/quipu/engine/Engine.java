@@ -238,9 +238,20 @@ public final class Engine implements EmbeddedEngine {
 
   private RequestOutcome outcome(String counter, RequestId id, boolean seal) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    AddTask.OutcomeTask task = new AddTask.OutcomeTask(counter, id, seal);
-    committer.run(task);
-    return task.outcome();
+    OutcomeOperation operation = new OutcomeOperation(counter, id, seal);
+    run(List.of(operation));
+    return operation.outcome();
+  }
+
+  /**
+   * Does several things, each in one step, in order, and returns when all have reached the disk
+   * together.
+   *
+   * @throws StoreException if that is not known: some of them may have, and none heard that it
+   *     failed
+   */
+  public void run(List<? extends Operation> operations) {
+    committer.run(new TurnTask(operations));
   }
 
   @Override
@@ -322,6 +333,47 @@ public final class Engine implements EmbeddedEngine {
     }
   }
 
+  private static final class OutcomeOperation implements Operation {
+    private final String counter;
+    private final RequestId id;
+    private final boolean seal;
+    private RequestOutcome outcome = new RequestOutcome.NotSeen();
+    private @Nullable RuntimeException failure;
+
+    OutcomeOperation(String counter, RequestId id, boolean seal) {
+      this.counter = counter;
+      this.id = id;
+      this.seal = seal;
+    }
+
+    RequestOutcome outcome() {
+      if (failure != null) {
+        throw failure;
+      }
+      return outcome;
+    }
+
+    @Override
+    public int changesMax() {
+      return 1;
+    }
+
+    @Override
+    public int namesLength() {
+      return counter.length();
+    }
+
+    @Override
+    public void on(CounterTurn turn) {
+      outcome = seal ? turn.seal(counter, id) : turn.outcome(counter, id);
+    }
+
+    @Override
+    public void failed(RuntimeException why) {
+      failure = why;
+    }
+  }
+
   private static final class ReadTask extends Task {
     private final String counter;
     private Optional<Reading> reading = Optional.empty();
@@ -333,7 +385,7 @@ public final class Engine implements EmbeddedEngine {
     @Override
     boolean run(State state, Group group) {
       int ordinal = state.counters.find(counter);
-      if (ordinal >= 0 && state.counters.isWritten(ordinal)) {
+      if (ordinal >= 0 && state.counters.isAlive(ordinal, state.timeMillis)) {
         reading = Optional.of(Reading.exact(state.counters.value(ordinal)));
       }
       return true;
@@ -364,6 +416,9 @@ public final class Engine implements EmbeddedEngine {
         if (found.size() == limit) {
           page = new CounterPage(found, Optional.of(found.getLast().name()));
           return true;
+        }
+        if (!state.counters.isAlive(each.getValue(), state.timeMillis)) {
+          continue;
         }
         long value = state.counters.value(each.getValue());
         found.add(new CounterPage.Entry(each.getKey(), Reading.exact(value)));

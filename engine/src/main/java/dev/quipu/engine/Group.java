@@ -44,6 +44,11 @@ final class Group {
     }
   }
 
+  /** Whether changes are taken at all. */
+  boolean isWritable() {
+    return refusal == null;
+  }
+
   /** Whether records of so many bytes fit into this frame; if not, end the frame and try again. */
   boolean fits(int bytes) {
     int values = dirtyCount * Records.COUNTER_RECORD_BYTES_MAX;
@@ -68,7 +73,16 @@ final class Group {
     Records.name(out, ordinal, name);
   }
 
-  /** A counter was added to without an id: its value goes into the frame once, at the end. */
+  /** A counter stops to exist at another time than before. */
+  void expires(int ordinal, long atMillis) {
+    commands++;
+    Records.expires(out, ordinal, atMillis);
+  }
+
+  /**
+   * A counter was changed without an id, or removed: its value goes into the frame once, at the
+   * end.
+   */
   void plain(int ordinal) {
     commands++;
     if (dirtyCount > 0 && dirty[dirtyCount - 1] == ordinal) {
@@ -105,7 +119,11 @@ final class Group {
     Arrays.sort(dirty, 0, dirtyCount);
     for (int i = 0; i < dirtyCount; i++) {
       if (i == 0 || dirty[i] != dirty[i - 1]) {
-        Records.value(out, dirty[i], state.counters.value(dirty[i]));
+        if (state.counters.isWritten(dirty[i])) {
+          Records.value(out, dirty[i], state.counters.value(dirty[i]));
+        } else {
+          Records.gone(out, dirty[i]);
+        }
       }
     }
     frame.seal(out, commands, state.frame, commandsBefore, state.timeMillis);

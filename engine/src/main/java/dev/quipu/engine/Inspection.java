@@ -201,9 +201,8 @@ public final class Inspection {
           snapshot.counter(
               i,
               name,
-              state.counters.isWritten(i)
-                  ? Optional.of(state.counters.value(i))
-                  : Optional.empty());
+              state.counters.isWritten(i) ? Optional.of(state.counters.value(i)) : Optional.empty(),
+              state.counters.expiresAt(i));
         }
       }
       Key after = null;

@@ -24,6 +24,8 @@ import java.util.Set;
  *                                                    that made value
  *   ONCE_BOUNDED  the same, bounds mark  the same, for a request with bounds
  *   SEAL          ordinal, high, low     request high-low will never apply
+ *   EXPIRES       ordinal, milliseconds  it stops to exist then; 0 for never
+ *   GONE          ordinal                it was removed
  *   ITEM          key, version, expiry, fields        the item is now this
  *   NO_ITEM       key                    there is no such item
  *   START, ID_FILE, END                  in snapshots only: see Snapshot
@@ -45,6 +47,8 @@ final class Records {
   static final byte START = 8;
   static final byte ID_FILE = 9;
   static final byte END = 10;
+  static final byte EXPIRES = 11;
+  static final byte GONE = 12;
 
   /** Most bytes of a record of a counter but NAME, and of NAME besides its text. */
   static final int COUNTER_RECORD_BYTES_MAX = 64;
@@ -64,6 +68,10 @@ final class Records {
     void once(int ordinal, long high, long low, long delta, long value, int boundsMark);
 
     void seal(int ordinal, long high, long low);
+
+    void expires(int ordinal, long atMillis);
+
+    void gone(int ordinal);
 
     void item(Key key, Optional<Item> item);
 
@@ -87,6 +95,8 @@ final class Records {
           reader.once(ordinal, high, low, delta, value, kind == ONCE ? 0 : in.getInt());
         }
         case SEAL -> reader.seal((int) unsigned(in), in.getLong(), in.getLong());
+        case EXPIRES -> reader.expires((int) unsigned(in), signed(in));
+        case GONE -> reader.gone((int) unsigned(in));
         case ITEM -> {
           Item item = item(in);
           reader.item(item.key(), Optional.of(item));
@@ -122,6 +132,15 @@ final class Records {
   static void seal(ByteBuffer out, int ordinal, long high, long low) {
     unsigned(out.put(SEAL), ordinal);
     out.putLong(high).putLong(low);
+  }
+
+  static void expires(ByteBuffer out, int ordinal, long atMillis) {
+    unsigned(out.put(EXPIRES), ordinal);
+    signed(out, atMillis);
+  }
+
+  static void gone(ByteBuffer out, int ordinal) {
+    unsigned(out.put(GONE), ordinal);
   }
 
   static void item(ByteBuffer out, Item item) {

@@ -108,12 +108,15 @@ final class Snapshot implements AutoCloseable {
     Records.unsigned(out, idFile.newestMillis());
   }
 
-  /** One counter; {@code value} only if it was ever written. */
-  void counter(int ordinal, String name, Optional<Long> value) throws IOException {
-    room(2 * Records.COUNTER_RECORD_BYTES_MAX + 3 * name.length());
+  /** One counter; {@code value} only if it was written; {@code expiresAt} is 0 for never. */
+  void counter(int ordinal, String name, Optional<Long> value, long expiresAt) throws IOException {
+    room(3 * Records.COUNTER_RECORD_BYTES_MAX + 3 * name.length());
     Records.name(out, ordinal, name);
     if (value.isPresent()) {
       Records.value(out, ordinal, value.get());
+    }
+    if (expiresAt != 0) {
+      Records.expires(out, ordinal, expiresAt);
     }
   }
 
@@ -237,6 +240,16 @@ final class Snapshot implements AutoCloseable {
     @Override
     public void seal(int ordinal, long high, long low) {
       throw new IllegalStateException("a request in a snapshot");
+    }
+
+    @Override
+    public void expires(int ordinal, long atMillis) {
+      state.expires(ordinal, atMillis);
+    }
+
+    @Override
+    public void gone(int ordinal) {
+      throw new IllegalStateException("a removal in a snapshot");
     }
 
     @Override

@@ -57,6 +57,16 @@ final class State implements Records.Reader {
   }
 
   @Override
+  public void expires(int ordinal, long atMillis) {
+    counters.expire(ordinal, atMillis);
+  }
+
+  @Override
+  public void gone(int ordinal) {
+    counters.remove(ordinal);
+  }
+
+  @Override
   public void item(Key key, Optional<Item> item) {
     items.set(key, item);
   }

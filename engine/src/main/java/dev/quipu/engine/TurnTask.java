@@ -1,0 +1,36 @@
+package dev.quipu.engine;
+
+import java.util.List;
+
+/** Operations on counters, one after the other, each for itself. */
+final class TurnTask extends Task {
+  private final List<? extends Operation> operations;
+  private int done;
+
+  TurnTask(List<? extends Operation> operations) {
+    this.operations = operations;
+  }
+
+  @Override
+  boolean run(State state, Group group) {
+    CounterTurn turn = new CounterTurn(state, group);
+    while (done < operations.size()) {
+      Operation operation = operations.get(done);
+      int needed =
+          CounterTurn.CHANGE_BYTES_MAX * operation.changesMax() + 3 * operation.namesLength();
+      if (group.canEverFit(needed) && !group.fits(needed)) {
+        return false;
+      }
+      try {
+        if (!group.canEverFit(needed)) {
+          throw new IllegalArgumentException("more changes than fit into one commit");
+        }
+        operation.on(turn);
+      } catch (RuntimeException e) {
+        operation.failed(e);
+      }
+      done++;
+    }
+    return true;
+  }
+}

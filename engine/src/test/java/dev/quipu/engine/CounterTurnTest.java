@@ -1,0 +1,198 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Counters that are set, removed and expire, over restarts and snapshots. */
+final class CounterTurnTest {
+  private static final int STEPS = 3_000;
+
+  @TempDir Path directory;
+
+  private final ManualClock clock = new ManualClock(1_800_000_000_000L);
+  private final EngineOptions options =
+      EngineOptions.defaults().withLog(1 << 20, 4 << 20).withClock(clock);
+
+  /** Something to do. */
+  private static final class Do implements Operation {
+    private final Consumer<CounterTurn> what;
+
+    Do(Consumer<CounterTurn> what) {
+      this.what = what;
+    }
+
+    @Override
+    public int changesMax() {
+      return 8;
+    }
+
+    @Override
+    public int namesLength() {
+      return 64;
+    }
+
+    @Override
+    public void on(CounterTurn turn) {
+      what.accept(turn);
+    }
+
+    @Override
+    public void failed(RuntimeException why) {
+      throw new AssertionError(why);
+    }
+  }
+
+  private static void on(Engine engine, Consumer<CounterTurn> what) {
+    engine.run(List.of(new Do(what)));
+  }
+
+  /** What a counter should be. */
+  private record Known(long value, long expiresAt) {}
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5})
+  void itIsAsTheModelSays(long seed) {
+    RandomGenerator random = Randomness.seeded(seed);
+    Map<String, Known> model = new TreeMap<>();
+    Engine engine = Engine.open(directory, options);
+    try {
+      for (int step = 0; step < STEPS; step++) {
+        if (random.nextInt(100) == 0) {
+          if (random.nextBoolean()) {
+            engine.checkpoint();
+          }
+          engine.close();
+          engine = Engine.open(directory, options);
+        }
+        List<Do> operations = new ArrayList<>();
+        for (int i = random.nextInt(1, 5); i > 0; i--) {
+          operations.add(operation(model, random));
+        }
+        engine.run(operations);
+        if (random.nextInt(10) == 0) {
+          clock.advance(Duration.ofMillis(random.nextInt(2_000)));
+        }
+        check(engine, model, "seed %d, step %d".formatted(seed, step));
+      }
+    } finally {
+      engine.close();
+    }
+  }
+
+  private Do operation(Map<String, Known> model, RandomGenerator random) {
+    String name = "c" + random.nextInt(6);
+    long number = random.nextLong(-50, 50);
+    long at = clock.epochMillis() + random.nextLong(1, 3_000);
+    return switch (random.nextInt(5)) {
+      case 0 ->
+          new Do(turn -> {
+            turn.set(name, number);
+            model.put(name, new Known(number, alive(model, name).map(Known::expiresAt).orElse(0L)));
+          });
+      case 1 ->
+          new Do(turn -> {
+            assertEquals(alive(model, name).isPresent(), turn.remove(name));
+            model.remove(name);
+          });
+      case 2 ->
+          new Do(turn -> {
+            long until = random.nextInt(3) == 0 ? 0 : at;
+            assertEquals(alive(model, name).isPresent(), turn.expire(name, until));
+            alive(model, name).ifPresent(known -> model.put(name, new Known(known.value, until)));
+          });
+      default ->
+          new Do(turn -> {
+            RequestId id = random.nextBoolean() ? RequestId.random(random) : null;
+            long delta = number == 0 ? 1 : number;
+            Known before = alive(model, name).orElse(new Known(0, 0));
+            AddResult result = turn.add(new Add(name, delta, id));
+            long after = before.value + delta;
+            assertEquals(new AddResult.Applied(delta, OptionalLong.of(after)), result);
+            model.put(name, new Known(after, before.expiresAt));
+          });
+    };
+  }
+
+  private Optional<Known> alive(Map<String, Known> model, String name) {
+    return Optional.ofNullable(model.get(name))
+        .filter(known -> known.expiresAt == 0 || known.expiresAt > clock.epochMillis());
+  }
+
+  private void check(Engine engine, Map<String, Known> model, String when) {
+    Map<String, Known> found = new TreeMap<>();
+    Map<String, Known> expected = new TreeMap<>();
+    model.keySet().forEach(name -> alive(model, name).ifPresent(it -> expected.put(name, it)));
+    on(
+        engine,
+        turn -> {
+          for (String name : turn.names("", 100)) {
+            long value = turn.get(name).orElseThrow();
+            found.put(name, new Known(value, turn.expiresAt(name)));
+          }
+        });
+    assertEquals(expected, found, when);
+  }
+
+  @Test
+  void whatExpiredIsNotThereAndBeginsAnew() {
+    try (Engine engine = Engine.open(directory, options)) {
+      on(engine, turn -> turn.set("a", 5));
+      on(engine, turn -> assertTrue(turn.expire("a", clock.epochMillis() + 1_000)));
+      clock.advance(Duration.ofSeconds(1));
+      assertEquals(Optional.empty(), engine.read("a"));
+      assertEquals(0, engine.list("", "", 10).counters().size());
+      engine.add(new Add("a", 2, null));
+      assertEquals(Optional.of(Reading.exact(2)), engine.read("a"));
+      on(engine, turn -> assertEquals(0, turn.expiresAt("a")));
+    }
+    try (Engine engine = Engine.open(directory, options)) {
+      assertEquals(Optional.of(Reading.exact(2)), engine.read("a"));
+    }
+  }
+
+  @Test
+  void aSnapshotDropsWhatHasExpired() {
+    try (Engine engine = Engine.open(directory, options)) {
+      on(engine, turn -> turn.set("a", 5));
+      on(engine, turn -> turn.expire("a", clock.epochMillis() + 1_000));
+      clock.advance(Duration.ofSeconds(2));
+      assertEquals(1, engine.statistics().counters());
+      engine.checkpoint();
+      assertEquals(0, engine.statistics().counters());
+    }
+  }
+
+  @Test
+  void aRequestIsRememberedThoughItsCounterIsGone() {
+    RequestId id = RequestId.of("one");
+    try (Engine engine = Engine.open(directory, options)) {
+      engine.add(new Add("a", 5, id));
+      on(engine, turn -> assertTrue(turn.remove("a")));
+      on(engine, turn -> assertFalse(turn.remove("a")));
+      assertEquals(new AddResult.Replayed(5, OptionalLong.of(5)), engine.add(new Add("a", 5, id)));
+      assertEquals(Optional.empty(), engine.read("a"));
+    }
+  }
+}
