@@ -8,6 +8,7 @@ import dev.quipu.RequestOutcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -72,6 +73,16 @@ public final class CounterTurn {
     return names;
   }
 
+  /** Counters that were ever named; all their places are below it, and never change. */
+  public int places() {
+    return state.counters.size();
+  }
+
+  /** The counter at a place; empty if there is none, for now or no longer. */
+  public Optional<String> nameAt(int place) {
+    return isAlive(place) ? Optional.ofNullable(state.counters.name(place)) : Optional.empty();
+  }
+
   /** Adds, once if it has an id. */
   public AddResult add(Add add) {
     int ordinal = state.counters.find(add.counter());
@@ -120,6 +131,7 @@ public final class CounterTurn {
   /** The ordinal of a counter that is about to be written; what has expired is forgotten first. */
   private int writable(int known, String counter) {
     group.requireWritable();
+    changed(counter);
     int ordinal = known;
     if (ordinal < 0) {
       ordinal = state.counters.add(counter);
@@ -128,6 +140,40 @@ public final class CounterTurn {
       expire(ordinal, 0);
     }
     return ordinal;
+  }
+
+  private void changed(String counter) {
+    if (!state.watched.isEmpty()) { // nearly always
+      long[] watched = state.watched.get(counter);
+      if (watched != null) {
+        watched[1]++;
+      }
+    }
+  }
+
+  /**
+   * Has changes of a counter counted, until {@link #unwatch} is called as often.
+   *
+   * @return how many were, to be compared to what {@link #changes} tells later
+   */
+  public long watch(String counter) {
+    long[] watched = state.watched.computeIfAbsent(counter, any -> new long[2]);
+    watched[0]++;
+    return watched[1];
+  }
+
+  /** How often a counter that is watched was changed; changes by its expiry are not counted. */
+  public long changes(String counter) {
+    long[] watched = state.watched.get(counter);
+    return watched == null ? 0 : watched[1];
+  }
+
+  /** Ends a {@link #watch}. */
+  public void unwatch(String counter) {
+    long[] watched = state.watched.get(counter);
+    if (watched != null && --watched[0] == 0) {
+      state.watched.remove(counter);
+    }
   }
 
   private void expire(int ordinal, long atMillis) {
@@ -156,6 +202,7 @@ public final class CounterTurn {
       return false;
     }
     group.requireWritable();
+    changed(counter);
     expire(ordinal, atMillis);
     return true;
   }
@@ -171,6 +218,7 @@ public final class CounterTurn {
       return false;
     }
     group.requireWritable();
+    changed(counter);
     expire(ordinal, 0);
     state.counters.remove(ordinal);
     group.plain(ordinal);

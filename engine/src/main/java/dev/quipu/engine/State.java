@@ -4,6 +4,8 @@ import dev.quipu.store.Item;
 import dev.quipu.store.ItemTable;
 import dev.quipu.store.Key;
 import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -27,6 +29,9 @@ final class State implements Records.Reader {
 
   /** While reading a log: whether the ids of this frame are in a file already. */
   boolean idsAreSealed;
+
+  /** Counters that somebody watches: how many do, and how often each was changed since. */
+  final Map<String, long[]> watched = new HashMap<>();
 
   /** Sum of what was touched ahead: kept, so that the touching is done. */
   long touched;

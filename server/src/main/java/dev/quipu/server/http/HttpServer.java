@@ -1,18 +1,14 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.net.Listener;
 import dev.quipu.time.Clock;
-import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelInitializer;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -25,7 +21,6 @@ import java.util.concurrent.TimeUnit;
 
 /** Serves counters, views and presence over HTTP. */
 public final class HttpServer implements AutoCloseable {
-  private static final int BACKLOG = 1_024;
   private static final Duration LOOK = Duration.ofMillis(5);
 
   private final HttpOptions options;
@@ -66,34 +61,13 @@ public final class HttpServer implements AutoCloseable {
   }
 
   private Channel listen() throws IOException {
-    ServerBootstrap bootstrap =
-        new ServerBootstrap()
-            .group(loops)
-            .channel(NioServerSocketChannel.class)
-            .option(ChannelOption.SO_BACKLOG, BACKLOG)
-            .option(ChannelOption.SO_REUSEADDR, true)
-            .childOption(ChannelOption.TCP_NODELAY, true)
-            .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
-            .childHandler(
-                new ChannelInitializer<SocketChannel>() {
-                  @Override
-                  protected void initChannel(SocketChannel channel) {
-                    accept(channel);
-                  }
-                });
-    ChannelFuture bound =
-        bootstrap
-            .bind(new InetSocketAddress(options.bind(), options.port()))
-            .awaitUninterruptibly();
-    if (!bound.isSuccess()) {
+    try {
+      return Listener.listen(loops, options.bind(), options.port(), this::accept);
+    } catch (IOException e) {
       loops.shutdownGracefully(0, 0, TimeUnit.SECONDS);
       executor.shutdown();
-      throw new IOException(
-          "cannot listen on %s port %d: %s"
-              .formatted(options.bind(), options.port(), bound.cause().getMessage()),
-          bound.cause());
+      throw e;
     }
-    return bound.channel();
   }
 
   private void accept(SocketChannel channel) {

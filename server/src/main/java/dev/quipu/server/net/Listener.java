@@ -1,0 +1,54 @@
+package dev.quipu.server.net;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.function.Consumer;
+
+/** Listens on a port. */
+public final class Listener {
+  private static final int BACKLOG = 1_024;
+
+  private Listener() {}
+
+  /**
+   * Starts to listen.
+   *
+   * @param port 0 picks one
+   * @param accept takes each connection
+   * @throws IOException if the address cannot be bound
+   */
+  public static Channel listen(
+      EventLoopGroup loops, String bind, int port, Consumer<SocketChannel> accept)
+      throws IOException {
+    ServerBootstrap bootstrap =
+        new ServerBootstrap()
+            .group(loops)
+            .channel(NioServerSocketChannel.class)
+            .option(ChannelOption.SO_BACKLOG, BACKLOG)
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+            .childHandler(
+                new ChannelInitializer<SocketChannel>() {
+                  @Override
+                  protected void initChannel(SocketChannel channel) {
+                    accept.accept(channel);
+                  }
+                });
+    ChannelFuture bound = bootstrap.bind(new InetSocketAddress(bind, port)).awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      throw new IOException(
+          "cannot listen on %s port %d: %s".formatted(bind, port, bound.cause().getMessage()),
+          bound.cause());
+    }
+    return bound.channel();
+  }
+}

@@ -1,0 +1,5 @@
+/** What all ports share. */
+@NullMarked
+package dev.quipu.server.net;
+
+import org.jspecify.annotations.NullMarked;

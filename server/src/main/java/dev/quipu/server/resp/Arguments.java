@@ -1,0 +1,88 @@
+package dev.quipu.server.resp;
+
+import dev.quipu.Limits;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+
+/** The words of a command, from its name on. */
+record Arguments(List<byte[]> words) {
+  static final String NOT_AN_INTEGER = "ERR value is not an integer or out of range";
+  static final String SYNTAX = "ERR syntax error";
+
+  /** A command cannot be done; the message is the answer. */
+  static final class Refused extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    Refused(String answer) {
+      super(answer, null, false, false);
+    }
+  }
+
+  int size() {
+    return words.size();
+  }
+
+  byte[] bytes(int index) {
+    return words.get(index);
+  }
+
+  /** A word for people to read: what is no UTF-8 is replaced. */
+  String text(int index) {
+    return new String(words.get(index), StandardCharsets.UTF_8);
+  }
+
+  /** A word that is one of several, in capitals. */
+  String word(int index) {
+    return new String(words.get(index), StandardCharsets.ISO_8859_1).toUpperCase(Locale.ROOT);
+  }
+
+  /** The name of a counter. */
+  String key(int index) {
+    String text;
+    try {
+      text =
+          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(words.get(index))).toString();
+    } catch (CharacterCodingException e) {
+      throw new Refused("ERR the key is not UTF-8, as names of counters are");
+    }
+    try {
+      return Limits.checkText("key", text, Limits.NAME_BYTES_MAX);
+    } catch (IllegalArgumentException e) {
+      throw new Refused("ERR " + e.getMessage());
+    }
+  }
+
+  /** A signed 64-bit integer, written as Redis reads it: no sign but minus, no zeros ahead. */
+  long number(int index) {
+    return number(words.get(index));
+  }
+
+  static long number(byte[] word) {
+    int at = 0;
+    boolean isNegative = word.length > 1 && word[0] == '-';
+    if (isNegative) {
+      at++;
+    }
+    if (word.length == at || word.length > 20 || (word[at] == '0' && word.length > 1)) {
+      throw new Refused(NOT_AN_INTEGER);
+    }
+    long value = 0; // kept negative, for there is one more of these
+    for (; at < word.length; at++) {
+      int digit = word[at] - '0';
+      if (digit < 0 || digit > 9 || value < Long.MIN_VALUE / 10) {
+        throw new Refused(NOT_AN_INTEGER);
+      }
+      value = value * 10 - digit;
+      if (value > 0) {
+        throw new Refused(NOT_AN_INTEGER);
+      }
+    }
+    if (!isNegative && value == Long.MIN_VALUE) {
+      throw new Refused(NOT_AN_INTEGER);
+    }
+    return isNegative ? value : -value;
+  }
+}

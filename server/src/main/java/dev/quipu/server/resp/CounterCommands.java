@@ -1,0 +1,310 @@
+package dev.quipu.server.resp;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.resp.Arguments.Refused;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** Commands that count, read, set and remove. */
+final class CounterCommands {
+  private static final String WOULD_OVERFLOW = "ERR increment or decrement would overflow";
+
+  private CounterCommands() {}
+
+  static List<RespCommand> all() {
+    return List.of(
+        RespCommand.writes(
+            "incr", 2, 1, 1, "key", "Adds 1.", (turn, words) -> add(turn, words.key(1), 1)),
+        RespCommand.writes(
+            "decr", 2, 1, 1, "key", "Takes 1.", (turn, words) -> add(turn, words.key(1), -1)),
+        RespCommand.writes(
+            "incrby",
+            3,
+            1,
+            1,
+            "key increment",
+            "Adds a number.",
+            (turn, words) -> add(turn, words.key(1), words.number(2))),
+        RespCommand.writes(
+            "decrby", 3, 1, 1, "key decrement", "Takes a number.", CounterCommands::decrementBy),
+        RespCommand.writes(
+            "increx",
+            -2,
+            1,
+            1,
+            "key [BYINT n] [LBOUND n] [UBOUND n] [SATURATE]"
+                + " [EX s | PX ms | EXAT s | PXAT ms | PERSIST] [ENX]",
+            "Adds within bounds; tells the value and what was added.",
+            IncrementWithin::run),
+        RespCommand.reads(
+            "get", 2, 1, "key", "Reads.", (turn, words) -> value(turn.get(words.key(1)))),
+        RespCommand.reads("mget", -2, -1, "key [key ...]", "Reads several.", CounterCommands::many),
+        RespCommand.writes(
+            "set",
+            -3,
+            1,
+            1,
+            "key number [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]",
+            "Sets a counter.",
+            SetCommand::run),
+        RespCommand.writes(
+            "setnx",
+            3,
+            1,
+            1,
+            "key number",
+            "Sets a counter, if there is none.",
+            (turn, words) -> {
+              String key = words.key(1);
+              long number = SetCommand.number(words, 2);
+              boolean isNew = turn.get(key).isEmpty();
+              if (isNew) {
+                turn.set(key, number);
+              }
+              return Reply.of(isNew);
+            }),
+        RespCommand.writes(
+            "setex",
+            4,
+            1,
+            1,
+            "key seconds number",
+            "Sets a counter that expires.",
+            (turn, words) -> SetCommand.expiring(turn, words, "EX", "setex")),
+        RespCommand.writes(
+            "psetex",
+            4,
+            1,
+            1,
+            "key milliseconds number",
+            "Sets a counter that expires.",
+            (turn, words) -> SetCommand.expiring(turn, words, "PX", "psetex")),
+        RespCommand.writes(
+            "getset",
+            3,
+            1,
+            1,
+            "key number",
+            "Sets a counter, and tells what it was.",
+            (turn, words) -> {
+              String key = words.key(1);
+              OptionalLong was = turn.get(key);
+              long number = SetCommand.number(words, 2);
+              turn.set(key, number);
+              turn.expire(key, 0);
+              return value(was);
+            }),
+        RespCommand.writes(
+            "getdel",
+            2,
+            1,
+            1,
+            "key",
+            "Removes a counter, and tells what it was.",
+            (turn, words) -> {
+              OptionalLong was = turn.get(words.key(1));
+              turn.remove(words.key(1));
+              return value(was);
+            }),
+        RespCommand.writes(
+            "mset",
+            -3,
+            -1,
+            2,
+            "key number [key number ...]",
+            "Sets several.",
+            CounterCommands::set),
+        RespCommand.writes(
+            "del", -2, -1, 1, "key [key ...]", "Removes counters.", CounterCommands::remove),
+        RespCommand.writes(
+            "unlink", -2, -1, 1, "key [key ...]", "Removes counters.", CounterCommands::remove),
+        RespCommand.reads(
+            "exists", -2, -1, "key [key ...]", "Tells how many there are.", CounterCommands::exist),
+        RespCommand.reads(
+            "touch", -2, -1, "key [key ...]", "Tells how many there are.", CounterCommands::exist),
+        RespCommand.reads(
+            "type",
+            2,
+            1,
+            "key",
+            "Tells string for a counter, as Redis does.",
+            (turn, words) ->
+                new Reply.Simple(turn.get(words.key(1)).isPresent() ? "string" : "none")),
+        RespCommand.reads(
+            "strlen",
+            2,
+            1,
+            "key",
+            "Tells how many digits the number has.",
+            (turn, words) -> {
+              OptionalLong value = turn.get(words.key(1));
+              return new Reply.Number(
+                  value.isEmpty() ? 0 : Long.toString(value.getAsLong()).length());
+            }),
+        RespCommand.writes(
+            "quipu.add",
+            -5,
+            1,
+            1,
+            "key delta ID id [FLOOR n] [CEILING n]",
+            "Adds once, however often it is sent under the id: value, added, replayed.",
+            CounterCommands::addOnce),
+        RespCommand.reads(
+            "quipu.outcome",
+            3,
+            1,
+            "key id",
+            "Tells what became of a request.",
+            (turn, words) -> outcome(turn.outcome(words.key(1), id(words, 2)))),
+        RespCommand.writes(
+            "quipu.seal",
+            3,
+            1,
+            1,
+            "key id",
+            "Makes sure that a request which did not apply never will.",
+            (turn, words) -> outcome(turn.seal(words.key(1), id(words, 2)))));
+  }
+
+  static Reply value(OptionalLong value) {
+    return value.isEmpty() ? Replies.NULL : Reply.bulk(Long.toString(value.getAsLong()));
+  }
+
+  private static Reply add(CounterTurn turn, String key, long delta) {
+    if (delta == 0) {
+      OptionalLong value = turn.get(key);
+      if (value.isEmpty()) {
+        turn.set(key, 0); // Redis makes a key of it
+      }
+      return new Reply.Number(value.orElse(0));
+    }
+    return switch (turn.add(new Add(key, delta, null))) {
+      case AddResult.Applied applied -> new Reply.Number(applied.value().orElseThrow());
+      case AddResult.Refused refused -> throw new Refused(WOULD_OVERFLOW);
+      case AddResult.Replayed again -> throw new IllegalStateException("without an id");
+      case AddResult.Conflict conflict -> throw new IllegalStateException("without an id");
+    };
+  }
+
+  private static Reply decrementBy(CounterTurn turn, Arguments words) {
+    long less = words.number(2);
+    if (less == Long.MIN_VALUE) {
+      throw new Refused("ERR decrement would overflow");
+    }
+    return add(turn, words.key(1), -less);
+  }
+
+  private static Reply many(CounterTurn turn, Arguments words) {
+    List<Reply> values = new ArrayList<>();
+    for (int i = 1; i < words.size(); i++) {
+      values.add(value(turn.get(words.key(i))));
+    }
+    return new Reply.Several(values);
+  }
+
+  private static Reply set(CounterTurn turn, Arguments words) {
+    if (words.size() % 2 == 0) {
+      throw new Refused("ERR wrong number of arguments for 'mset' command");
+    }
+    for (int i = 1; i < words.size(); i += 2) { // nothing is done by halves
+      words.key(i);
+      SetCommand.number(words, i + 1);
+    }
+    for (int i = 1; i < words.size(); i += 2) {
+      turn.set(words.key(i), SetCommand.number(words, i + 1));
+      turn.expire(words.key(i), 0);
+    }
+    return Replies.OK;
+  }
+
+  private static Reply remove(CounterTurn turn, Arguments words) {
+    for (int i = 1; i < words.size(); i++) {
+      words.key(i);
+    }
+    long removed = 0;
+    for (int i = 1; i < words.size(); i++) {
+      removed += turn.remove(words.key(i)) ? 1 : 0;
+    }
+    return new Reply.Number(removed);
+  }
+
+  private static Reply exist(CounterTurn turn, Arguments words) {
+    long there = 0;
+    for (int i = 1; i < words.size(); i++) {
+      there += turn.get(words.key(i)).isPresent() ? 1 : 0;
+    }
+    return new Reply.Number(there);
+  }
+
+  static RequestId id(Arguments words, int index) {
+    try {
+      return RequestId.of(words.text(index));
+    } catch (IllegalArgumentException e) {
+      throw new Refused("ERR " + e.getMessage());
+    }
+  }
+
+  private static Reply addOnce(CounterTurn turn, Arguments words) {
+    if (!words.word(3).equals("ID") || words.size() % 2 == 0) {
+      throw new Refused(Arguments.SYNTAX);
+    }
+    long floor = Long.MIN_VALUE;
+    long ceiling = Long.MAX_VALUE;
+    for (int i = 5; i < words.size(); i += 2) {
+      switch (words.word(i)) {
+        case "FLOOR" -> floor = words.number(i + 1);
+        case "CEILING" -> ceiling = words.number(i + 1);
+        default -> throw new Refused(Arguments.SYNTAX);
+      }
+    }
+    long delta = words.number(2);
+    Add add = new Add(words.key(1), delta, new Bounds(floor, ceiling), id(words, 4));
+    return switch (turn.add(add)) {
+      case AddResult.Applied applied -> added(applied.value(), applied.added(), false);
+      case AddResult.Replayed again -> added(again.value(), again.added(), true);
+      case AddResult.Conflict conflict ->
+          throw new Refused(
+              "CONFLICT the first request under this id added %d or had other bounds"
+                  .formatted(conflict.added()));
+      case AddResult.Refused refused -> throw new Refused(refusal(refused));
+    };
+  }
+
+  private static String refusal(AddResult.Refused refused) {
+    String what =
+        switch (refused.why()) {
+          case FLOOR -> "FLOOR the counter would go below it";
+          case CEILING -> "CEILING the counter would go above it";
+          case OVERFLOW -> "OVERFLOW the counter would leave 64 bits";
+          case HELD_ELSEWHERE -> "HELD room is held in regions that do not answer";
+          case SEALED -> "SEALED the request never applied and never will";
+        };
+    return refused.why() == Refusal.SEALED ? what : what + ": it is at " + refused.value();
+  }
+
+  private static Reply added(OptionalLong value, long added, boolean replayed) {
+    return new Reply.Several(
+        List.of(
+            new Reply.Number(value.orElseThrow()), new Reply.Number(added), Reply.of(replayed)));
+  }
+
+  private static Reply outcome(RequestOutcome outcome) {
+    return switch (outcome) {
+      case RequestOutcome.Applied applied ->
+          new Reply.Several(
+              List.of(
+                  Reply.bulk("applied"),
+                  new Reply.Number(applied.added()),
+                  new Reply.Number(applied.value().orElseThrow())));
+      case RequestOutcome.NotSeen unseen -> new Reply.Several(List.of(Reply.bulk("not-seen")));
+      case RequestOutcome.Sealed sealed -> new Reply.Several(List.of(Reply.bulk("sealed")));
+    };
+  }
+}

@@ -1,0 +1,82 @@
+package dev.quipu.server.resp;
+
+/** Patterns with {@code *}, {@code ?}, {@code [a-z]}, {@code [^a]} and {@code \} before a sign. */
+final class Glob {
+  private Glob() {}
+
+  /** Whether a text is as a pattern says, in time of the product of their lengths at most. */
+  static boolean matches(String pattern, String text) {
+    int p = 0;
+    int t = 0;
+    int star = -1;
+    int resume = 0;
+    while (t < text.length()) {
+      int next = p < pattern.length() && pattern.charAt(p) != '*' ? end(pattern, p) : -1;
+      if (next >= 0 && matchesOne(pattern, p, next, text.charAt(t))) {
+        p = next;
+        t++;
+      } else if (p < pattern.length() && pattern.charAt(p) == '*') {
+        star = p++;
+        resume = t;
+      } else if (star >= 0) {
+        p = star + 1;
+        t = ++resume;
+      } else {
+        return false;
+      }
+    }
+    while (p < pattern.length() && pattern.charAt(p) == '*') {
+      p++;
+    }
+    return p == pattern.length();
+  }
+
+  /** Where the part of a pattern that stands for one character ends. */
+  private static int end(String pattern, int from) {
+    char first = pattern.charAt(from);
+    if (first == '\\' && from + 1 < pattern.length()) {
+      return from + 2;
+    }
+    if (first != '[') {
+      return from + 1;
+    }
+    int at = from + 1;
+    while (at < pattern.length() && pattern.charAt(at) != ']') {
+      at += pattern.charAt(at) == '\\' && at + 1 < pattern.length() ? 2 : 1;
+    }
+    return Math.min(at + 1, pattern.length());
+  }
+
+  private static boolean matchesOne(String pattern, int from, int end, char c) {
+    char first = pattern.charAt(from);
+    if (first == '?') {
+      return true;
+    }
+    if (first == '\\' && end == from + 2) {
+      return pattern.charAt(from + 1) == c;
+    }
+    return first == '[' ? isInSet(pattern, from + 1, end, c) : first == c;
+  }
+
+  private static boolean isInSet(String pattern, int from, int end, char c) {
+    boolean isNegated = from < end && pattern.charAt(from) == '^';
+    int at = isNegated ? from + 1 : from;
+    int last = end > from && pattern.charAt(end - 1) == ']' ? end - 1 : end;
+    boolean found = false;
+    while (at < last) {
+      if (pattern.charAt(at) == '\\' && at + 1 < last) {
+        at++;
+      }
+      char low = pattern.charAt(at);
+      if (at + 2 < last && pattern.charAt(at + 1) == '-') {
+        char high = pattern.charAt(at + 2);
+        found |= Math.min(low, high) <= c && c <= Math.max(low, high);
+        at += 3;
+      } else {
+        found |= low == c;
+        at++;
+      }
+    }
+    return found != isNegated;
+  }
+}

@@ -1,0 +1,89 @@
+package dev.quipu.server.resp;
+
+import dev.quipu.engine.Engine;
+import dev.quipu.time.Clock;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What all connections share. Thread-safe. */
+final class Hub {
+  private final Engine engine;
+  private final Optional<String> token;
+  private final String version;
+  private final Clock clock;
+  private final long startNanos;
+  private final ConcurrentSkipListMap<Long, Session> sessions = new ConcurrentSkipListMap<>();
+  private final Map<Long, Long> since = new ConcurrentHashMap<>();
+  private final AtomicLong ids = new AtomicLong();
+  final LongAdder commands = new LongAdder();
+  private volatile String address = "";
+
+  Hub(Engine engine, Optional<String> token, String version, Clock clock) {
+    this.engine = engine;
+    this.token = token;
+    this.version = version;
+    this.clock = clock;
+    this.startNanos = clock.nanoTime();
+  }
+
+  Engine engine() {
+    return engine;
+  }
+
+  Optional<String> token() {
+    return token;
+  }
+
+  String version() {
+    return version;
+  }
+
+  Clock clock() {
+    return clock;
+  }
+
+  String address() {
+    return address;
+  }
+
+  void listensAt(String where) {
+    address = where;
+  }
+
+  Session open(String remote) {
+    Session session = new Session(ids.incrementAndGet(), remote, this);
+    sessions.put(session.id, session);
+    since.put(session.id, clock.nanoTime());
+    return session;
+  }
+
+  void close(Session session) {
+    sessions.remove(session.id);
+    since.remove(session.id);
+  }
+
+  /** All that are connected, in order of their ids. */
+  Iterable<Session> sessions() {
+    return sessions.values();
+  }
+
+  int connected() {
+    return sessions.size();
+  }
+
+  long accepted() {
+    return ids.get();
+  }
+
+  long ageSeconds(long id) {
+    return (clock.nanoTime() - since.getOrDefault(id, clock.nanoTime())) / 1_000_000_000;
+  }
+
+  long upSeconds() {
+    return (clock.nanoTime() - startNanos) / 1_000_000_000;
+  }
+}

@@ -1,0 +1,178 @@
+package dev.quipu.server.resp;
+
+import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.resp.Arguments.Refused;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Commands about the life of counters, and about all of them. */
+final class KeyCommands {
+  private static final int SCANNED_MAX = 1_000;
+  private static final int KEYS_MAX = 100_000;
+
+  private KeyCommands() {}
+
+  static List<RespCommand> all() {
+    return List.of(
+        expire("expire", "EX", "seconds"),
+        expire("pexpire", "PX", "milliseconds"),
+        expire("expireat", "EXAT", "unix-time-seconds"),
+        expire("pexpireat", "PXAT", "unix-time-milliseconds"),
+        left("ttl", 1_000, false, "Tells the seconds that are left."),
+        left("pttl", 1, false, "Tells the milliseconds that are left."),
+        left("expiretime", 1_000, true, "Tells the second at which it expires."),
+        left("pexpiretime", 1, true, "Tells the millisecond at which it expires."),
+        RespCommand.writes(
+            "persist",
+            2,
+            1,
+            1,
+            "key",
+            "Makes it stay.",
+            (turn, words) -> {
+              boolean expires = turn.expiresAt(words.key(1)) != 0;
+              return Reply.of(expires && turn.expire(words.key(1), 0));
+            }),
+        RespCommand.writes(
+            "getex",
+            -2,
+            1,
+            1,
+            "key [EX s | PX ms | EXAT s | PXAT ms | PERSIST]",
+            "Reads, and sets when it expires.",
+            KeyCommands::getAndExpire),
+        RespCommand.reads(
+            "scan",
+            -2,
+            0,
+            "cursor [MATCH pattern] [COUNT n] [TYPE type]",
+            "Names some counters, and where to go on.",
+            Scanning::run),
+        RespCommand.reads(
+            "keys", 2, 0, "pattern", "Names counters, 100,000 at most.", KeyCommands::keys),
+        RespCommand.reads(
+            "dbsize",
+            1,
+            0,
+            "",
+            "Tells how many counters there are.",
+            (turn, words) -> new Reply.Number(turn.size())),
+        RespCommand.reads(
+            "randomkey",
+            1,
+            0,
+            "",
+            "Names a counter: the first.",
+            (turn, words) -> {
+              List<String> names = turn.names("", 1);
+              return names.isEmpty() ? Replies.NULL : Reply.bulk(names.getFirst());
+            }));
+  }
+
+  private static RespCommand expire(String name, String unit, String usage) {
+    return RespCommand.writes(
+        name,
+        -3,
+        1,
+        1,
+        "key " + usage + " [NX | XX | GT | LT]",
+        "Sets when it expires.",
+        (turn, words) -> expire(turn, words, unit, name));
+  }
+
+  private static Reply expire(CounterTurn turn, Arguments words, String unit, String command) {
+    Set<String> options = new TreeSet<>();
+    for (int i = 3; i < words.size(); i++) {
+      switch (words.word(i)) {
+        case "NX", "XX", "GT", "LT" -> options.add(words.word(i));
+        default -> throw new Refused("ERR Unsupported option " + words.text(i));
+      }
+    }
+    if (options.contains("NX") && options.size() > 1) {
+      throw new Refused("ERR NX and XX, GT or LT options at the same time are not compatible");
+    }
+    if (options.contains("GT") && options.contains("LT")) {
+      throw new Refused("ERR GT and LT options at the same time are not compatible");
+    }
+    String key = words.key(1);
+    long at = Expiry.anyAt(turn.nowMillis(), unit, words.number(2), command);
+    if (turn.get(key).isEmpty()) {
+      return Reply.of(false);
+    }
+    long was = turn.expiresAt(key);
+    boolean isDone =
+        !(options.contains("NX") && was != 0)
+            && !(options.contains("XX") && was == 0)
+            && !(options.contains("GT") && (was == 0 || at <= was))
+            && !(options.contains("LT") && was != 0 && at >= was);
+    if (isDone && at <= turn.nowMillis()) {
+      return Reply.of(turn.remove(key));
+    }
+    return Reply.of(isDone && turn.expire(key, at));
+  }
+
+  private static RespCommand left(String name, long unit, boolean isAbsolute, String summary) {
+    return RespCommand.reads(
+        name,
+        2,
+        1,
+        "key",
+        summary,
+        (turn, words) -> {
+          if (turn.get(words.key(1)).isEmpty()) {
+            return new Reply.Number(-2);
+          }
+          long at = turn.expiresAt(words.key(1));
+          if (at == 0) {
+            return new Reply.Number(-1);
+          }
+          long time = isAbsolute ? at : at - turn.nowMillis();
+          boolean rounds = unit > 1 && !isAbsolute;
+          return new Reply.Number((time + (rounds ? unit / 2 : 0)) / unit);
+        });
+  }
+
+  private static Reply getAndExpire(CounterTurn turn, Arguments words) {
+    String key = words.key(1);
+    OptionalLong value = turn.get(key);
+    if (words.size() == 2) {
+      return CounterCommands.value(value);
+    }
+    String option = words.word(2);
+    long at;
+    if (option.equals("PERSIST") && words.size() == 3) {
+      at = 0;
+    } else if (Expiry.isUnit(option) && words.size() == 4) {
+      at = Expiry.at(turn.nowMillis(), option, words.number(3), "getex");
+    } else {
+      throw new Refused(Arguments.SYNTAX);
+    }
+    if (value.isPresent() && at != 0 && at <= turn.nowMillis()) {
+      turn.remove(key);
+    } else {
+      turn.expire(key, at);
+    }
+    return CounterCommands.value(value);
+  }
+
+  private static Reply keys(CounterTurn turn, Arguments words) {
+    List<Reply> found = new ArrayList<>();
+    String after = "";
+    List<String> page = turn.names(after, SCANNED_MAX);
+    while (!page.isEmpty()) {
+      for (String name : page) {
+        if (Glob.matches(words.text(1), name)) {
+          found.add(Reply.bulk(name));
+        }
+      }
+      if (found.size() > KEYS_MAX) {
+        throw new Refused("ERR more than 100000 keys match: use SCAN");
+      }
+      page = turn.names(page.getLast(), SCANNED_MAX);
+    }
+    return new Reply.Several(found);
+  }
+}

@@ -1,0 +1,61 @@
+package dev.quipu.server.resp;
+
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.Operation;
+import dev.quipu.store.StoreException;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the connections of one event loop ask of the engine. The loop first reads what has come by
+ * all of them, and then does it in one group: the loop waits for the disk itself, which is quicker
+ * than to hand over to another thread. Lives on its event loop.
+ */
+final class LoopCommits {
+  private final EventExecutor loop;
+  private final Engine engine;
+  private List<Operation> waiting = new ArrayList<>();
+  private List<Runnable> after = new ArrayList<>();
+  private boolean isScheduled;
+
+  LoopCommits(EventExecutor loop, Engine engine) {
+    this.loop = loop;
+    this.engine = engine;
+  }
+
+  /** Has an operation done with the next commit. */
+  void add(Operation operation) {
+    waiting.add(operation);
+    schedule();
+  }
+
+  /** Runs something after the next commit. */
+  void afterNext(Runnable next) {
+    after.add(next);
+    schedule();
+  }
+
+  private void schedule() {
+    if (!isScheduled) {
+      isScheduled = true;
+      loop.execute(this::commit);
+    }
+  }
+
+  private void commit() {
+    isScheduled = false;
+    List<Operation> operations = waiting;
+    List<Runnable> then = after;
+    waiting = new ArrayList<>();
+    after = new ArrayList<>();
+    if (!operations.isEmpty()) {
+      try {
+        engine.run(operations);
+      } catch (StoreException e) {
+        operations.forEach(each -> each.failed(e));
+      }
+    }
+    then.forEach(Runnable::run);
+  }
+}

@@ -1,0 +1,99 @@
+package dev.quipu.server.resp;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** One answer, in the shapes of RESP2 and RESP3. */
+sealed interface Reply {
+  /** A status, on one line. */
+  record Simple(String text) implements Reply {}
+
+  /** An error: a code in capitals, and what is wrong. */
+  record Failure(String text) implements Reply {}
+
+  /** A number. */
+  record Number(long value) implements Reply {}
+
+  /** Bytes. */
+  final class Bulk implements Reply {
+    private final byte[] bytes;
+
+    /** These, which do not change. */
+    Bulk(byte[] bytes) {
+      this.bytes = bytes;
+    }
+  }
+
+  /** A text that RESP3 shows as it is. */
+  record Verbatim(String text) implements Reply {}
+
+  /** Nothing. */
+  record Null(boolean ofArray) implements Reply {}
+
+  /** Several. */
+  record Several(List<Reply> items) implements Reply {}
+
+  /** Keys and values in turn; in RESP2 a flat array. */
+  record Pairs(List<Reply> items) implements Reply {}
+
+  /** A set; in RESP2 an array. */
+  record Distinct(List<Reply> items) implements Reply {}
+
+  /** Bytes of a text. */
+  static Reply bulk(String text) {
+    return new Bulk(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** 1 or 0. */
+  static Reply of(boolean yes) {
+    return new Number(yes ? 1 : 0);
+  }
+
+  /** Writes it as clients of this protocol read it: 2 or 3. */
+  default void write(ByteBuf out, int protocol) {
+    switch (this) {
+      case Simple simple -> line(out, '+', simple.text);
+      case Failure failure -> line(out, '-', failure.text);
+      case Number number -> Wire.number(out, ':', number.value);
+      case Bulk bulk -> {
+        Wire.number(out, '$', bulk.bytes.length);
+        out.writeBytes(bulk.bytes).writeShort(Wire.CRLF);
+      }
+      case Verbatim verbatim -> {
+        byte[] bytes = verbatim.text.getBytes(StandardCharsets.UTF_8);
+        boolean isNew = protocol == 3;
+        Wire.number(out, isNew ? '=' : '$', bytes.length + (isNew ? 4 : 0));
+        if (isNew) {
+          out.writeBytes(new byte[] {'t', 'x', 't', ':'});
+        }
+        out.writeBytes(bytes).writeShort(Wire.CRLF);
+      }
+      case Null nothing ->
+          line(out, protocol == 3 ? '_' : nothing.ofArray ? '*' : '$', protocol == 3 ? "" : "-1");
+      case Several several -> items(out, '*', several.items.size(), several.items, protocol);
+      case Distinct set ->
+          items(out, protocol == 3 ? '~' : '*', set.items.size(), set.items, protocol);
+      case Pairs pairs ->
+          items(
+              out,
+              protocol == 3 ? '%' : '*',
+              protocol == 3 ? pairs.items.size() / 2 : pairs.items.size(),
+              pairs.items,
+              protocol);
+    }
+  }
+
+  private static void items(ByteBuf out, char kind, int count, List<Reply> items, int protocol) {
+    Wire.number(out, kind, count);
+    for (Reply item : items) {
+      item.write(out, protocol);
+    }
+  }
+
+  private static void line(ByteBuf out, char kind, String text) {
+    out.writeByte(kind);
+    out.writeCharSequence(text.replace('\r', ' ').replace('\n', ' '), StandardCharsets.UTF_8);
+    out.writeShort(Wire.CRLF);
+  }
+}

@@ -1,0 +1,125 @@
+package dev.quipu.server.resp;
+
+import dev.quipu.engine.CounterTurn;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One command in data: what drives its parsing, {@code COMMAND} and the reference page.
+ *
+ * @param name in lower case
+ * @param arity words of it, its name included; negative for at least so many
+ * @param flags as {@code COMMAND} tells them
+ * @param firstKey the place of the first key; 0 for none
+ * @param lastKey of the last; -1 for the end
+ * @param step from one key to the next
+ * @param usage its arguments
+ * @param summary what it does
+ * @param onSession what it does with the connection; null for a command on counters
+ * @param onCounters what it does with counters; null for one on the connection
+ */
+record RespCommand(
+    String name,
+    int arity,
+    Set<String> flags,
+    int firstKey,
+    int lastKey,
+    int step,
+    String usage,
+    String summary,
+    @Nullable OnSession onSession,
+    @Nullable OnCounters onCounters) {
+
+  /** What a command does with the connection it came by. */
+  interface OnSession {
+    Reply run(Session session, Arguments arguments);
+  }
+
+  /** What a command does with counters, in one step. */
+  interface OnCounters {
+    Reply run(CounterTurn turn, Arguments arguments);
+  }
+
+  /** A command about the connection. */
+  static RespCommand ofSession(
+      String name, int arity, String usage, String summary, OnSession onSession) {
+    return new RespCommand(
+        name, arity, Set.of("fast", "noscript"), 0, 0, 0, usage, summary, onSession, null);
+  }
+
+  /** A command that reads counters, from the first word on. */
+  static RespCommand reads(
+      String name, int arity, int lastKey, String usage, String summary, OnCounters onCounters) {
+    int first = lastKey == 0 ? 0 : 1;
+    return new RespCommand(
+        name,
+        arity,
+        Set.of("readonly", "fast"),
+        first,
+        lastKey,
+        first,
+        usage,
+        summary,
+        null,
+        onCounters);
+  }
+
+  /** A command that changes counters. */
+  static RespCommand writes(
+      String name,
+      int arity,
+      int lastKey,
+      int step,
+      String usage,
+      String summary,
+      OnCounters onCounters) {
+    return new RespCommand(
+        name,
+        arity,
+        Set.of("write", "denyoom", "fast"),
+        1,
+        lastKey,
+        step,
+        usage,
+        summary,
+        null,
+        onCounters);
+  }
+
+  /** Whether so many words may be. */
+  boolean takes(int words) {
+    return arity >= 0 ? words == arity : words >= -arity;
+  }
+
+  boolean isWrite() {
+    return flags.contains("write");
+  }
+
+  /** What {@code COMMAND INFO} tells. */
+  Reply describe() {
+    List<Reply> all =
+        List.of(
+            Reply.bulk(name),
+            new Reply.Number(arity),
+            new Reply.Distinct(flags.stream().sorted().<Reply>map(Reply.Simple::new).toList()),
+            new Reply.Number(firstKey),
+            new Reply.Number(lastKey),
+            new Reply.Number(step),
+            new Reply.Distinct(List.of(new Reply.Simple(isWrite() ? "@write" : "@read"))),
+            new Reply.Several(List.of()),
+            new Reply.Several(List.of()),
+            new Reply.Several(List.of()));
+    return new Reply.Several(all);
+  }
+
+  /** What {@code COMMAND DOCS} tells. */
+  Reply docs() {
+    return new Reply.Pairs(
+        List.of(
+            Reply.bulk("summary"),
+            Reply.bulk(summary),
+            Reply.bulk("group"),
+            Reply.bulk(onSession == null ? "counters" : "connection")));
+  }
+}

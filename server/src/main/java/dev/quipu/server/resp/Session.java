@@ -1,0 +1,165 @@
+package dev.quipu.server.resp;
+
+import dev.quipu.Limits;
+import dev.quipu.engine.CounterTurn;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** What the server knows of one connection. Lives on its event loop. */
+final class Session {
+  private static final int QUEUED_MAX = 1_024;
+
+  final long id;
+  final String address;
+  final Hub hub;
+  int protocol = 2;
+  boolean isKnown;
+  boolean isEnding;
+  String name = "";
+  String library = "";
+  String libraryVersion = "";
+  String lastCommand = "";
+  private @Nullable List<CounterCall> queued;
+  private boolean isBroken;
+  private final SortedMap<String, Watched> watched = new TreeMap<>();
+
+  /**
+   * A counter as it was when it was watched.
+   *
+   * @param changes that were counted until then
+   */
+  record Watched(boolean wasThere, long changes) {}
+
+  Session(long id, String address, Hub hub) {
+    this.id = id;
+    this.address = address;
+    this.hub = hub;
+    this.isKnown = hub.token().isEmpty();
+  }
+
+  /** Whether it shows the right token. */
+  boolean authenticate(String token) {
+    Optional<String> wanted = hub.token();
+    if (wanted.isPresent()
+        && !MessageDigest.isEqual(
+            wanted.get().getBytes(StandardCharsets.UTF_8),
+            token.getBytes(StandardCharsets.UTF_8))) {
+      return false;
+    }
+    isKnown = true;
+    return true;
+  }
+
+  boolean isQueueing() {
+    return queued != null;
+  }
+
+  Reply begin() {
+    if (queued != null) {
+      return new Reply.Failure("ERR MULTI calls can not be nested");
+    }
+    queued = new ArrayList<>();
+    isBroken = false;
+    return Replies.OK;
+  }
+
+  /** Something in a transaction was wrong: it will not be done. */
+  void spoil() {
+    isBroken |= queued != null;
+  }
+
+  Reply queue(CounterCall call) {
+    List<CounterCall> calls = queued;
+    if (calls == null) {
+      throw new IllegalStateException("no transaction was begun");
+    }
+    if (calls.size() == QUEUED_MAX) {
+      isBroken = true;
+      return new Reply.Failure("ERR a transaction takes %d commands".formatted(QUEUED_MAX));
+    }
+    calls.add(call);
+    return Replies.QUEUED;
+  }
+
+  Reply discard() {
+    if (queued == null) {
+      return new Reply.Failure("ERR DISCARD without MULTI");
+    }
+    queued = null;
+    return Replies.OK;
+  }
+
+  /** The commands of the transaction, which is over; empty if it was spoilt. */
+  Optional<List<CounterCall>> end() {
+    Optional<List<CounterCall>> calls = isBroken ? Optional.empty() : Optional.ofNullable(queued);
+    queued = null;
+    return calls;
+  }
+
+  /** What it watches; changed on a turn alone. */
+  SortedMap<String, Watched> watched() {
+    return watched;
+  }
+
+  /** Starts to watch a counter. */
+  void watch(CounterTurn turn, String counter) {
+    if (!watched.containsKey(counter)) {
+      boolean isThere = turn.get(counter).isPresent();
+      watched.put(counter, new Watched(isThere, turn.watch(counter)));
+    }
+  }
+
+  /** Whether all that it watches is as it was; it watches nothing from now on. */
+  boolean unwatch(CounterTurn turn) {
+    boolean isUnchanged = true;
+    for (Map.Entry<String, Watched> each : watched.entrySet()) {
+      String counter = each.getKey();
+      Watched was = each.getValue();
+      isUnchanged &= turn.changes(counter) == was.changes;
+      isUnchanged &= turn.get(counter).isPresent() == was.wasThere; // it may have expired
+      turn.unwatch(counter);
+    }
+    watched.clear();
+    return isUnchanged;
+  }
+
+  void reset() {
+    queued = null;
+    protocol = 2;
+    name = "";
+    isKnown = hub.token().isEmpty();
+  }
+
+  /** A name for a connection or a library, checked. */
+  static boolean isPlain(String text) {
+    return text.length() <= Limits.REQUEST_ID_BYTES_MAX
+        && text.chars().allMatch(each -> each > ' ' && each < 0x7f);
+  }
+
+  /** The line of {@code CLIENT LIST}. */
+  String line() {
+    return ("id=%d addr=%s laddr=%s fd=0 name=%s age=%d idle=0 flags=N db=0 sub=0 psub=0 ssub=0"
+            + " multi=%d watch=%d qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0"
+            + " omem=0 tot-mem=0 events=r cmd=%s user=default redir=-1 resp=%d lib-name=%s"
+            + " lib-ver=%s")
+        .formatted(
+            id,
+            address,
+            hub.address(),
+            name,
+            hub.ageSeconds(id),
+            queued == null ? -1 : queued.size(),
+            watched.size(),
+            lastCommand.isEmpty() ? "NULL" : lastCommand,
+            protocol,
+            library,
+            libraryVersion);
+  }
+}

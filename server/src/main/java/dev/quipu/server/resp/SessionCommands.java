@@ -1,0 +1,355 @@
+package dev.quipu.server.resp;
+
+import dev.quipu.engine.Engine;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** Commands about the connection and the server. */
+final class SessionCommands {
+  /** The release of Redis whose answers these are like: clients look for it. */
+  static final String LIKE_REDIS = "7.4.0";
+
+  private static final Map<String, String> SETTINGS =
+      new TreeMap<>(
+          Map.of(
+              "appendfsync", "always",
+              "appendonly", "yes",
+              "databases", "1",
+              "maxmemory", "0",
+              "maxmemory-policy", "noeviction",
+              "save", ""));
+
+  private SessionCommands() {}
+
+  static List<RespCommand> all() {
+    return List.of(
+        RespCommand.ofSession(
+            "ping",
+            -1,
+            "[message]",
+            "Answers.",
+            (session, words) ->
+                switch (words.size()) {
+                  case 1 -> new Reply.Simple("PONG");
+                  case 2 -> new Reply.Bulk(words.bytes(1));
+                  default -> new Reply.Failure("ERR wrong number of arguments for 'ping' command");
+                }),
+        RespCommand.ofSession(
+            "echo",
+            2,
+            "message",
+            "Answers the same.",
+            (session, words) -> new Reply.Bulk(words.bytes(1))),
+        RespCommand.ofSession(
+            "quit",
+            -1,
+            "",
+            "Ends the connection.",
+            (session, words) -> {
+              session.isEnding = true;
+              return Replies.OK;
+            }),
+        RespCommand.ofSession(
+            "hello",
+            -1,
+            "[2 | 3 [AUTH user token] [SETNAME name]]",
+            "Chooses the protocol.",
+            SessionCommands::hello),
+        RespCommand.ofSession(
+            "auth", -2, "[user] token", "Shows the token.", SessionCommands::authenticate),
+        RespCommand.ofSession(
+            "select",
+            2,
+            "0",
+            "Chooses the one database that there is.",
+            (session, words) ->
+                words.number(1) == 0
+                    ? Replies.OK
+                    : new Reply.Failure("ERR DB index is out of range")),
+        RespCommand.ofSession(
+            "reset",
+            1,
+            "",
+            "Makes the connection as new.",
+            (session, words) -> {
+              session.reset();
+              return new Reply.Simple("RESET");
+            }),
+        RespCommand.ofSession(
+            "client",
+            -2,
+            "subcommand",
+            "SETINFO, SETNAME, GETNAME, ID, INFO, LIST, NO-EVICT, NO-TOUCH.",
+            SessionCommands::client),
+        RespCommand.ofSession(
+            "command",
+            -1,
+            "[COUNT | DOCS | INFO | LIST]",
+            "Tells of commands.",
+            SessionCommands::command),
+        RespCommand.ofSession(
+            "config", -2, "GET pattern", "Tells of settings.", SessionCommands::config),
+        RespCommand.ofSession(
+            "info", -1, "[section]", "Tells of the server.", SessionCommands::info),
+        RespCommand.ofSession(
+            "time",
+            1,
+            "",
+            "Tells the time: seconds and microseconds.",
+            (session, words) -> {
+              long millis = session.hub.clock().epochMillis();
+              return new Reply.Several(
+                  List.of(
+                      Reply.bulk(Long.toString(millis / 1_000)),
+                      Reply.bulk(Long.toString(millis % 1_000 * 1_000))));
+            }),
+        RespCommand.ofSession(
+            "multi", 1, "", "Begins a transaction.", (session, words) -> session.begin()),
+        RespCommand.ofSession(
+            "discard", 1, "", "Gives a transaction up.", (session, words) -> session.discard()),
+        RespCommand.ofSession("exec", 1, "", "Does a transaction.", SessionCommands::ofTransaction),
+        RespCommand.ofSession(
+            "watch",
+            -2,
+            "key [key ...]",
+            "Does a transaction only if these did not change.",
+            SessionCommands::ofTransaction),
+        RespCommand.ofSession(
+            "unwatch", 1, "", "Watches nothing.", SessionCommands::ofTransaction));
+  }
+
+  /** What the connection does itself, on a turn. */
+  private static Reply ofTransaction(Session session, Arguments words) {
+    throw new IllegalStateException(words.text(0) + " is done by the connection");
+  }
+
+  private static Reply hello(Session session, Arguments words) {
+    int protocol = session.protocol;
+    if (words.size() > 1) {
+      long wanted;
+      try {
+        wanted = words.number(1);
+      } catch (Arguments.Refused e) {
+        return new Reply.Failure("ERR Protocol version is not an integer or out of range");
+      }
+      if (wanted < 2 || wanted > 4) {
+        return new Reply.Failure("NOPROTO unsupported protocol version");
+      }
+      protocol = (int) Math.min(wanted, 3);
+    }
+    String name = session.name;
+    for (int i = 2; i < words.size(); i++) {
+      if (words.word(i).equals("AUTH") && i + 2 < words.size()) {
+        if (!session.authenticate(words.text(i + 2))) {
+          return wrongPassword();
+        }
+        i += 2;
+      } else if (words.word(i).equals("SETNAME") && i + 1 < words.size()) {
+        name = words.text(++i);
+        if (!Session.isPlain(name)) {
+          return badName();
+        }
+      } else {
+        return new Reply.Failure("ERR Syntax error in HELLO option '" + words.text(i) + "'");
+      }
+    }
+    if (!session.isKnown) {
+      return new Reply.Failure(
+          "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO"
+              + " <proto> AUTH <user> <pass> option can be used to authenticate the client and"
+              + " select the RESP protocol version at the same time");
+    }
+    session.protocol = protocol;
+    session.name = name;
+    return new Reply.Pairs(
+        List.of(
+            Reply.bulk("server"), Reply.bulk("redis"),
+            Reply.bulk("version"), Reply.bulk(LIKE_REDIS),
+            Reply.bulk("proto"), new Reply.Number(protocol),
+            Reply.bulk("id"), new Reply.Number(session.id),
+            Reply.bulk("mode"), Reply.bulk("standalone"),
+            Reply.bulk("role"), Reply.bulk("master"),
+            Reply.bulk("modules"), new Reply.Several(List.of())));
+  }
+
+  private static Reply wrongPassword() {
+    return new Reply.Failure("WRONGPASS invalid username-password pair or user is disabled.");
+  }
+
+  private static Reply badName() {
+    return new Reply.Failure(
+        "ERR Client names cannot contain spaces, newlines or special characters.");
+  }
+
+  private static Reply authenticate(Session session, Arguments words) {
+    if (words.size() > 3) {
+      return new Reply.Failure(Arguments.SYNTAX);
+    }
+    if (session.hub.token().isEmpty() && words.size() == 2) {
+      return new Reply.Failure(
+          "ERR AUTH <password> called without any password configured for the default user. Are"
+              + " you sure your configuration is correct?");
+    }
+    boolean isDefault = words.size() == 2 || words.text(1).equals("default");
+    return isDefault && session.authenticate(words.text(words.size() - 1))
+        ? Replies.OK
+        : wrongPassword();
+  }
+
+  private static Reply client(Session session, Arguments words) {
+    String what = words.word(1);
+    switch (what) {
+      case "SETINFO" -> {
+        if (words.size() != 4) {
+          break;
+        }
+        String value = words.text(3);
+        String field = words.word(2);
+        if (!field.equals("LIB-NAME") && !field.equals("LIB-VER")) {
+          return new Reply.Failure("ERR Unrecognized option '" + words.text(2) + "'");
+        }
+        if (!Session.isPlain(value)) {
+          String name = field.equals("LIB-NAME") ? "lib-name" : "lib-ver";
+          return new Reply.Failure(
+              "ERR " + name + " cannot contain spaces, newlines or special characters.");
+        }
+        if (field.equals("LIB-NAME")) {
+          session.library = value;
+        } else {
+          session.libraryVersion = value;
+        }
+        return Replies.OK;
+      }
+      case "SETNAME" -> {
+        if (words.size() != 3) {
+          break;
+        }
+        if (!Session.isPlain(words.text(2))) {
+          return badName();
+        }
+        session.name = words.text(2);
+        return Replies.OK;
+      }
+      case "GETNAME" -> {
+        return session.name.isEmpty() ? Replies.NULL : Reply.bulk(session.name);
+      }
+      case "ID" -> {
+        return new Reply.Number(session.id);
+      }
+      case "INFO" -> {
+        return new Reply.Verbatim(session.line() + "\n");
+      }
+      case "LIST" -> {
+        StringBuilder lines = new StringBuilder();
+        session.hub.sessions().forEach(each -> lines.append(each.line()).append('\n'));
+        return new Reply.Verbatim(lines.toString());
+      }
+      case "NO-EVICT", "NO-TOUCH" -> {
+        return Replies.OK;
+      }
+      default -> {
+        // told below
+      }
+    }
+    return new Reply.Failure(
+        "ERR unknown subcommand or wrong number of arguments for '%s'. Try CLIENT HELP."
+            .formatted(words.text(1)));
+  }
+
+  private static Reply command(Session session, Arguments words) {
+    List<RespCommand> all = RespCommands.all();
+    if (words.size() == 1) {
+      return new Reply.Several(all.stream().map(RespCommand::describe).toList());
+    }
+    return switch (words.word(1)) {
+      case "COUNT" -> new Reply.Number(all.size());
+      case "LIST" -> new Reply.Several(all.stream().map(each -> Reply.bulk(each.name())).toList());
+      case "INFO" -> {
+        List<Reply> told = new ArrayList<>();
+        for (int i = 2; i < words.size(); i++) {
+          Optional<RespCommand> found = RespCommands.find(words.text(i));
+          told.add(found.map(RespCommand::describe).orElse(Replies.NULL_ARRAY));
+        }
+        yield new Reply.Several(told);
+      }
+      case "DOCS" -> docs(all, words);
+      default ->
+          new Reply.Failure(
+              "ERR unknown subcommand '%s'. Try COMMAND HELP.".formatted(words.text(1)));
+    };
+  }
+
+  private static Reply docs(List<RespCommand> all, Arguments words) {
+    List<Reply> told = new ArrayList<>();
+    for (RespCommand each : all) {
+      boolean isAsked = words.size() == 2;
+      for (int i = 2; i < words.size(); i++) {
+        isAsked |= words.text(i).equalsIgnoreCase(each.name());
+      }
+      if (isAsked) {
+        told.add(Reply.bulk(each.name()));
+        told.add(each.docs());
+      }
+    }
+    return new Reply.Pairs(told);
+  }
+
+  private static Reply config(Session session, Arguments words) {
+    if (!words.word(1).equals("GET") || words.size() < 3) {
+      return new Reply.Failure(
+          "ERR only CONFIG GET is answered: settings are given when the server starts");
+    }
+    List<Reply> told = new ArrayList<>();
+    SETTINGS.forEach((name, value) -> {
+      boolean isAsked = false;
+      for (int i = 2; i < words.size(); i++) {
+        isAsked |= Glob.matches(words.text(i).toLowerCase(Locale.ROOT), name);
+      }
+      if (isAsked) {
+        told.add(Reply.bulk(name));
+        told.add(Reply.bulk(value));
+      }
+    });
+    return new Reply.Pairs(told);
+  }
+
+  private static Reply info(Session session, Arguments words) {
+    Hub hub = session.hub;
+    Map<String, String> sections = new TreeMap<>();
+    sections.put(
+        "server",
+        "redis_version:%s\r\nquipu_version:%s\r\nredis_mode:standalone\r\nuptime_in_seconds:%d\r\n"
+            .formatted(LIKE_REDIS, hub.version(), hub.upSeconds()));
+    sections.put("clients", "connected_clients:%d\r\n".formatted(hub.connected()));
+    sections.put("persistence", "loading:0\r\naof_enabled:1\r\n");
+    sections.put(
+        "stats",
+        "total_connections_received:%d\r\ntotal_commands_processed:%d\r\n"
+            .formatted(hub.accepted(), hub.commands.sum()));
+    sections.put("replication", "role:master\r\nconnected_slaves:0\r\n");
+    Engine.Statistics statistics = hub.engine().statistics();
+    sections.put(
+        "keyspace",
+        statistics.counters() == 0
+            ? ""
+            : "db0:keys=%d,expires=0,avg_ttl=0\r\n".formatted(statistics.counters()));
+    StringBuilder text = new StringBuilder();
+    sections.forEach((name, lines) -> {
+      boolean isAsked = words.size() == 1;
+      for (int i = 1; i < words.size(); i++) {
+        String asked = words.text(i).toLowerCase(Locale.ROOT);
+        isAsked |= asked.equals(name) || asked.matches("all|default|everything");
+      }
+      if (isAsked) {
+        String title = name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
+        text.append(text.isEmpty() ? "" : "\r\n").append("# ").append(title).append("\r\n");
+        text.append(lines);
+      }
+    });
+    return new Reply.Verbatim(text.toString());
+  }
+}

@@ -1,0 +1,82 @@
+package dev.quipu.server.resp;
+
+import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.resp.Arguments.Refused;
+import java.util.OptionalLong;
+
+/** SET and its options, on numbers. */
+final class SetCommand {
+  private boolean ifAbsent;
+  private boolean ifPresent;
+  private boolean tells;
+  private boolean keeps;
+  private long expiresAt;
+
+  private SetCommand() {}
+
+  static Reply run(CounterTurn turn, Arguments words) {
+    SetCommand options = new SetCommand();
+    for (int i = 3; i < words.size(); i++) {
+      i += options.take(turn, words, i);
+    }
+    if (options.ifAbsent && options.ifPresent) {
+      throw new Refused(Arguments.SYNTAX);
+    }
+    return options.set(turn, words.key(1), number(words, 2));
+  }
+
+  /** Reads an option; how many words it has besides. */
+  private int take(CounterTurn turn, Arguments words, int at) {
+    String word = words.word(at);
+    if (Expiry.isUnit(word) && at + 1 < words.size() && expiresAt == 0 && !keeps) {
+      expiresAt = Expiry.at(turn.nowMillis(), word, words.number(at + 1), "set");
+      return 1;
+    }
+    switch (word) {
+      case "NX" -> ifAbsent = true;
+      case "XX" -> ifPresent = true;
+      case "GET" -> tells = true;
+      case "KEEPTTL" -> {
+        if (expiresAt != 0) {
+          throw new Refused(Arguments.SYNTAX);
+        }
+        keeps = true;
+      }
+      default -> throw new Refused(Arguments.SYNTAX);
+    }
+    return 0;
+  }
+
+  private Reply set(CounterTurn turn, String key, long number) {
+    OptionalLong was = turn.get(key);
+    boolean isDone = was.isEmpty() ? !ifPresent : !ifAbsent;
+    if (isDone) {
+      turn.set(key, number);
+      if (!keeps) {
+        turn.expire(key, expiresAt);
+      }
+    }
+    if (tells) {
+      return CounterCommands.value(was);
+    }
+    return isDone ? Replies.OK : Replies.NULL;
+  }
+
+  /** SETEX and PSETEX. */
+  static Reply expiring(CounterTurn turn, Arguments words, String unit, String command) {
+    long at = Expiry.at(turn.nowMillis(), unit, words.number(2), command);
+    String key = words.key(1);
+    turn.set(key, number(words, 3));
+    turn.expire(key, at);
+    return Replies.OK;
+  }
+
+  /** What a counter is set to. */
+  static long number(Arguments words, int index) {
+    try {
+      return words.number(index);
+    } catch (Refused e) {
+      throw new Refused("ERR value is not an integer or out of range: only counters are kept here");
+    }
+  }
+}

@@ -1,0 +1,162 @@
+package dev.quipu.server.resp;
+
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * A command is an array of bulk strings, *2 $4 INCR $1 a, each head and each text on a line of its
+ * own; or one line of words, as typed in telnet, with quotes as a shell has them.
+ */
+
+/** Reads commands from bytes as they come. One for each connection; not thread-safe. */
+final class Wire {
+  /** Most bytes of one argument. */
+  static final int ARGUMENT_BYTES_MAX = 64 << 10;
+
+  /** Most arguments of one command. */
+  static final int ARGUMENTS_MAX = 4_096;
+
+  /** Longest line: a command that is typed, or the head of an argument. */
+  static final int LINE_BYTES_MAX = 64 << 10;
+
+  static final int CRLF = '\r' << 8 | '\n';
+
+  private @Nullable List<byte[]> arguments;
+  private int missing;
+  private int length = -1; // of the argument that is being read
+
+  /** What came breaks the protocol: nothing that follows can be trusted. */
+  static final class ProtocolException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    ProtocolException(String what) {
+      super(what, null, false, false);
+    }
+  }
+
+  /**
+   * The next command.
+   *
+   * @return null if it is not there yet; an empty one is to be ignored
+   */
+  @Nullable List<byte[]> next(ByteBuf in) throws ProtocolException {
+    if (arguments == null) {
+      if (!in.isReadable()) {
+        return null;
+      }
+      if (in.getByte(in.readerIndex()) != '*') {
+        return inline(in);
+      }
+      int end = lineEnd(in, "too big mbulk count string");
+      if (end < 0) {
+        return null;
+      }
+      in.skipBytes(1);
+      missing = count(in, end, ARGUMENTS_MAX, "invalid multibulk length");
+      if (missing <= 0) {
+        return List.of();
+      }
+      arguments = new ArrayList<>(Math.min(missing, 16));
+    }
+    return rest(in, arguments);
+  }
+
+  private @Nullable List<byte[]> rest(ByteBuf in, List<byte[]> read) throws ProtocolException {
+    while (missing > 0) {
+      if (length < 0) {
+        int end = lineEnd(in, "too big bulk count string");
+        if (end < 0) {
+          return null;
+        }
+        byte kind = in.readByte();
+        if (kind != '$') {
+          throw new ProtocolException("expected '$', got '" + (char) (kind & 0xff) + "'");
+        }
+        length = count(in, end, ARGUMENT_BYTES_MAX, "invalid bulk length");
+        if (length < 0) {
+          throw new ProtocolException("invalid bulk length");
+        }
+      }
+      if (in.readableBytes() < length + 2) {
+        return null;
+      }
+      byte[] argument = new byte[length];
+      in.readBytes(argument).skipBytes(2);
+      read.add(argument);
+      length = -1;
+      missing--;
+    }
+    arguments = null;
+    return read;
+  }
+
+  /** The end of the line that begins here; -1 if it has not come. */
+  private static int lineEnd(ByteBuf in, String tooLong) throws ProtocolException {
+    int most = Math.min(in.readableBytes(), LINE_BYTES_MAX + 1);
+    int end = in.indexOf(in.readerIndex(), in.readerIndex() + most, (byte) '\r');
+    if (end < 0) {
+      if (most > LINE_BYTES_MAX) {
+        throw new ProtocolException(tooLong);
+      }
+      return -1;
+    }
+    return end + 1 < in.writerIndex() ? end : -1;
+  }
+
+  private static int count(ByteBuf in, int end, int max, String wrong) throws ProtocolException {
+    int at = in.readerIndex();
+    boolean isNegative = at < end && in.getByte(at) == '-';
+    long count = 0;
+    int first = isNegative ? at + 1 : at;
+    for (int i = first; i < end; i++) {
+      int digit = in.getByte(i) - '0';
+      if (digit < 0 || digit > 9 || i - first > 10) {
+        throw new ProtocolException(wrong);
+      }
+      count = 10 * count + digit;
+    }
+    if (first == end || (!isNegative && count > max)) {
+      throw new ProtocolException(wrong);
+    }
+    in.readerIndex(end + 2);
+    return (int) (isNegative ? -1 : count);
+  }
+
+  private static @Nullable List<byte[]> inline(ByteBuf in) throws ProtocolException {
+    int most = Math.min(in.readableBytes(), LINE_BYTES_MAX + 1);
+    int end = in.indexOf(in.readerIndex(), in.readerIndex() + most, (byte) '\n');
+    if (end < 0) {
+      if (most > LINE_BYTES_MAX) {
+        throw new ProtocolException("too big inline request");
+      }
+      return null;
+    }
+    byte[] line = new byte[end - in.readerIndex()];
+    in.readBytes(line).skipBytes(1);
+    int length = line.length > 0 && line[line.length - 1] == '\r' ? line.length - 1 : line.length;
+    return Words.of(line, length);
+  }
+
+  /** A head: its kind and a number. */
+  static void number(ByteBuf out, char kind, long value) {
+    out.writeByte(kind);
+    long left = value;
+    if (left < 0) {
+      out.writeByte('-');
+    }
+    int digits = 1;
+    for (long rest = left / 10; rest != 0; rest /= 10) {
+      digits++;
+    }
+    out.ensureWritable(digits + 2);
+    int at = out.writerIndex() + digits;
+    out.writerIndex(at);
+    do {
+      out.setByte(--at, '0' + (int) Math.abs(left % 10));
+      left /= 10;
+    } while (left != 0);
+    out.writeShort(CRLF);
+  }
+}

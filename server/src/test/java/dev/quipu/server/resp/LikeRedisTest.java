@@ -1,0 +1,126 @@
+package dev.quipu.server.resp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.testservers.RedisServer;
+import dev.quipu.time.Clock;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The same bytes go to a real Redis and to this server, and the same come back. */
+final class LikeRedisTest {
+  private static final String COUNTING =
+      """
+      INCR a|INCR a|GET a|DECR a|INCRBY a 40|DECRBY a 2|INCRBY a -3|INCRBY a 0|INCRBY z 0|GET z
+      INCRBY a x|INCRBY a 1.5|INCRBY a 9223372036854775808|INCRBY a 01|INCRBY a +1|INCRBY a ''
+      DECRBY a -9223372036854775808|SET a 9223372036854775807|INCR a|GET a|DECR a
+      SET a -9223372036854775808|DECR a|INCRBY a -1|DECRBY a 1|GET a
+      INCR|INCR a b|INCRBY a|incr a|InCr a|GET none|GET|MGET a none z|MGET|STRLEN a|STRLEN none
+      TYPE a|TYPE none|EXISTS a none a|EXISTS|TOUCH a none|NONSENSE|NONSENSE a b|nonsense 'x y'
+      """;
+  private static final String SETTING =
+      """
+      SET s 5|GET s|SET s 6 NX|SET s 7 XX|SET t 8 XX|SET t 9 NX|MGET s t|SET s 10 GET|SET u 1 GET
+      SET s 11 NX GET|SET s 1 XX GET|SET s 1 NX XX|SET s 1 FOO|SET s|SET s 1 EX|SET s 1 EX 0
+      SET s 1 EX -1|SET s 1 EX x|SET s 1 EX 10 PX 10|SET s 1 EX 10 KEEPTTL|SET s 1 KEEPTTL EX 10
+      SET s 1 EX 9223372036854775807|SET s 2 EX 100|TTL s|SET s 3 KEEPTTL|TTL s|SET s 4|TTL s
+      SET s 5 PX 100000|TTL s|SET s 6 EXAT 4102444800|EXPIRETIME s|PEXPIRETIME s
+      SET s 6 PXAT 4102444800123|EXPIRETIME s|PEXPIRETIME s|SETNX s 1|SETNX v 2|GET v|SETEX w 100 3
+      TTL w|SETEX w 0 3|SETEX w x 3|SETEX w 100|PSETEX w 100000 4|TTL w|GETSET w 5|TTL w|GETSET x 1
+      GETDEL x|GETDEL x|MSET a 1 b 2|MGET a b|MSET a|MSET a 1 b|DEL a b none|DEL|UNLINK s t|EXISTS s
+      """;
+  private static final String EXPIRING =
+      """
+      EXPIRE none 10|SET e 1|TTL e|PTTL none|EXPIRE e 100|TTL e|PERSIST e|PERSIST e|PERSIST none
+      EXPIRE e 100 NX|EXPIRE e 200 NX|TTL e|EXPIRE e 50 GT|TTL e|EXPIRE e 300 GT|TTL e|EXPIRE e 20 LT
+      TTL e|EXPIRE e 30 XX|TTL e|EXPIRE e 10 NX XX|EXPIRE e 10 GT LT|EXPIRE e 10 FOO|EXPIRE e x
+      EXPIRE e|EXPIRE e 9223372036854775807|PEXPIRE e 100000|TTL e|EXPIREAT e 4102444800|EXPIRETIME e
+      PEXPIREAT e 4102444800000|PEXPIRETIME e|EXPIRETIME none|INCR e|EXPIRETIME e|EXPIRE e -1|GET e
+      SET f 1|EXPIREAT f 1|EXISTS f|SET g 1|GETEX g|GETEX g EX 100|TTL g|GETEX g PERSIST|TTL g
+      GETEX g EX 0|GETEX g FOO|GETEX none EX 10|GETEX g PXAT 4102444800000|PEXPIRETIME g|DEL g
+      """;
+  private static final String TRANSACTIONS =
+      """
+      MULTI|INCR m|INCR m|GET m|EXEC|GET m|EXEC|DISCARD|MULTI|MULTI|INCR m|DISCARD|GET m
+      MULTI|INCR m|NONSENSE|INCR m|EXEC|GET m|MULTI|INCR|EXEC|MULTI|SET m 1|INCRBY m x|INCR m|EXEC
+      WATCH m|MULTI|INCR m|EXEC|GET m|WATCH m|INCR m|MULTI|INCR m|EXEC|GET m|WATCH m|SET m 7|UNWATCH
+      MULTI|INCR m|EXEC|WATCH none|MULTI|INCR none|EXEC|WATCH|MULTI|WATCH m|EXEC|MULTI|PING|EXEC
+      WATCH m|INCR m|DISCARD|MULTI|DISCARD|UNWATCH|MULTI|EXEC
+      """;
+  private static final String CONNECTION =
+      """
+      PING|PING hello|PING a b|ECHO|ECHO x|SELECT 0|SELECT 99|SELECT x|AUTH x|AUTH default x|AUTH a b c
+      CLIENT SETNAME me|CLIENT GETNAME|CLIENT SETNAME 'a b'|CLIENT NO-EVICT on|CONFIG GET appendonly|CONFIG GET nothing
+      HELLO 1|HELLO x|KEYS none*|SCAN x|DBSIZE|KEYS *
+      """;
+
+  @TempDir Path directory;
+
+  private static void same(Path directory, int protocol, String script) throws IOException {
+    List<String> differ = new ArrayList<>();
+    try (RedisServer redis = RedisServer.startDurable();
+        Engine engine = Engine.open(directory, EngineOptions.defaults());
+        RespServer server = serve(engine, Optional.empty());
+        RawClient theirs = new RawClient(redis.port());
+        RawClient ours = new RawClient(server.address().getPort())) {
+      if (protocol == 3) {
+        theirs.ask("HELLO 3");
+        ours.ask("HELLO 3");
+      }
+      for (String line : script.strip().replace('\n', '|').split("\\|", -1)) {
+        String expected = theirs.ask(line);
+        String answer = ours.ask(line);
+        if (!answer.equals(expected)) {
+          differ.add("%s: %s, not %s".formatted(line, shown(answer), shown(expected)));
+        }
+      }
+    }
+    assertEquals(List.of(), differ);
+  }
+
+  private static String shown(String bytes) {
+    return bytes.replace("\r\n", "~");
+  }
+
+  static RespServer serve(Engine engine, Optional<String> token) throws IOException {
+    return RespServer.start(engine, "127.0.0.1", 0, token, 1_000, "test", Clock.system());
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void counting(int protocol) throws IOException {
+    same(directory, protocol, COUNTING);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void setting(int protocol) throws IOException {
+    same(directory, protocol, SETTING);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void expiring(int protocol) throws IOException {
+    same(directory, protocol, EXPIRING);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void transactions(int protocol) throws IOException {
+    same(directory, protocol, TRANSACTIONS);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void connection(int protocol) throws IOException {
+    same(directory, protocol, CONNECTION);
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.quipu.server.resp;
+
+import org.jspecify.annotations.NullMarked;
