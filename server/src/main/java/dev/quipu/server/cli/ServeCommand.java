@@ -13,6 +13,7 @@ import dev.quipu.presence.Presence;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
+import dev.quipu.server.resp.RespServer;
 import dev.quipu.store.Store;
 import dev.quipu.store.Sweeper;
 import dev.quipu.technique.HitLog;
@@ -62,6 +63,7 @@ import picocli.CommandLine.TypeConversionException;
       "",
       "Examples:",
       "  quipu serve --data /var/lib/quipu --window 48h",
+      "  quipu serve --data /var/lib/quipu --resp 7379",
       "  quipu serve --store redis://127.0.0.1:6379",
       "  quipu serve --store redis://127.0.0.1:6379 --cache memcached://c1,c2",
       "  quipu serve --store dynamodb://eu-west-1/counters --shards 16 --floor 0",
@@ -164,6 +166,14 @@ final class ServeCommand implements Callable<Integer> {
   private int http;
 
   @Option(
+      names = "--resp",
+      paramLabel = "PORT",
+      description =
+          "Speak Redis on this port too (0 picks one); with the engine alone. Clients show the token"
+              + " of the server by AUTH.")
+  private @Nullable Integer resp;
+
+  @Option(
       names = "--bind",
       paramLabel = "ADDR",
       defaultValue = "127.0.0.1",
@@ -192,28 +202,52 @@ final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     log.use();
-    if (http < 0 || http > 65_535) {
-      throw new IllegalArgumentException("--http is " + http + ", the limits are 0 and 65535");
-    }
+    checkPort("--http", http);
     HttpOptions options =
         HttpOptions.defaults()
             .at(bind, http, Target.token(tokenFile), insecure)
             .forPagesOf(Set.copyOf(origins));
     Opened opened = region == null && topology == null ? opened(open(storeUri())) : inRegion();
-    HttpServer server;
+    Deque<Runnable> closing = new ArrayDeque<>(List.of(opened::close));
+    Runnable close = () -> closing.forEach(Runnable::run);
     try {
-      server = HttpServer.start(options, opened.services, Clock.system());
-    } catch (IOException e) {
-      opened.close();
+      Integer port = resp;
+      Optional<RespServer> redis =
+          port == null ? Optional.empty() : Optional.of(redis(port, options, opened));
+      redis.ifPresent(each -> closing.addFirst(each::close));
+      HttpServer server = HttpServer.start(options, opened.services, Clock.system());
+      closing.addFirst(server::close);
+      Stopping.await(
+          () ->
+              ready(server.address(), redis.map(RespServer::address), opened.services.storeName()),
+          close);
+    } catch (IOException | RuntimeException e) {
+      close.run();
       throw e;
     }
-    Stopping.await(
-        () -> ready(server.address(), opened.services.storeName()),
-        () -> {
-          server.close();
-          opened.close();
-        });
     return ExitCode.OK;
+  }
+
+  private RespServer redis(int port, HttpOptions options, Opened opened) throws IOException {
+    checkPort("--resp", port);
+    if (!(opened.services.quipu().counters() instanceof Engine engine)) {
+      throw new IllegalArgumentException("--resp is for the engine alone");
+    }
+    return RespServer.start(
+        engine,
+        options.bind(),
+        port,
+        options.token(),
+        options.connectionsMax(),
+        QuipuCommand.version(),
+        Clock.system());
+  }
+
+  private static void checkPort(String option, int port) {
+    if (port < 0 || port > 65_535) {
+      throw new IllegalArgumentException(
+          "%s is %d, the limits are 0 and 65535".formatted(option, port));
+    }
   }
 
   private Opened inRegion() {
@@ -343,13 +377,18 @@ final class ServeCommand implements Callable<Integer> {
     return shards != 1 || !Bounds.between(floor, ceiling).isNone();
   }
 
-  private void ready(InetSocketAddress address, String name) {
+  private static String url(String scheme, InetSocketAddress address) {
     String host = address.getAddress().getHostAddress();
-    String url =
-        "http://%s:%d".formatted(host.contains(":") ? "[" + host + "]" : host, address.getPort());
+    return "%s://%s:%d"
+        .formatted(scheme, host.contains(":") ? "[" + host + "]" : host, address.getPort());
+  }
+
+  private void ready(InetSocketAddress address, Optional<InetSocketAddress> redis, String name) {
+    String url = url("http", address);
     long millis = (Clock.system().nanoTime() - QuipuCommand.STARTED_NANOS) / 1_000_000;
     PrintWriter err = command.commandLine().getErr();
-    err.printf("quipu is ready: %s, store %s, in %d ms%n", url, name, millis);
+    String ports = url + redis.map(at -> ", " + url("redis", at)).orElse("");
+    err.printf("quipu is ready: %s, store %s, in %d ms%n", ports, name, millis);
     err.flush();
     Logger logger = LoggerFactory.getLogger(ServeCommand.class);
     logger.atInfo().addKeyValue("http", url).addKeyValue("store", name).log("ready");

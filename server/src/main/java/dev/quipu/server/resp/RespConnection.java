@@ -1,9 +1,12 @@
 package dev.quipu.server.resp;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.timeout.IdleStateEvent;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -224,6 +227,26 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     if (known.isEnding) {
       written.addListener(ChannelFutureListener.CLOSE);
     }
+  }
+
+  /** A client that does not read what it asked for is not asked for more. */
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext context) {
+    context.channel().config().setAutoRead(context.channel().isWritable());
+    context.fireChannelWritabilityChanged();
+  }
+
+  @Override
+  public void userEventTriggered(ChannelHandlerContext context, Object event) {
+    if (event instanceof ChannelInputShutdownEvent) {
+      commits.afterNext(() ->
+          context
+              .writeAndFlush(Unpooled.EMPTY_BUFFER)
+              .addListener(ChannelFutureListener.CLOSE)); // no more comes: what came is answered
+    } else if (event instanceof IdleStateEvent && rest != null) {
+      context.close(); // half a command, and then nothing
+    }
+    context.fireUserEventTriggered(event);
   }
 
   @Override

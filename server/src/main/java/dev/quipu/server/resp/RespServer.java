@@ -10,6 +10,7 @@ import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
@@ -23,6 +24,8 @@ import java.util.concurrent.TimeUnit;
 public final class RespServer implements AutoCloseable {
   /** Where it listens unless told otherwise. */
   public static final int PORT = 7379;
+
+  private static final int HALF_COMMAND_SECONDS = 30;
 
   private final Hub hub;
   private final int connectionsMax;
@@ -81,7 +84,10 @@ public final class RespServer implements AutoCloseable {
     connections.add(channel);
     LoopCommits ofLoop =
         commits.computeIfAbsent(channel.eventLoop(), loop -> new LoopCommits(loop, hub.engine()));
-    channel.pipeline().addLast(new RespConnection(hub, ofLoop));
+    channel
+        .pipeline()
+        .addLast(new IdleStateHandler(HALF_COMMAND_SECONDS, 0, 0))
+        .addLast(new RespConnection(hub, ofLoop));
   }
 
   /** Stops accepting, and closes all connections. */

@@ -18,6 +18,9 @@ final class Wire {
   /** Most arguments of one command. */
   static final int ARGUMENTS_MAX = 4_096;
 
+  /** Most bytes of all arguments of one command. */
+  static final int COMMAND_BYTES_MAX = 1 << 20;
+
   /** Longest line: a command that is typed, or the head of an argument. */
   static final int LINE_BYTES_MAX = 64 << 10;
 
@@ -26,6 +29,7 @@ final class Wire {
   private @Nullable List<byte[]> arguments;
   private int missing;
   private int length = -1; // of the argument that is being read
+  private int bytes; // of all arguments so far
 
   /** What came breaks the protocol: nothing that follows can be trusted. */
   static final class ProtocolException extends Exception {
@@ -59,6 +63,7 @@ final class Wire {
         return List.of();
       }
       arguments = new ArrayList<>(Math.min(missing, 16));
+      bytes = 0;
     }
     return rest(in, arguments);
   }
@@ -77,6 +82,10 @@ final class Wire {
         length = count(in, end, ARGUMENT_BYTES_MAX, "invalid bulk length");
         if (length < 0) {
           throw new ProtocolException("invalid bulk length");
+        }
+        bytes += length;
+        if (bytes > COMMAND_BYTES_MAX) {
+          throw new ProtocolException("too big command");
         }
       }
       if (in.readableBytes() < length + 2) {

@@ -1,0 +1,307 @@
+package dev.quipu.server.resp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.time.Clock;
+import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the Redis port does that a real Redis does not, or that takes more than one line. */
+final class RespServerTest {
+  private static final String TOKEN = "a-token-of-sixteen";
+  private static final int FUZZED = 20_000;
+
+  @TempDir Path directory;
+
+  private final ManualClock clock = new ManualClock(1_800_000_000_000L);
+  private final List<AutoCloseable> closing = new ArrayList<>();
+  private Engine engine;
+  private RespServer server;
+
+  @BeforeEach
+  void start() throws IOException {
+    engine = Engine.open(directory, EngineOptions.defaults().withClock(clock));
+    server = serve(Optional.empty());
+  }
+
+  private RespServer serve(Optional<String> token) throws IOException {
+    RespServer started =
+        RespServer.start(engine, "127.0.0.1", 0, token, 100, "test", Clock.system());
+    closing.addFirst(started);
+    return started;
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    for (AutoCloseable each : closing) {
+      each.close();
+    }
+    engine.close();
+  }
+
+  private RawClient client() throws IOException {
+    RawClient client = new RawClient(server.address().getPort());
+    closing.addFirst(client);
+    return client;
+  }
+
+  private static String numbers(long... numbers) {
+    StringBuilder all = new StringBuilder("*" + numbers.length + "\r\n");
+    for (long number : numbers) {
+      all.append(':').append(number).append("\r\n");
+    }
+    return all.toString();
+  }
+
+  @Test
+  void aRequestCountsOnceByWhateverPort() throws IOException {
+    RawClient client = client();
+    assertEquals(numbers(5, 5, 0), client.ask("QUIPU.ADD a 5 ID one"));
+    assertEquals(numbers(5, 5, 1), client.ask("QUIPU.ADD a 5 ID one"));
+    engine.add(new Add("a", 2, RequestId.of("two")));
+    assertEquals(numbers(7, 2, 1), client.ask("QUIPU.ADD a 2 ID two"));
+    assertTrue(client.ask("QUIPU.ADD a 3 ID two").startsWith("-CONFLICT"));
+    assertTrue(client.ask("QUIPU.ADD a -9 ID three FLOOR 0").startsWith("-FLOOR"));
+    assertTrue(client.ask("QUIPU.ADD a 9 ID four CEILING 10").startsWith("-CEILING"));
+    assertEquals(numbers(0, -7, 0), client.ask("QUIPU.ADD a -7 ID five FLOOR 0 CEILING 9"));
+    assertTrue(client.ask("QUIPU.SEAL a six").contains("sealed"));
+    assertTrue(client.ask("QUIPU.ADD a 1 ID six").startsWith("-SEALED"));
+    assertTrue(client.ask("QUIPU.OUTCOME a two").contains("applied"));
+    assertTrue(client.ask("QUIPU.OUTCOME a seven").contains("not-seen"));
+    assertTrue(client.ask("QUIPU.ADD a 0 ID eight").startsWith("-ERR delta is 0"));
+    assertTrue(client.ask("QUIPU.ADD a 1 FLOOR 0").startsWith("-ERR syntax error"));
+    assertEquals(Optional.of(Reading.exact(0)), engine.read("a"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "INCREX a, 1, 1",
+    "INCREX a BYINT 5, 5, 5",
+    "INCREX a BYINT 5 UBOUND 3, 0, 0",
+    "INCREX a BYINT 5 UBOUND 3 SATURATE, 3, 3",
+    "INCREX a BYINT -5 LBOUND -2 SATURATE, -2, -2",
+    "INCREX a BYINT -5 LBOUND -2, 0, 0",
+    "INCREX a BYINT 9223372036854775807 EX 10, 9223372036854775807, 9223372036854775807",
+  })
+  void incrementsWithin(String command, long value, long applied) throws IOException {
+    assertEquals(numbers(value, applied), client().ask(command));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "INCREX a BYINT x, ERR value is not an integer",
+    "INCREX a BYFLOAT 1.5, ERR counters have no fractions",
+    "INCREX a LBOUND 2 UBOUND 1, ERR LBOUND",
+    "INCREX a ENX, ERR ENX",
+    "INCREX a FOO, ERR syntax error",
+    "INCREX a EX 0, ERR invalid expire time in 'increx' command",
+    "SET a text, ERR value is not an integer or out of range: only counters",
+    "CONFIG SET a b, ERR only CONFIG GET",
+  })
+  void whatIsNoCounterIsRefused(String command, String answer) throws IOException {
+    String told = client().ask(command);
+    assertTrue(told.startsWith("-" + answer), told);
+    assertEquals(Optional.empty(), engine.read("a"));
+  }
+
+  @Test
+  void whatExpiresIsGone() throws IOException {
+    RawClient client = client();
+    client.ask("SET a 5 EX 10");
+    clock.advance(Duration.ofMillis(9_400));
+    assertEquals(":1\r\n", client.ask("TTL a")); // rounded, as Redis does
+    assertEquals(":600\r\n", client.ask("PTTL a"));
+    clock.advance(Duration.ofMillis(600));
+    assertEquals("$-1\r\n", client.ask("GET a"));
+    assertEquals(":1\r\n", client.ask("INCR a"));
+    assertEquals(":-1\r\n", client.ask("TTL a"));
+    client.ask("INCREX b EX 5 ENX");
+    clock.advance(Duration.ofSeconds(3));
+    client.ask("INCREX b EX 5 ENX"); // it has one already
+    clock.advance(Duration.ofSeconds(2));
+    assertEquals(":0\r\n", client.ask("EXISTS b"));
+  }
+
+  @Test
+  void aTransactionFailsIfAnotherCameBetween() throws IOException {
+    RawClient one = client();
+    RawClient other = client();
+    one.ask("SET a 1");
+    one.ask("WATCH a");
+    other.ask("INCR a");
+    other.ask("DECR a"); // the same value, and yet changed
+    one.ask("MULTI");
+    one.ask("INCR a");
+    assertEquals("*-1\r\n", one.ask("EXEC"));
+    one.ask("WATCH a");
+    engine.add(new Add("a", 1, null)); // by another port
+    one.ask("MULTI");
+    assertEquals("*-1\r\n", one.ask("EXEC"));
+    one.ask("SET a 1 EX 10");
+    one.ask("WATCH a");
+    clock.advance(Duration.ofSeconds(10));
+    one.ask("MULTI");
+    assertEquals("*-1\r\n", one.ask("EXEC"));
+    one.ask("MULTI");
+    one.ask("INCR a");
+    assertEquals("*1\r\n:1\r\n", one.ask("EXEC"));
+  }
+
+  @Test
+  void aScanTellsEachOnce() throws IOException {
+    RawClient client = client();
+    Set<String> expected = new TreeSet<>();
+    for (int i = 0; i < 250; i++) {
+      client.ask("INCR c" + i);
+      expected.add("c" + i);
+    }
+    client.ask("DEL c7");
+    expected.remove("c7");
+    List<String> told = new ArrayList<>();
+    String cursor = "0";
+    do {
+      String[] lines = client.ask("SCAN " + cursor + " COUNT 30 MATCH c*").split("\r\n", -1);
+      cursor = lines[2];
+      for (int i = 5; i < lines.length; i += 2) {
+        told.add(lines[i]);
+      }
+      client.ask("INCR new" + cursor);
+    } while (!cursor.equals("0"));
+    assertEquals(expected, new TreeSet<>(told));
+    assertEquals(expected.size(), told.size());
+  }
+
+  @Test
+  void aPipelineIsAnsweredInOrder() throws IOException {
+    RawClient client = client();
+    StringBuilder sent = new StringBuilder();
+    StringBuilder expected = new StringBuilder();
+    for (int i = 1; i <= 5_000; i++) {
+      sent.append("*2\r\n$4\r\nINCR\r\n$1\r\na\r\nPING\r\n");
+      expected.append(":").append(i).append("\r\n+PONG\r\n");
+    }
+    client.send(sent + "QUIT\r\n");
+    assertEquals(expected + "+OK\r\n", client.readUntil("never"));
+  }
+
+  @Test
+  void commandsMayComeInPieces() throws IOException {
+    RawClient client = client();
+    for (char each : "*3\r\n$6\r\nINCRBY\r\n$1\r\na\r\n$2\r\n12\r\n".toCharArray()) {
+      client.send(String.valueOf(each));
+    }
+    assertEquals(":12\r\n", client.answer());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "*x\\r\\n, invalid multibulk length",
+    "*5000\\r\\n, invalid multibulk length",
+    "*1\\r\\nINCR\\r\\n, expected '$'",
+    "*1\\r\\n$-2\\r\\n, invalid bulk length",
+    "*1\\r\\n$70000\\r\\n, invalid bulk length",
+    "*1\\r\\n$x\\r\\n, invalid bulk length",
+    "GET \"a\\r\\n, unbalanced quotes in request",
+  })
+  void aBrokenProtocolEndsTheConnection(String bytes, String why) throws IOException {
+    RawClient client = client();
+    client.send("INCR a\r\n" + bytes.replace("\\r", "\r").replace("\\n", "\n") + "INCR a\r\n");
+    String all = client.readUntil("never");
+    assertTrue(all.startsWith(":1\r\n-ERR Protocol error: " + why), all);
+    assertEquals(Optional.of(Reading.exact(1)), engine.read("a"));
+  }
+
+  @Test
+  void aTokenLetsIn() throws IOException {
+    RespServer guarded = serve(Optional.of(TOKEN));
+    try (RawClient client = new RawClient(guarded.address().getPort())) {
+      assertTrue(client.ask("INCR a").startsWith("-NOAUTH"));
+      assertTrue(client.ask("HELLO 3").startsWith("-NOAUTH"));
+      assertTrue(client.ask("AUTH wrong").startsWith("-WRONGPASS"));
+      assertTrue(client.ask("AUTH other " + TOKEN).startsWith("-WRONGPASS"));
+      assertEquals("+OK\r\n", client.ask("AUTH " + TOKEN));
+      assertEquals(":1\r\n", client.ask("INCR a"));
+      assertEquals("+RESET\r\n", client.ask("RESET"));
+      assertTrue(client.ask("INCR a").startsWith("-NOAUTH"));
+      assertTrue(client.ask("HELLO 3 AUTH default " + TOKEN + " SETNAME me").startsWith("%7"));
+      assertTrue(client.ask("CLIENT LIST").contains("name=me"));
+    }
+  }
+
+  @Test
+  void aClientIsToldWhatItAsksForAtFirst() throws IOException {
+    RawClient client = client();
+    assertTrue(client.ask("HELLO 3").startsWith("%7\r\n"));
+    assertEquals("+OK\r\n", client.ask("CLIENT SETINFO LIB-NAME lib"));
+    assertEquals("+OK\r\n", client.ask("CLIENT SETINFO LIB-VER 1.0"));
+    assertTrue(client.ask("CLIENT INFO").contains("lib-name=lib lib-ver=1.0"));
+    assertTrue(client.ask("INFO").contains("loading:0"));
+    assertTrue(client.ask("INFO replication").contains("role:master"));
+    assertEquals(":" + RespCommands.all().size() + "\r\n", client.ask("COMMAND COUNT"));
+    assertTrue(client.ask("COMMAND DOCS incr").startsWith("%1\r\n$4\r\nincr\r\n%2"));
+    assertTrue(client.ask("COMMAND INFO get none").startsWith("*2\r\n*10"));
+  }
+
+  /** Garbage, and commands cut anywhere: no crash, and no wrong count. */
+  @Test
+  void garbageChangesNothing() throws IOException {
+    RandomGenerator random = Randomness.seeded(1);
+    RawClient steady = client();
+    String whole = "*3\r\n$6\r\nINCRBY\r\n$1\r\ng\r\n$1\r\n1\r\n";
+    long counted = 0;
+    RawClient client = client();
+    for (int i = 0; i < FUZZED; i++) {
+      StringBuilder bytes = new StringBuilder();
+      int at = random.nextInt(whole.length());
+      switch (random.nextInt(4)) {
+        case 0 -> bytes.append(whole, 0, at); // cut
+        case 1 -> bytes.append(whole).setCharAt(at, (char) random.nextInt(256));
+        case 2 -> {
+          for (int j = random.nextInt(40); j > 0; j--) {
+            bytes.append((char) random.nextInt(256));
+          }
+        }
+        default -> bytes.append(whole);
+      }
+      try {
+        client.send(bytes.toString());
+      } catch (IOException e) {
+        client = anew(client);
+      }
+      if (random.nextInt(20) == 0) {
+        client = anew(client);
+      }
+      if (i % 100 == 0) {
+        assertEquals(":" + ++counted + "\r\n", steady.ask("INCR steady"));
+      }
+    }
+    assertEquals("+PONG\r\n", steady.ask("PING"));
+  }
+
+  private RawClient anew(RawClient client) throws IOException {
+    client.close();
+    closing.remove(client);
+    return client();
+  }
+}
