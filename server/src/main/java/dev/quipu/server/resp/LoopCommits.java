@@ -2,7 +2,6 @@ package dev.quipu.server.resp;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.Operation;
-import dev.quipu.store.StoreException;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,7 +51,7 @@ final class LoopCommits {
     if (!operations.isEmpty()) {
       try {
         engine.run(operations);
-      } catch (StoreException e) {
+      } catch (RuntimeException e) { // whatever it is, who waits must hear of it
         operations.forEach(each -> each.failed(e));
       }
     }

@@ -159,11 +159,15 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
       return switch (command.name()) {
         case "exec" -> execute(known);
         case "watch" -> watch(known, words);
-        case "unwatch" -> watching(known, List.of());
+        case "unwatch" -> watching(known, List.of(), Replies.OK);
         case "discard" -> {
+          boolean isQueueing = known.isQueueing();
           Reply reply = known.discard();
-          commits.add(new Transactions.Watching(known, List.of()));
-          yield now(reply);
+          yield isQueueing ? watching(known, List.of(), reply) : now(reply);
+        }
+        case "reset" -> {
+          known.reset();
+          yield watching(known, List.of(), new Reply.Simple("RESET"));
         }
         default -> {
           RespCommand.OnSession does = command.onSession();
@@ -195,12 +199,12 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     for (int i = 1; i < words.size(); i++) {
       counters.add(words.key(i));
     }
-    return watching(known, counters);
+    return watching(known, counters, Replies.OK);
   }
 
-  private Supplier<Reply> watching(Session known, List<String> counters) {
+  private Supplier<Reply> watching(Session known, List<String> counters, Reply reply) {
     commits.add(new Transactions.Watching(known, counters));
-    return now(Replies.OK);
+    return now(reply);
   }
 
   private static Reply unknown(Arguments words) {

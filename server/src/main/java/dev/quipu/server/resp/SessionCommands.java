@@ -71,14 +71,7 @@ final class SessionCommands {
                     ? Replies.OK
                     : new Reply.Failure("ERR DB index is out of range")),
         RespCommand.ofSession(
-            "reset",
-            1,
-            "",
-            "Makes the connection as new.",
-            (session, words) -> {
-              session.reset();
-              return new Reply.Simple("RESET");
-            }),
+            "reset", 1, "", "Makes the connection as new.", SessionCommands::ofTransaction),
         RespCommand.ofSession(
             "client",
             -2,

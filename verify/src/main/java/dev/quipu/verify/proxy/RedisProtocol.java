@@ -15,8 +15,20 @@ public final class RedisProtocol implements Protocol {
       Set.of("GET", "MGET", "HGET", "HGETALL", "HMGET", "ZRANGE", "FCALL_RO", "EVAL_RO");
   private static final Set<String> WRITES =
       Set.of(
-          "SET", "DEL", "INCR", "INCRBY", "DECR", "DECRBY", "HSET", "HINCRBY", "HDEL", "ZADD",
-          "EVAL", "EVALSHA", "FCALL");
+          "SET",
+          "DEL",
+          "INCR",
+          "INCRBY",
+          "DECR",
+          "DECRBY",
+          "HSET",
+          "HINCRBY",
+          "HDEL",
+          "ZADD",
+          "EVAL",
+          "EVALSHA",
+          "FCALL",
+          "QUIPU.ADD");
 
   /** RESP. */
   public RedisProtocol() {}
