@@ -13,9 +13,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The jar as users run it, in a process of its own. */
-record QuipuProcess(Process process, URI uri) implements AutoCloseable {
+record QuipuProcess(Process process, URI uri, int redisPort) implements AutoCloseable {
   private static final Path JAR = Path.of("target/quipu.jar").toAbsolutePath();
-  private static final Pattern READY = Pattern.compile("\\S+ is ready: (http://[^,]+),.*");
+  private static final Pattern READY =
+      Pattern.compile("\\S+ is ready: (http://[^,]+)(?:, redis://[^,]+:(\\d+))?,.*");
 
   /** Runs a command; what it prints is appended to {@code out}. */
   static Process run(Path out, String... arguments) throws IOException {
@@ -77,7 +78,9 @@ record QuipuProcess(Process process, URI uri) implements AutoCloseable {
       Matcher ready = READY.matcher(line);
       if (ready.matches()) {
         Thread.ofVirtual().start(() -> lines.lines().forEach(each -> {}));
-        return new QuipuProcess(process, URI.create(ready.group(1)));
+        String redis = ready.group(2);
+        int redisPort = redis == null ? 0 : Integer.parseInt(redis);
+        return new QuipuProcess(process, URI.create(ready.group(1)), redisPort);
       }
       said.add(line);
     }

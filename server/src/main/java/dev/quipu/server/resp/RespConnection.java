@@ -119,6 +119,10 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   /** Does a command, or has it done with the next commit. */
   private Supplier<Reply> take(Session known, Arguments words) {
     Optional<RespCommand> found = RespCommands.find(words.text(0));
+    if (found.isEmpty() && words.word(0).matches("POST|HOST:")) {
+      known.isEnding = true; // a page in a browser talks HTTP to this port, or means to do harm
+      return now(new Reply.Failure("ERR this port speaks Redis, not HTTP"));
+    }
     if (found.isEmpty()) {
       known.spoil();
       return now(unknown(words));

@@ -232,6 +232,15 @@ final class RespServerTest {
     assertEquals(Optional.of(Reading.exact(1)), engine.read("a"));
   }
 
+  @ParameterizedTest
+  @CsvSource({"POST / HTTP/1.1", "GET / HTTP/1.1"})
+  void aPageInABrowserCountsNothing(String line) throws IOException {
+    RawClient client = client();
+    client.send(line + "\r\nHost: 127.0.0.1\r\n\r\nINCR a\r\n");
+    assertTrue(client.readUntil("never").contains("not HTTP"));
+    assertEquals(Optional.empty(), engine.read("a"));
+  }
+
   @Test
   void aTokenLetsIn() throws IOException {
     RespServer guarded = serve(Optional.of(TOKEN));

@@ -1,0 +1,101 @@
+package dev.quipu.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.time.Clock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Pipeline;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+
+/** The jar's Redis port is killed while clients count: what was answered is there. */
+final class RespIT {
+  private static final int KILLS = 4;
+  private static final int CLIENTS = 4;
+  private static final int PIPELINE = 20;
+  private static final Duration LIFE = Duration.ofSeconds(2);
+  private static final String TOKEN = "a-token-of-sixteen";
+
+  @TempDir Path directory;
+
+  private final AtomicLong acked = new AtomicLong();
+  private final AtomicLong sent = new AtomicLong();
+
+  @Test
+  void whatWasAnsweredSurvives() throws Exception {
+    Path token = Files.writeString(directory.resolve("token"), TOKEN);
+    long lost = 0;
+    for (int i = 0; i < KILLS; i++) {
+      List<Thread> clients = new ArrayList<>();
+      try (QuipuProcess server = serve(token)) {
+        for (int j = 0; j < CLIENTS; j++) {
+          clients.add(Thread.ofPlatform().start(() -> count(server.redisPort())));
+        }
+        Clock.system().sleep(LIFE);
+      }
+      for (Thread client : clients) {
+        client.join();
+      }
+      try (QuipuProcess server = serve(token);
+          Jedis jedis = jedis(server.redisPort())) {
+        long value = Long.parseLong(jedis.get("killed"));
+        long most = sent.get();
+        assertTrue(acked.get() <= value && value <= most, acked + " <= " + value + " <= " + most);
+        lost += most - acked.get();
+        acked.set(value); // what was on its way is known now
+        sent.set(value);
+      }
+    }
+    System.out.printf("RespIT: %d kills, %d counted, %d on their way%n", KILLS, acked.get(), lost);
+    assertTrue(lost > 0, "nothing was on its way, so this run is void");
+    assertEquals(acked.get(), sent.get());
+  }
+
+  private QuipuProcess serve(Path token) throws Exception {
+    return QuipuProcess.serve(
+        directory.resolve("out"),
+        "--data",
+        directory.resolve("data").toString(),
+        "--resp",
+        "0",
+        "--token-file",
+        token.toString());
+  }
+
+  private static Jedis jedis(int port) {
+    return new Jedis(
+        new HostAndPort("127.0.0.1", port),
+        DefaultJedisClientConfig.builder()
+            .timeoutMillis(5_000)
+            .password(TOKEN)
+            .serverDefaultProtocol()
+            .build());
+  }
+
+  /** Until the server is gone. */
+  private void count(int port) {
+    try (Jedis jedis = jedis(port)) {
+      while (true) {
+        Pipeline pipeline = jedis.pipelined();
+        for (int i = 0; i < PIPELINE; i++) {
+          pipeline.incr("killed");
+        }
+        sent.addAndGet(PIPELINE);
+        pipeline.sync();
+        acked.addAndGet(PIPELINE);
+      }
+    } catch (JedisConnectionException e) {
+      // the server was killed
+    }
+  }
+}
