@@ -16,9 +16,9 @@ final class CommandsPageTest {
       # Redis commands
 
       What `quipu serve --resp PORT` answers. Every answer to a write leaves when it is on the disk.
-      Commands on counters that Redis has too are answered byte for byte as Redis answers them, errors
-      among them; but a counter is set to nothing but a signed 64-bit integer, and its name is UTF-8
-      without control characters, at most 512 bytes.
+      Commands on counters that Redis has too are answered byte for byte as Redis answers them,
+      errors among them; but a counter is set to nothing but a signed 64-bit integer, and its name
+      is UTF-8 without control characters, at most 512 bytes.
 
       | command | arguments | what it does |
       |---|---|---|

@@ -10,10 +10,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The same bytes go to a real Redis and to this server, and the same come back. */
 final class LikeRedisTest {
@@ -96,33 +100,24 @@ final class LikeRedisTest {
     return RespServer.start(engine, "127.0.0.1", 0, token, 1_000, "test", Clock.system());
   }
 
-  @ParameterizedTest
-  @ValueSource(ints = {2, 3})
-  void counting(int protocol) throws IOException {
-    same(directory, protocol, COUNTING);
+  static Stream<Arguments> scripts() {
+    Map<String, String> scripts =
+        new TreeMap<>(
+            Map.of(
+                "counting", COUNTING,
+                "setting", SETTING,
+                "expiring", EXPIRING,
+                "transactions", TRANSACTIONS,
+                "connection", CONNECTION));
+    return scripts.entrySet().stream()
+        .flatMap(each ->
+            Stream.of(2, 3)
+                .map(protocol -> Arguments.of(each.getKey(), protocol, each.getValue())));
   }
 
-  @ParameterizedTest
-  @ValueSource(ints = {2, 3})
-  void setting(int protocol) throws IOException {
-    same(directory, protocol, SETTING);
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {2, 3})
-  void expiring(int protocol) throws IOException {
-    same(directory, protocol, EXPIRING);
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {2, 3})
-  void transactions(int protocol) throws IOException {
-    same(directory, protocol, TRANSACTIONS);
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {2, 3})
-  void connection(int protocol) throws IOException {
-    same(directory, protocol, CONNECTION);
+  @ParameterizedTest(name = "{0}, RESP{1}")
+  @MethodSource("scripts")
+  void theSameComesBack(String name, int protocol, String script) throws IOException {
+    same(directory, protocol, script);
   }
 }
