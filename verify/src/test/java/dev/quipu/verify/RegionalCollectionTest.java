@@ -215,6 +215,20 @@ final class RegionalCollectionTest {
     assertTrue(noticed > SEEDS / 2, "noticed in only " + noticed);
   }
 
+  /** A region that has not heard of a change would take its repeat for a new one. */
+  @Test
+  void onlyWhatAllRegionsHaveIsMerged() {
+    Run run = new Run(1, 0);
+    RegionalCollection ap = run.in(0);
+    for (int i = 0; i < 20; i++) {
+      ap.add(new Add(LIKES, 1, RequestId.of("late " + i)));
+    }
+    int merged = ap.merge(LIKES, Duration.ZERO);
+    long come =
+        Math.min(run.in(1).readHere(LIKES).orElse(0L), run.in(2).readHere(LIKES).orElse(0L));
+    assertTrue(merged <= come && come < 20, "%d merged, %d have come".formatted(merged, come));
+  }
+
   @Test
   void aSilentRegionIsToldOf() {
     Run run = new Run(1, 0);

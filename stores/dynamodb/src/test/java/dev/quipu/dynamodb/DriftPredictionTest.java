@@ -17,6 +17,7 @@ import dev.quipu.verify.simulate.Fault;
 import dev.quipu.verify.simulate.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -30,8 +31,9 @@ final class DriftPredictionTest {
   private static final int PREDICTIONS = 5;
   private static final double TOLERANCE = 0.1;
   // What is left unknown depends on who came between, so it varies from run to run and with the
-  // machine: by some 5 % here.
-  private static final double TOLERANCE_BETWEEN_OTHERS = 0.2;
+  // machine: by some 5 % where nothing else runs, by 20 % where something does. The median counts.
+  private static final double TOLERANCE_BETWEEN_OTHERS = 0.3;
+  private static final int MEASUREMENTS_BETWEEN_OTHERS = 3;
   private static final double RARE =
       0.001; // seven faults in a row, which an attempt gives up after
   private static final List<Fault> FAULTS = List.of(Fault.LOST_REQUEST, Fault.LOST_REPLY);
@@ -58,7 +60,13 @@ final class DriftPredictionTest {
             .until(Duration.ofMinutes(5), adds)
             .failing(0.2, FAULTS)
             .repeating(repeats);
-    DrillReport report = Drill.measure(driver, technique, options);
+    boolean dependsOnOthers = spec.equals(Optimistic.SPEC);
+    List<DrillReport> reports = new ArrayList<>();
+    for (int i = 0; i < (dependsOnOthers ? MEASUREMENTS_BETWEEN_OTHERS : 1); i++) {
+      reports.add(Drill.measure(driver, technique, options));
+    }
+    reports.sort(Comparator.comparingDouble(DrillReport::driftPerAdd));
+    DrillReport report = reports.get(reports.size() / 2);
     DrillOptions asFarAway = options.at(report.meanRead(), report.meanWrite());
     double predicted = 0;
     for (int seed = 1; seed <= PREDICTIONS; seed++) {
@@ -72,7 +80,7 @@ final class DriftPredictionTest {
         "%s, %s: measured %+.0f, predicted %+.1f of %d adds"
             .formatted(spec.name(), repeats ? "asks again" : "gives up", measured, predicted, adds);
     System.out.println("DriftPredictionTest: " + line);
-    double tolerance = spec.equals(Optimistic.SPEC) ? TOLERANCE_BETWEEN_OTHERS : TOLERANCE;
+    double tolerance = dependsOnOthers ? TOLERANCE_BETWEEN_OTHERS : TOLERANCE;
     double allowed = Math.max(adds * RARE, tolerance * Math.abs(measured));
     return Math.abs(measured - predicted) <= allowed ? Optional.empty() : Optional.of(line);
   }
