@@ -154,7 +154,7 @@ final class RegionTransfers {
     RegionRows rows = view.after().get(to);
     Optional<Item> got = rows == null ? Optional.empty() : rows.item(RegionRows.GOT + from);
     Key gotKey = RegionRows.key(counter, to, RegionRows.GOT + from);
-    if (got.map(item -> item.number(CLOSED)).orElse(0L) != 0) {
+    if (isClosed(got)) {
       return new WriteResult.ConditionFailed(gotKey, got); // its giver was retired
     }
     long open = view.open(right, from, to);
@@ -174,7 +174,7 @@ final class RegionTransfers {
       String counter, String from, String to, Right right, long amount, RegionView view) {
     RegionRows rows = Objects.requireNonNull(view.after().get(from));
     Optional<Item> gave = rows.item(RegionRows.GAVE + to);
-    if (gave.map(item -> item.number(CLOSED)).orElse(0L) != 0) {
+    if (isClosed(gave)) {
       return false; // its taker was retired
     }
     List<Write> batch = new ArrayList<>();
@@ -192,6 +192,11 @@ final class RegionTransfers {
       }
     }
     return through(from, store -> store.writeAll(batch, null));
+  }
+
+  /** Whether the region at the other end of a transfer was retired. */
+  private static boolean isClosed(Optional<Item> transfer) {
+    return transfer.filter(item -> item.number(CLOSED) != 0).isPresent();
   }
 
   static Write less(Key cell, Right right, long part) {

@@ -8,7 +8,6 @@ import dev.quipu.store.StoreException;
 import dev.quipu.technique.RegionRows.Right;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -96,15 +95,9 @@ record RegionView(
         && after.values().stream().allMatch(rows -> rows.up() == 0 && rows.down() == 0);
   }
 
-  private Map<String, RegionRows> all() {
-    Map<String, RegionRows> all = new TreeMap<>(after);
-    all.putAll(copies);
-    return all;
-  }
-
   /** What one region gave another that has not taken it to its cells yet. */
   long open(Right right, String from, String to) {
-    RegionRows giver = all().get(from);
+    RegionRows giver = after.containsKey(from) ? after.get(from) : copies.get(from);
     RegionRows taker = after.get(to);
     return giver == null || taker == null
         ? 0
@@ -114,17 +107,18 @@ record RegionView(
   /** The value, and between what it lies. */
   Reading reading(String counter, Bounds bounds) {
     long value = 0;
-    long moved = 0;
+    long up = 0;
+    long down = 0;
     for (RegionRows rows : after.values()) {
       RegionRows was = before(rows);
       value = CounterItems.plus(counter, value, rows.up() - rows.down());
-      moved = CounterItems.plus(counter, moved, rows.up() - was.up() + rows.down() - was.down());
+      up = CounterItems.plus(counter, up, rows.up() - was.up());
+      down = CounterItems.plus(counter, down, rows.down() - was.down());
     }
     if (!copies.isEmpty()) {
       return unsure(counter, bounds, value);
     }
-    long up = sumMoved(true);
-    long down = sumMoved(false);
+    long moved = CounterItems.plus(counter, up, down);
     return moved == 0
         ? Reading.exact(value)
         : new Reading(
@@ -132,12 +126,6 @@ record RegionView(
             value - up, // what went up since may not have been there yet
             value + down,
             List.of(new Doubt(Doubt.Cause.MOVING, "", moved)));
-  }
-
-  private long sumMoved(boolean up) {
-    return after.values().stream()
-        .mapToLong(rows -> up ? rows.up() - before(rows).up() : rows.down() - before(rows).down())
-        .sum();
   }
 
   private RegionRows before(RegionRows rows) {

@@ -2,9 +2,7 @@ package dev.quipu.server.resp;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.time.Clock;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -17,7 +15,6 @@ final class Hub {
   private final Clock clock;
   private final long startNanos;
   private final ConcurrentSkipListMap<Long, Session> sessions = new ConcurrentSkipListMap<>();
-  private final Map<Long, Long> since = new ConcurrentHashMap<>();
   private final AtomicLong ids = new AtomicLong();
   final LongAdder commands = new LongAdder();
   private volatile String address = "";
@@ -57,13 +54,11 @@ final class Hub {
   Session open(String remote) {
     Session session = new Session(ids.incrementAndGet(), remote, this);
     sessions.put(session.id, session);
-    since.put(session.id, clock.nanoTime());
     return session;
   }
 
   void close(Session session) {
     sessions.remove(session.id);
-    since.remove(session.id);
   }
 
   /** All that are connected, in order of their ids. */
@@ -79,11 +74,11 @@ final class Hub {
     return ids.get();
   }
 
-  long ageSeconds(long id) {
-    return (clock.nanoTime() - since.getOrDefault(id, clock.nanoTime())) / 1_000_000_000;
+  long upSeconds() {
+    return secondsSince(startNanos);
   }
 
-  long upSeconds() {
-    return (clock.nanoTime() - startNanos) / 1_000_000_000;
+  long secondsSince(long nanos) {
+    return (clock.nanoTime() - nanos) / 1_000_000_000;
   }
 }

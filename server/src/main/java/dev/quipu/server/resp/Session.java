@@ -19,6 +19,7 @@ final class Session {
   final long id;
   final String address;
   final Hub hub;
+  private final long sinceNanos;
   int protocol = 2;
   boolean isKnown;
   boolean isEnding;
@@ -42,6 +43,7 @@ final class Session {
     this.address = address;
     this.hub = hub;
     this.isKnown = hub.token().isEmpty();
+    this.sinceNanos = hub.clock().nanoTime();
   }
 
   /** Whether it shows the right token. */
@@ -154,7 +156,7 @@ final class Session {
             address,
             hub.address(),
             name,
-            hub.ageSeconds(id),
+            hub.secondsSince(sinceNanos),
             queued == null ? -1 : queued.size(),
             watched.size(),
             lastCommand.isEmpty() ? "NULL" : lastCommand,
