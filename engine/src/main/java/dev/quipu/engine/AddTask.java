@@ -37,6 +37,9 @@ final class AddTask extends Task {
 
   private boolean addAll(State state, Group group) {
     CounterTurn turn = new CounterTurn(state, group);
+    if (results.isEmpty() && state.counters.hasTexts()) {
+      adds.forEach(add -> turn.requireNumber(add.counter())); // before any of them counts
+    }
     while (results.size() < adds.size()) {
       int next = results.size();
       if (next % TOUCHED_AHEAD == 0 && adds.size() - next > 1) {

@@ -91,6 +91,7 @@ final class Checkpointer implements AutoCloseable {
         }
         writeCounters(snapshot);
         List<Key> expired = writeItems(snapshot);
+        committer.sync(); // all that the snapshot may know of
         snapshot.end(committer.durableFrame());
         removeExpired(expired);
       }
@@ -175,13 +176,13 @@ final class Checkpointer implements AutoCloseable {
     for (int first = 0; ; first += COUNTERS_AT_ONCE) {
       CountersTask task = new CountersTask(first);
       committer.run(task);
-      for (int i = 0; i < task.names.size(); i++) {
-        String name = task.names.get(i);
-        if (name != null) { // an ordinal without a name is what a salvage left
-          snapshot.counter(first + i, name, task.values.get(i), task.expiries.get(i));
+      for (int i = 0; i < task.contents.size(); i++) {
+        CounterTable.Content content = task.contents.get(i);
+        if (content != null) { // an ordinal without a name is what a salvage left
+          snapshot.counter(first + i, content);
         }
       }
-      if (task.names.size() < COUNTERS_AT_ONCE) {
+      if (task.contents.size() < COUNTERS_AT_ONCE) {
         return; // counters that came since are in the log behind the start
       }
     }
@@ -234,9 +235,7 @@ final class Checkpointer implements AutoCloseable {
   /** Some counters as they are; those that have expired are removed. */
   private static final class CountersTask extends Task {
     final int first;
-    final List<@Nullable String> names = new ArrayList<>();
-    final List<Optional<Long>> values = new ArrayList<>();
-    final List<Long> expiries = new ArrayList<>();
+    final List<CounterTable.@Nullable Content> contents = new ArrayList<>();
 
     CountersTask(int first) {
       this.first = first;
@@ -253,9 +252,7 @@ final class Checkpointer implements AutoCloseable {
           counters.remove(i);
           group.plain(i);
         }
-        names.add(counters.name(i));
-        values.add(counters.isWritten(i) ? Optional.of(counters.value(i)) : Optional.empty());
-        expiries.add(counters.expiresAt(i));
+        contents.add(counters.content(i));
       }
       return true;
     }

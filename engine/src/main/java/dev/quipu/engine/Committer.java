@@ -41,6 +41,7 @@ final class Committer {
   private final Clock clock;
   private final Duration callDeadline;
   private final Sealer sealer;
+  private final boolean syncsEach;
   private final ConcurrentLinkedQueue<Task> queue = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean leading = new AtomicBoolean();
   private final List<Task> ready = new ArrayList<>();
@@ -70,9 +71,11 @@ final class Committer {
     this.clock = options.clock();
     this.callDeadline = options.callDeadline();
     this.sealer = sealer;
+    this.syncsEach = options.durability() instanceof Durability.Fsync;
     this.wallStartMillis = Math.max(clock.epochMillis(), state.timeMillis);
     this.nanoStart = clock.nanoTime();
     this.durableFrame = state.frame;
+    state.counters.startVersions(wallStartMillis << 20);
     state.frame++; // from now on, the frame that is being filled
     state.idsAreSealed = false;
   }
@@ -135,6 +138,19 @@ final class Committer {
     return sealer.awaitSealed();
   }
 
+  /**
+   * Returns when all frames have reached the disk, whatever the durability.
+   *
+   * @throws StoreException if the engine has stopped
+   */
+  void sync() {
+    run(new Syncing());
+    StoreException why = stopped;
+    if (why != null) {
+      throw why;
+    }
+  }
+
   /** The last frame that has reached the disk. */
   long durableFrame() {
     return durableFrame;
@@ -158,6 +174,7 @@ final class Committer {
   /** Refuses all calls from now on, and returns when the last group is through. */
   void close() {
     if (stopped == null) {
+      run(new Syncing());
       run(new Closing());
     }
   }
@@ -242,10 +259,12 @@ final class Committer {
       try {
         ByteBuffer out = group.end(frame, state, state.commands);
         int length = out.remaining();
-        log.append(out, state.frame);
+        log.append(out, state.frame, syncsEach);
         state.commands += group.commands();
-        highWater.write(state.frame, state.commands);
-        durableFrame = state.frame++;
+        state.frame++;
+        if (syncsEach) {
+          acknowledged();
+        }
         frames.increment();
         bytes.add(length);
       } catch (IOException | RuntimeException e) {
@@ -258,6 +277,24 @@ final class Committer {
     }
     ready.clear();
     group.begin(null);
+  }
+
+  /** All frames so far are on the disk. */
+  private void acknowledged() throws IOException {
+    long last = state.frame - 1;
+    highWater.write(last, state.commands);
+    durableFrame = last;
+  }
+
+  private void syncAll() {
+    try {
+      log.sync();
+      if (durableFrame != state.frame - 1) {
+        acknowledged();
+      }
+    } catch (IOException | RuntimeException e) {
+      stop(e);
+    }
   }
 
   private void stop(Exception e) {
@@ -278,6 +315,20 @@ final class Committer {
   static final class Nothing extends Task {
     @Override
     boolean run(State state, Group group) {
+      return true;
+    }
+  }
+
+  /** Brings to the disk what was answered before it was there. */
+  private final class Syncing extends Task {
+    @Override
+    boolean run(State state, Group group) {
+      if (!group.isEmpty()) {
+        return false; // first what is in this frame
+      }
+      if (stopped == null) {
+        syncAll();
+      }
       return true;
     }
   }

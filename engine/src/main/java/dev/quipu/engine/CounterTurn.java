@@ -8,8 +8,10 @@ import dev.quipu.RequestOutcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All counters, for as long as it is a call's turn: nobody else comes between. What is done here is
@@ -19,6 +21,12 @@ public final class CounterTurn {
   /** Most bytes that a change writes, besides the name. */
   static final int CHANGE_BYTES_MAX = 4 * Records.COUNTER_RECORD_BYTES_MAX;
 
+  /** Ends the name of a family of counters, within the names of its members. */
+  public static final char MEMBER = '\u001f';
+
+  /** The same, of a family that is ranked. */
+  public static final char RANKED_MEMBER = '\u001e';
+
   private final State state;
   private final Group group;
   private final long[] entry = new long[IdTable.STRIDE];
@@ -26,6 +34,26 @@ public final class CounterTurn {
   CounterTurn(State state, Group group) {
     this.state = state;
     this.group = group;
+  }
+
+  /**
+   * Most bytes of log that some changes write.
+   *
+   * @param changes of counters
+   * @param namesLength length of all their names, in chars, together
+   */
+  public static int bytesMax(int changes, int namesLength) {
+    return CHANGE_BYTES_MAX * changes + 3 * namesLength;
+  }
+
+  /** Whether changes that write so many bytes are sure to fit now. */
+  public boolean fits(int bytes) {
+    return group.fits(bytes);
+  }
+
+  /** Whether this is the name of a member of a family, and no counter for itself. */
+  public static boolean isMember(String name) {
+    return name.indexOf(MEMBER) >= 0 || name.indexOf(RANKED_MEMBER) >= 0;
   }
 
   /** The engine's time, in milliseconds since 1970; never goes back. */
@@ -37,10 +65,78 @@ public final class CounterTurn {
     return ordinal >= 0 && state.counters.isAlive(ordinal, state.timeMillis);
   }
 
-  /** The value; empty if it was never written, was removed or has expired. */
+  /** The value; empty if it was never written, was removed, has expired, or holds a text. */
   public OptionalLong get(String counter) {
     int ordinal = state.counters.find(counter);
-    return isAlive(ordinal) ? OptionalLong.of(state.counters.value(ordinal)) : OptionalLong.empty();
+    return isNumber(ordinal)
+        ? OptionalLong.of(state.counters.value(ordinal))
+        : OptionalLong.empty();
+  }
+
+  private boolean isNumber(int ordinal) {
+    return isAlive(ordinal) && state.counters.text(ordinal) == null;
+  }
+
+  /** Whether there is a counter, or a text in its place. */
+  public boolean exists(String counter) {
+    return isAlive(state.counters.find(counter));
+  }
+
+  /** The text that is in a counter's place; null if there is none. Not to be changed. */
+  public byte @Nullable [] text(String counter) {
+    int ordinal = state.counters.find(counter);
+    return isAlive(ordinal) ? state.counters.text(ordinal) : null;
+  }
+
+  /**
+   * Puts a text in a counter's place; it keeps its expiry.
+   *
+   * @param text not to be changed from now on; counts for {@link #bytesMax} as a name does
+   */
+  public void setText(String counter, byte[] text) {
+    int ordinal = writable(state.counters.find(counter), counter);
+    state.counters.setText(ordinal, text);
+    group.text(ordinal, text);
+  }
+
+  /** A number that is another one after every change, and after every start; 0 for no counter. */
+  public long version(String counter) {
+    int ordinal = state.counters.find(counter);
+    return isAlive(ordinal) ? state.counters.version(ordinal) : 0;
+  }
+
+  /**
+   * The place of a counter that there is, as {@link #nameAt} knows it; -1 if there is none, if it
+   * holds a text, or if its name is not ASCII. What is quick where a name is at hand in bytes.
+   */
+  public int placeOf(byte[] name, int from, int length) {
+    int ordinal = state.counters.find(name, from, length);
+    return isNumber(ordinal) ? ordinal : -1;
+  }
+
+  /** The value of the counter at a place that {@link #placeOf} told. */
+  public long valueAt(int place) {
+    return state.counters.value(place);
+  }
+
+  /**
+   * Adds to the counter at a place that {@link #placeOf} told.
+   *
+   * @return whether it did: false if 64 bits do not suffice
+   */
+  public boolean addAt(int place, long delta) {
+    long value = state.counters.value(place);
+    long after = value + delta;
+    if (((value ^ after) & (delta ^ after)) < 0) {
+      return false;
+    }
+    group.requireWritable();
+    if (!state.watched.isEmpty()) {
+      changed(Objects.requireNonNull(state.counters.name(place)));
+    }
+    state.counters.set(place, after);
+    group.plain(place);
+    return true;
   }
 
   /** When it stops to exist, in milliseconds since 1970; 0 for never, or if there is none. */
@@ -90,12 +186,28 @@ public final class CounterTurn {
     if (id != null && ordinal >= 0 && seen(id, ordinal)) {
       return repeated(add, ordinal);
     }
+    requireNumber(ordinal, add.counter());
     long value = isAlive(ordinal) ? state.counters.value(ordinal) : 0;
     Refusal why = Refusal.of(value, add.delta(), add.bounds());
     if (why != null) {
       return new AddResult.Refused(why, value);
     }
     return apply(add, ordinal, value + add.delta());
+  }
+
+  /**
+   * Makes sure that a counter holds no text.
+   *
+   * @throws IllegalArgumentException if it does
+   */
+  void requireNumber(String counter) {
+    requireNumber(state.counters.find(counter), counter);
+  }
+
+  private void requireNumber(int ordinal, String counter) {
+    if (isAlive(ordinal) && state.counters.text(ordinal) != null) {
+      throw new IllegalArgumentException(counter + " holds a text, not a number");
+    }
   }
 
   private boolean seen(RequestId id, int ordinal) {

@@ -36,8 +36,8 @@ import org.slf4j.LoggerFactory;
  * technique; the two keep to themselves: a counter of the one is not a counter of the other.
  *
  * <p>Counters, items and the newest request ids are in memory; everything is on disk. A call
- * returns when what it did, or saw, has reached the disk. Thread-safe; many callers at once share a
- * sync.
+ * returns when what it did, or saw, has reached the disk, unless the {@link Durability} says
+ * otherwise. Thread-safe; many callers at once share a sync.
  */
 public final class Engine implements EmbeddedEngine {
   /** What it promises, and what it costs. */
@@ -70,6 +70,7 @@ public final class Engine implements EmbeddedEngine {
   private final Committer committer;
   private final Checkpointer checkpointer;
   private final EngineDriver driver;
+  private final @Nullable LogSyncer syncer;
   private boolean closed;
 
   private Engine(
@@ -97,6 +98,10 @@ public final class Engine implements EmbeddedEngine {
         new Checkpointer(
             disk, directory, found.identity(), options, committer, log, highWater, logBytes);
     this.driver = new EngineDriver(committer);
+    this.syncer =
+        options.durability() instanceof Durability.Interval interval
+            ? new LogSyncer(committer, interval.every())
+            : null;
   }
 
   /** What an engine is able to do as a store. */
@@ -314,6 +319,9 @@ public final class Engine implements EmbeddedEngine {
       return;
     }
     closed = true;
+    if (syncer != null) {
+      syncer.close();
+    }
     try {
       checkpointer.close();
       if (committer.stopped() == null && checkpointer.logBytes() > LOG_BYTES_LEFT_MAX) {
@@ -354,13 +362,8 @@ public final class Engine implements EmbeddedEngine {
     }
 
     @Override
-    public int changesMax() {
-      return 1;
-    }
-
-    @Override
-    public int namesLength() {
-      return counter.length();
+    public int bytesMax(CounterTurn turn) {
+      return CounterTurn.bytesMax(1, counter.length());
     }
 
     @Override
@@ -385,7 +388,9 @@ public final class Engine implements EmbeddedEngine {
     @Override
     boolean run(State state, Group group) {
       int ordinal = state.counters.find(counter);
-      if (ordinal >= 0 && state.counters.isAlive(ordinal, state.timeMillis)) {
+      if (ordinal >= 0
+          && state.counters.isAlive(ordinal, state.timeMillis)
+          && state.counters.text(ordinal) == null) {
         reading = Optional.of(Reading.exact(state.counters.value(ordinal)));
       }
       return true;
@@ -417,7 +422,9 @@ public final class Engine implements EmbeddedEngine {
           page = new CounterPage(found, Optional.of(found.getLast().name()));
           return true;
         }
-        if (!state.counters.isAlive(each.getValue(), state.timeMillis)) {
+        if (!state.counters.isAlive(each.getValue(), state.timeMillis)
+            || state.counters.text(each.getValue()) != null
+            || CounterTurn.isMember(each.getKey())) {
           continue;
         }
         long value = state.counters.value(each.getValue());

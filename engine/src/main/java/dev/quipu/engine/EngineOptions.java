@@ -12,6 +12,7 @@ import java.time.Duration;
  * @param checkpointBytes log after which a snapshot is taken
  * @param idsInMemoryMax request ids kept in memory, at 55 to 80 bytes each, before they are sealed
  *     to disk; 1,024 to 32 Mi. Four times as many while the disk is slow.
+ * @param durability when what was counted has reached the disk
  * @param callDeadline longest wait for the answer to one call
  * @param clock what tells the time
  */
@@ -20,6 +21,7 @@ public record EngineOptions(
     int segmentBytes,
     long checkpointBytes,
     int idsInMemoryMax,
+    Durability durability,
     Duration callDeadline,
     Clock clock) {
   private static final Duration WINDOW_MIN = Duration.ofSeconds(1);
@@ -52,13 +54,14 @@ public record EngineOptions(
     }
   }
 
-  /** A window of 24 h, segments of 64 MiB, a snapshot every 128 MiB, 2 Mi ids, 10 s. */
+  /** A window of 24 h, segments of 64 MiB, a snapshot every 128 MiB, 2 Mi ids, fsync, 10 s. */
   public static EngineOptions defaults() {
     return new EngineOptions(
         Duration.ofHours(24),
         64 << 20,
         256L << 20,
         2 << 20,
+        Durability.FSYNC,
         Duration.ofSeconds(10),
         Clock.system());
   }
@@ -66,23 +69,31 @@ public record EngineOptions(
   /** The same with another window. */
   public EngineOptions withWindow(Duration other) {
     return new EngineOptions(
-        other, segmentBytes, checkpointBytes, idsInMemoryMax, callDeadline, clock);
+        other, segmentBytes, checkpointBytes, idsInMemoryMax, durability, callDeadline, clock);
   }
 
   /** The same with other sizes of the log. */
   public EngineOptions withLog(int segment, long checkpoint) {
-    return new EngineOptions(window, segment, checkpoint, idsInMemoryMax, callDeadline, clock);
+    return new EngineOptions(
+        window, segment, checkpoint, idsInMemoryMax, durability, callDeadline, clock);
   }
 
   /** The same with another number of ids in memory. */
   public EngineOptions withIdsInMemoryMax(int other) {
-    return new EngineOptions(window, segmentBytes, checkpointBytes, other, callDeadline, clock);
+    return new EngineOptions(
+        window, segmentBytes, checkpointBytes, other, durability, callDeadline, clock);
+  }
+
+  /** The same with another durability. */
+  public EngineOptions withDurability(Durability other) {
+    return new EngineOptions(
+        window, segmentBytes, checkpointBytes, idsInMemoryMax, other, callDeadline, clock);
   }
 
   /** The same with another clock. */
   public EngineOptions withClock(Clock other) {
     return new EngineOptions(
-        window, segmentBytes, checkpointBytes, idsInMemoryMax, callDeadline, other);
+        window, segmentBytes, checkpointBytes, idsInMemoryMax, durability, callDeadline, other);
   }
 
   private static IllegalArgumentException outside(

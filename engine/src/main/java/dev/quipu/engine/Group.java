@@ -73,6 +73,12 @@ final class Group {
     Records.name(out, ordinal, name);
   }
 
+  /** A counter now holds a text. */
+  void text(int ordinal, byte[] text) {
+    commands++;
+    Records.text(out, ordinal, text);
+  }
+
   /** A counter stops to exist at another time than before. */
   void expires(int ordinal, long atMillis) {
     commands++;
@@ -119,6 +125,9 @@ final class Group {
     Arrays.sort(dirty, 0, dirtyCount);
     for (int i = 0; i < dirtyCount; i++) {
       if (i == 0 || dirty[i] != dirty[i - 1]) {
+        if (state.counters.text(dirty[i]) != null) {
+          continue; // its record was written at once
+        }
         if (state.counters.isWritten(dirty[i])) {
           Records.value(out, dirty[i], state.counters.value(dirty[i]));
         } else {

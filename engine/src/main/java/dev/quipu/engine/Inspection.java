@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * Looks into a data directory that no engine has open, and keeps what is whole of a damaged one.
@@ -196,13 +195,9 @@ public final class Inspection {
         snapshot.idFile(file);
       }
       for (int i = 0; i < state.counters.size(); i++) {
-        String name = state.counters.name(i);
-        if (name != null) {
-          snapshot.counter(
-              i,
-              name,
-              state.counters.isWritten(i) ? Optional.of(state.counters.value(i)) : Optional.empty(),
-              state.counters.expiresAt(i));
+        CounterTable.Content content = state.counters.content(i);
+        if (content != null) {
+          snapshot.counter(i, content);
         }
       }
       Key after = null;

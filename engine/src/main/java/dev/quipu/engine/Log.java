@@ -61,6 +61,7 @@ final class Log implements AutoCloseable {
   private final Thread preparer;
   private @Nullable SteadyFile file;
   private int position;
+  private boolean dirty; // frames were written that were not synced
   private boolean spareWanted;
   private int spareFailures; // guarded by lock
   private @Nullable IOException lastFailure; // guarded by lock
@@ -176,19 +177,31 @@ final class Log implements AutoCloseable {
   }
 
   /**
-   * Writes a frame and returns when it has reached the disk.
+   * Writes a frame.
    *
    * @param number the number of the frame
+   * @param isSynced whether to return only when it has reached the disk
    */
-  void append(ByteBuffer frame, long number) throws IOException {
+  void append(ByteBuffer frame, long number, boolean isSynced) throws IOException {
     if (segmentBytes - position < frame.remaining()) {
       roll(lastNumber() + 1, number);
     }
     SteadyFile current = Objects.requireNonNull(file);
     int length = frame.remaining();
     current.write(frame, position);
-    current.sync();
     position += length;
+    dirty = true;
+    if (isSynced) {
+      sync();
+    }
+  }
+
+  /** Returns when all frames have reached the disk. */
+  void sync() throws IOException {
+    if (dirty) {
+      Objects.requireNonNull(file).sync();
+      dirty = false;
+    }
   }
 
   /** Segments in use. */
@@ -256,6 +269,7 @@ final class Log implements AutoCloseable {
       spare = prepare();
     }
     if (file != null) {
+      sync(); // no frame may follow on the disk where an earlier one is missing
       file.close();
     }
     try (SteadyFile next = new SteadyFile(disk, spare)) {

@@ -26,6 +26,7 @@ import java.util.Set;
  *   SEAL          ordinal, high, low     request high-low will never apply
  *   EXPIRES       ordinal, milliseconds  it stops to exist then; 0 for never
  *   GONE          ordinal                it was removed
+ *   TEXT          ordinal, length, bytes it holds these bytes, and no number
  *   ITEM          key, version, expiry, fields        the item is now this
  *   NO_ITEM       key                    there is no such item
  *   START, ID_FILE, END                  in snapshots only: see Snapshot
@@ -49,6 +50,7 @@ final class Records {
   static final byte END = 10;
   static final byte EXPIRES = 11;
   static final byte GONE = 12;
+  static final byte TEXT = 13;
 
   /** Most bytes of a record of a counter but NAME, and of NAME besides its text. */
   static final int COUNTER_RECORD_BYTES_MAX = 64;
@@ -72,6 +74,8 @@ final class Records {
     void expires(int ordinal, long atMillis);
 
     void gone(int ordinal);
+
+    void text(int ordinal, byte[] text);
 
     void item(Key key, Optional<Item> item);
 
@@ -97,6 +101,7 @@ final class Records {
         case SEAL -> reader.seal((int) unsigned(in), in.getLong(), in.getLong());
         case EXPIRES -> reader.expires((int) unsigned(in), signed(in));
         case GONE -> reader.gone((int) unsigned(in));
+        case TEXT -> reader.text((int) unsigned(in), bytes(in));
         case ITEM -> {
           Item item = item(in);
           reader.item(item.key(), Optional.of(item));
@@ -141,6 +146,12 @@ final class Records {
 
   static void gone(ByteBuffer out, int ordinal) {
     unsigned(out.put(GONE), ordinal);
+  }
+
+  static void text(ByteBuffer out, int ordinal, byte[] text) {
+    unsigned(out.put(TEXT), ordinal);
+    unsigned(out, text.length);
+    out.put(text);
   }
 
   static void item(ByteBuffer out, Item item) {
@@ -256,9 +267,13 @@ final class Records {
   }
 
   static String text(ByteBuffer in) {
+    return new String(bytes(in), StandardCharsets.UTF_8);
+  }
+
+  private static byte[] bytes(ByteBuffer in) {
     byte[] bytes = new byte[(int) unsigned(in)];
     in.get(bytes);
-    return new String(bytes, StandardCharsets.UTF_8);
+    return bytes;
   }
 
   static void signed(ByteBuffer out, long value) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  *   START    the log goes on with this frame, before which there were so many commands; the time
  *   ID_FILE  name of a file of request ids that belongs to it, its newest time; one each
- *   NAME, VALUE, ITEM   as in the log
+ *   NAME, VALUE, TEXT, EXPIRES, ITEM   as in the log
  *   END      the last frame of the log that the snapshot may know of
  *
  * It is taken in pieces while writes go on, so pieces tell of different moments. That does not
@@ -108,15 +108,19 @@ final class Snapshot implements AutoCloseable {
     Records.unsigned(out, idFile.newestMillis());
   }
 
-  /** One counter; {@code value} only if it was written; {@code expiresAt} is 0 for never. */
-  void counter(int ordinal, String name, Optional<Long> value, long expiresAt) throws IOException {
-    room(3 * Records.COUNTER_RECORD_BYTES_MAX + 3 * name.length());
-    Records.name(out, ordinal, name);
-    if (value.isPresent()) {
-      Records.value(out, ordinal, value.get());
+  /** One counter, as it was when it was looked at. */
+  void counter(int ordinal, CounterTable.Content content) throws IOException {
+    byte[] text = content.text;
+    int textLength = text == null ? 0 : text.length;
+    room(4 * Records.COUNTER_RECORD_BYTES_MAX + 3 * content.name.length() + textLength);
+    Records.name(out, ordinal, content.name);
+    if (text != null) {
+      Records.text(out, ordinal, text);
+    } else if (content.isWritten) {
+      Records.value(out, ordinal, content.value);
     }
-    if (expiresAt != 0) {
-      Records.expires(out, ordinal, expiresAt);
+    if (content.expiresAt != 0) {
+      Records.expires(out, ordinal, content.expiresAt);
     }
   }
 
@@ -250,6 +254,11 @@ final class Snapshot implements AutoCloseable {
     @Override
     public void gone(int ordinal) {
       throw new IllegalStateException("a removal in a snapshot");
+    }
+
+    @Override
+    public void text(int ordinal, byte[] text) {
+      state.text(ordinal, text);
     }
 
     @Override

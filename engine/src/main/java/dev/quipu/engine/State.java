@@ -72,6 +72,11 @@ final class State implements Records.Reader {
   }
 
   @Override
+  public void text(int ordinal, byte[] text) {
+    counters.setText(ordinal, text);
+  }
+
+  @Override
   public void item(Key key, Optional<Item> item) {
     items.set(key, item);
   }

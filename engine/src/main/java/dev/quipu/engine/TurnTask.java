@@ -16,8 +16,7 @@ final class TurnTask extends Task {
     CounterTurn turn = new CounterTurn(state, group);
     while (done < operations.size()) {
       Operation operation = operations.get(done);
-      int needed =
-          CounterTurn.CHANGE_BYTES_MAX * operation.changesMax() + 3 * operation.namesLength();
+      int needed = operation.bytesMax(turn);
       if (group.canEverFit(needed) && !group.fits(needed)) {
         return false;
       }
@@ -26,10 +25,13 @@ final class TurnTask extends Task {
           throw new IllegalArgumentException("more changes than fit into one commit");
         }
         operation.on(turn);
+        if (operation.isDone()) {
+          done++;
+        }
       } catch (RuntimeException e) {
         operation.failed(e);
+        done++;
       }
-      done++;
     }
     return true;
   }

@@ -44,13 +44,8 @@ final class CounterTurnTest {
     }
 
     @Override
-    public int changesMax() {
-      return 8;
-    }
-
-    @Override
-    public int namesLength() {
-      return 64;
+    public int bytesMax(CounterTurn turn) {
+      return CounterTurn.bytesMax(8, 64);
     }
 
     @Override

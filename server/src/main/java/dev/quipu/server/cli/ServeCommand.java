@@ -13,6 +13,7 @@ import dev.quipu.presence.Presence;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
+import dev.quipu.server.net.PortOptions;
 import dev.quipu.server.resp.RespServer;
 import dev.quipu.store.Store;
 import dev.quipu.store.Sweeper;
@@ -233,14 +234,11 @@ final class ServeCommand implements Callable<Integer> {
     if (!(opened.services.quipu().counters() instanceof Engine engine)) {
       throw new IllegalArgumentException("--resp is for the engine alone");
     }
-    return RespServer.start(
-        engine,
-        options.bind(),
-        port,
-        options.token(),
-        options.connectionsMax(),
-        QuipuCommand.version(),
-        Clock.system());
+    PortOptions at =
+        PortOptions.at(port)
+            .reachable(options.bind(), options.token(), Optional.empty())
+            .within(options.connectionsMax());
+    return RespServer.start(at, engine, QuipuCommand.version(), Clock.system());
   }
 
   private static void checkPort(String option, int port) {

@@ -1,6 +1,7 @@
 package dev.quipu.server.http;
 
 import dev.quipu.server.net.Listener;
+import dev.quipu.server.net.Transport;
 import dev.quipu.time.Clock;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -62,7 +63,7 @@ public final class HttpServer implements AutoCloseable {
 
   private Channel listen() throws IOException {
     try {
-      return Listener.listen(loops, options.bind(), options.port(), this::accept);
+      return Listener.listen(loops, Transport.NIO, options.bind(), options.port(), this::accept);
     } catch (IOException e) {
       loops.shutdownGracefully(0, 0, TimeUnit.SECONDS);
       executor.shutdown();

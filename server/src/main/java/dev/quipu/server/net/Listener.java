@@ -7,7 +7,6 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.function.Consumer;
@@ -21,20 +20,26 @@ public final class Listener {
   /**
    * Starts to listen.
    *
+   * @param transport the one that the loops were made for
    * @param port 0 picks one
    * @param accept takes each connection
    * @throws IOException if the address cannot be bound
    */
   public static Channel listen(
-      EventLoopGroup loops, String bind, int port, Consumer<SocketChannel> accept)
+      EventLoopGroup loops,
+      Transport transport,
+      String bind,
+      int port,
+      Consumer<SocketChannel> accept)
       throws IOException {
     ServerBootstrap bootstrap =
         new ServerBootstrap()
             .group(loops)
-            .channel(NioServerSocketChannel.class)
+            .channel(transport.channel())
             .option(ChannelOption.SO_BACKLOG, BACKLOG)
             .option(ChannelOption.SO_REUSEADDR, true)
             .childOption(ChannelOption.TCP_NODELAY, true)
+            .childOption(ChannelOption.SO_KEEPALIVE, true)
             .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
             .childHandler(
                 new ChannelInitializer<SocketChannel>() {

@@ -7,13 +7,27 @@ import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.net.StoredText;
 import dev.quipu.server.resp.Arguments.Refused;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 
 /** Commands that count, read, set and remove. */
 final class CounterCommands {
+  private static final RespCommand GET =
+      RespCommand.reads("get", 2, 1, "key", "Reads.", (turn, words) -> value(turn, words.key(1)));
+  private static final RespCommand INCRBY =
+      RespCommand.writes(
+          "incrby",
+          3,
+          1,
+          1,
+          "key increment",
+          "Adds a number.",
+          (turn, words) -> add(turn, words.key(1), words.number(2)));
+  private static final byte[] NO_WORD = {};
   private static final String WOULD_OVERFLOW = "ERR increment or decrement would overflow";
 
   private CounterCommands() {}
@@ -24,14 +38,7 @@ final class CounterCommands {
             "incr", 2, 1, 1, "key", "Adds 1.", (turn, words) -> add(turn, words.key(1), 1)),
         RespCommand.writes(
             "decr", 2, 1, 1, "key", "Takes 1.", (turn, words) -> add(turn, words.key(1), -1)),
-        RespCommand.writes(
-            "incrby",
-            3,
-            1,
-            1,
-            "key increment",
-            "Adds a number.",
-            (turn, words) -> add(turn, words.key(1), words.number(2))),
+        INCRBY,
         RespCommand.writes(
             "decrby", 3, 1, 1, "key decrement", "Takes a number.", CounterCommands::decrementBy),
         RespCommand.writes(
@@ -43,17 +50,17 @@ final class CounterCommands {
                 + " [EX s | PX ms | EXAT s | PXAT ms | PERSIST] [ENX]",
             "Adds within bounds; tells the value and what was added.",
             IncrementWithin::run),
-        RespCommand.reads(
-            "get", 2, 1, "key", "Reads.", (turn, words) -> value(turn.get(words.key(1)))),
+        GET,
         RespCommand.reads("mget", -2, -1, "key [key ...]", "Reads several.", CounterCommands::many),
         RespCommand.writes(
-            "set",
-            -3,
-            1,
-            1,
-            "key number [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]",
-            "Sets a counter.",
-            SetCommand::run),
+                "set",
+                -3,
+                1,
+                1,
+                "key number [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]",
+                "Sets a counter.",
+                SetCommand::run)
+            .onWholeKeys(),
         RespCommand.writes(
             "setnx",
             3,
@@ -64,43 +71,44 @@ final class CounterCommands {
             (turn, words) -> {
               String key = words.key(1);
               long number = SetCommand.number(words, 2);
-              boolean isNew = turn.get(key).isEmpty();
+              boolean isNew = Kind.of(turn, key) == Kind.NONE;
               if (isNew) {
                 turn.set(key, number);
               }
               return Reply.of(isNew);
             }),
         RespCommand.writes(
-            "setex",
-            4,
-            1,
-            1,
-            "key seconds number",
-            "Sets a counter that expires.",
-            (turn, words) -> SetCommand.expiring(turn, words, "EX", "setex")),
+                "setex",
+                4,
+                1,
+                1,
+                "key seconds number",
+                "Sets a counter that expires.",
+                (turn, words) -> SetCommand.expiring(turn, words, "EX", "setex"))
+            .onWholeKeys(),
         RespCommand.writes(
-            "psetex",
-            4,
-            1,
-            1,
-            "key milliseconds number",
-            "Sets a counter that expires.",
-            (turn, words) -> SetCommand.expiring(turn, words, "PX", "psetex")),
+                "psetex",
+                4,
+                1,
+                1,
+                "key milliseconds number",
+                "Sets a counter that expires.",
+                (turn, words) -> SetCommand.expiring(turn, words, "PX", "psetex"))
+            .onWholeKeys(),
         RespCommand.writes(
-            "getset",
-            3,
-            1,
-            1,
-            "key number",
-            "Sets a counter, and tells what it was.",
-            (turn, words) -> {
-              String key = words.key(1);
-              OptionalLong was = turn.get(key);
-              long number = SetCommand.number(words, 2);
-              turn.set(key, number);
-              turn.expire(key, 0);
-              return value(was);
-            }),
+                "getset",
+                3,
+                1,
+                1,
+                "key number",
+                "Sets a counter, and tells what it was.",
+                (turn, words) -> {
+                  String key = words.key(1);
+                  Reply was = value(turn, key);
+                  SetCommand.replace(turn, key, SetCommand.number(words, 2), 0);
+                  return was;
+                })
+            .onWholeKeys(),
         RespCommand.writes(
             "getdel",
             2,
@@ -109,22 +117,25 @@ final class CounterCommands {
             "key",
             "Removes a counter, and tells what it was.",
             (turn, words) -> {
-              OptionalLong was = turn.get(words.key(1));
+              Reply was = value(turn, words.key(1));
               turn.remove(words.key(1));
-              return value(was);
+              return was;
             }),
         RespCommand.writes(
-            "mset",
-            -3,
-            -1,
-            2,
-            "key number [key number ...]",
-            "Sets several.",
-            CounterCommands::set),
+                "mset",
+                -3,
+                -1,
+                2,
+                "key number [key number ...]",
+                "Sets several.",
+                CounterCommands::set)
+            .onWholeKeys(),
         RespCommand.writes(
-            "del", -2, -1, 1, "key [key ...]", "Removes counters.", CounterCommands::remove),
+                "del", -2, -1, 1, "key [key ...]", "Removes counters.", CounterCommands::remove)
+            .onWholeKeys(),
         RespCommand.writes(
-            "unlink", -2, -1, 1, "key [key ...]", "Removes counters.", CounterCommands::remove),
+                "unlink", -2, -1, 1, "key [key ...]", "Removes counters.", CounterCommands::remove)
+            .onWholeKeys(),
         RespCommand.reads(
             "exists", -2, -1, "key [key ...]", "Tells how many there are.", CounterCommands::exist),
         RespCommand.reads(
@@ -134,19 +145,17 @@ final class CounterCommands {
             2,
             1,
             "key",
-            "Tells string for a counter, as Redis does.",
-            (turn, words) ->
-                new Reply.Simple(turn.get(words.key(1)).isPresent() ? "string" : "none")),
+            "Tells string for a counter, as Redis does; hash and zset for families of them.",
+            (turn, words) -> new Reply.Simple(Kind.of(turn, words.key(1)).type())),
         RespCommand.reads(
             "strlen",
             2,
             1,
             "key",
-            "Tells how many digits the number has.",
+            "Tells how long the number is, written out.",
             (turn, words) -> {
-              OptionalLong value = turn.get(words.key(1));
-              return new Reply.Number(
-                  value.isEmpty() ? 0 : Long.toString(value.getAsLong()).length());
+              Reply value = value(turn, words.key(1));
+              return new Reply.Number(value instanceof Reply.Bulk bulk ? bulk.length() : 0);
             }),
         RespCommand.writes(
             "quipu.add",
@@ -173,13 +182,37 @@ final class CounterCommands {
             (turn, words) -> outcome(turn.seal(words.key(1), id(words, 2)))));
   }
 
-  static Reply value(OptionalLong value) {
-    return value.isEmpty() ? Replies.NULL : Reply.bulk(Long.toString(value.getAsLong()));
+  /** What GET tells. */
+  static Reply value(CounterTurn turn, String key) {
+    OptionalLong value = turn.get(key);
+    if (value.isPresent()) {
+      return Reply.bulk(Long.toString(value.getAsLong()));
+    }
+    byte[] text = turn.text(key);
+    if (text != null && !StoredText.isSketch(text)) {
+      return new Reply.Bulk(StoredText.content(text));
+    }
+    Kind.require(turn, key, Kind.COUNTER);
+    return Replies.NULL;
+  }
+
+  /** GET, of a name that came in bytes. */
+  static CounterCall get(byte[] name) {
+    return new CounterCall(GET, new Arguments(List.of(NO_WORD, name)));
+  }
+
+  /** INCRBY, of a name that came in bytes. */
+  static CounterCall add(byte[] name, long delta) {
+    byte[] number = Long.toString(delta).getBytes(StandardCharsets.ISO_8859_1);
+    return new CounterCall(INCRBY, new Arguments(List.of(NO_WORD, name, number)));
   }
 
   private static Reply add(CounterTurn turn, String key, long delta) {
+    OptionalLong value = turn.get(key);
+    if (value.isEmpty()) {
+      Kind.requireNumber(turn, key);
+    }
     if (delta == 0) {
-      OptionalLong value = turn.get(key);
       if (value.isEmpty()) {
         turn.set(key, 0); // Redis makes a key of it
       }
@@ -204,7 +237,9 @@ final class CounterCommands {
   private static Reply many(CounterTurn turn, Arguments words) {
     List<Reply> values = new ArrayList<>();
     for (int i = 1; i < words.size(); i++) {
-      values.add(value(turn.get(words.key(i))));
+      Kind kind = Kind.of(turn, words.key(i));
+      boolean isText = kind == Kind.COUNTER || kind == Kind.TEXT;
+      values.add(isText ? value(turn, words.key(i)) : Replies.NULL);
     }
     return new Reply.Several(values);
   }
@@ -218,8 +253,7 @@ final class CounterCommands {
       SetCommand.number(words, i + 1);
     }
     for (int i = 1; i < words.size(); i += 2) {
-      turn.set(words.key(i), SetCommand.number(words, i + 1));
-      turn.expire(words.key(i), 0);
+      SetCommand.replace(turn, words.key(i), SetCommand.number(words, i + 1), 0);
     }
     return Replies.OK;
   }
@@ -230,7 +264,7 @@ final class CounterCommands {
     }
     long removed = 0;
     for (int i = 1; i < words.size(); i++) {
-      removed += turn.remove(words.key(i)) ? 1 : 0;
+      removed += Kind.remove(turn, words.key(i)) ? 1 : 0;
     }
     return new Reply.Number(removed);
   }
@@ -238,7 +272,7 @@ final class CounterCommands {
   private static Reply exist(CounterTurn turn, Arguments words) {
     long there = 0;
     for (int i = 1; i < words.size(); i++) {
-      there += turn.get(words.key(i)).isPresent() ? 1 : 0;
+      there += Kind.of(turn, words.key(i)) == Kind.NONE ? 0 : 1;
     }
     return new Reply.Number(there);
   }
@@ -265,6 +299,7 @@ final class CounterCommands {
       }
     }
     long delta = words.number(2);
+    Kind.requireNumber(turn, words.key(1));
     Add add = new Add(words.key(1), delta, new Bounds(floor, ceiling), id(words, 4));
     return switch (turn.add(add)) {
       case AddResult.Applied applied -> added(applied.value(), applied.added(), false);

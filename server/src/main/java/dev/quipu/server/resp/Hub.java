@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.LongAdder;
 final class Hub {
   private final Engine engine;
   private final Optional<String> token;
+  private final boolean mayFlush;
   private final String version;
   private final Clock clock;
   private final long startNanos;
@@ -19,7 +20,8 @@ final class Hub {
   final LongAdder commands = new LongAdder();
   private volatile String address = "";
 
-  Hub(Engine engine, Optional<String> token, String version, Clock clock) {
+  Hub(Engine engine, Optional<String> token, boolean mayFlush, String version, Clock clock) {
+    this.mayFlush = mayFlush;
     this.engine = engine;
     this.token = token;
     this.version = version;
@@ -33,6 +35,11 @@ final class Hub {
 
   Optional<String> token() {
     return token;
+  }
+
+  /** Whether a client may remove all counters by one command. */
+  boolean mayFlush() {
+    return mayFlush;
   }
 
   String version() {

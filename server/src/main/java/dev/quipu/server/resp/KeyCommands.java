@@ -4,7 +4,6 @@ import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.resp.Arguments.Refused;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -26,16 +25,17 @@ final class KeyCommands {
         left("expiretime", 1_000, true, "Tells the second at which it expires."),
         left("pexpiretime", 1, true, "Tells the millisecond at which it expires."),
         RespCommand.writes(
-            "persist",
-            2,
-            1,
-            1,
-            "key",
-            "Makes it stay.",
-            (turn, words) -> {
-              boolean expires = turn.expiresAt(words.key(1)) != 0;
-              return Reply.of(expires && turn.expire(words.key(1), 0));
-            }),
+                "persist",
+                2,
+                1,
+                1,
+                "key",
+                "Makes it stay.",
+                (turn, words) -> {
+                  boolean expires = Kind.expiresAt(turn, words.key(1)) != 0;
+                  return Reply.of(expires && Kind.expire(turn, words.key(1), 0));
+                })
+            .onWholeKeys(),
         RespCommand.writes(
             "getex",
             -2,
@@ -58,7 +58,7 @@ final class KeyCommands {
             1,
             0,
             "",
-            "Tells how many counters there are.",
+            "Tells how many counters there are, those of families among them.",
             (turn, words) -> new Reply.Number(turn.size())),
         RespCommand.reads(
             "randomkey",
@@ -68,19 +68,20 @@ final class KeyCommands {
             "Names a counter: the first.",
             (turn, words) -> {
               List<String> names = turn.names("", 1);
-              return names.isEmpty() ? Replies.NULL : Reply.bulk(names.getFirst());
+              return names.isEmpty() ? Replies.NULL : Reply.bulk(Family.keyOf(names.getFirst()));
             }));
   }
 
   private static RespCommand expire(String name, String unit, String usage) {
     return RespCommand.writes(
-        name,
-        -3,
-        1,
-        1,
-        "key " + usage + " [NX | XX | GT | LT]",
-        "Sets when it expires.",
-        (turn, words) -> expire(turn, words, unit, name));
+            name,
+            -3,
+            1,
+            1,
+            "key " + usage + " [NX | XX | GT | LT]",
+            "Sets when it expires.",
+            (turn, words) -> expire(turn, words, unit, name))
+        .onWholeKeys();
   }
 
   private static Reply expire(CounterTurn turn, Arguments words, String unit, String command) {
@@ -99,19 +100,19 @@ final class KeyCommands {
     }
     String key = words.key(1);
     long at = Expiry.anyAt(turn.nowMillis(), unit, words.number(2), command);
-    if (turn.get(key).isEmpty()) {
+    if (Kind.of(turn, key) == Kind.NONE) {
       return Reply.of(false);
     }
-    long was = turn.expiresAt(key);
+    long was = Kind.expiresAt(turn, key);
     boolean isDone =
         !(options.contains("NX") && was != 0)
             && !(options.contains("XX") && was == 0)
             && !(options.contains("GT") && (was == 0 || at <= was))
             && !(options.contains("LT") && was != 0 && at >= was);
     if (isDone && at <= turn.nowMillis()) {
-      return Reply.of(turn.remove(key));
+      return Reply.of(Kind.remove(turn, key));
     }
-    return Reply.of(isDone && turn.expire(key, at));
+    return Reply.of(isDone && Kind.expire(turn, key, at));
   }
 
   private static RespCommand left(String name, long unit, boolean isAbsolute, String summary) {
@@ -122,10 +123,10 @@ final class KeyCommands {
         "key",
         summary,
         (turn, words) -> {
-          if (turn.get(words.key(1)).isEmpty()) {
+          if (Kind.of(turn, words.key(1)) == Kind.NONE) {
             return new Reply.Number(-2);
           }
-          long at = turn.expiresAt(words.key(1));
+          long at = Kind.expiresAt(turn, words.key(1));
           if (at == 0) {
             return new Reply.Number(-1);
           }
@@ -137,9 +138,9 @@ final class KeyCommands {
 
   private static Reply getAndExpire(CounterTurn turn, Arguments words) {
     String key = words.key(1);
-    OptionalLong value = turn.get(key);
+    Reply value = CounterCommands.value(turn, key);
     if (words.size() == 2) {
-      return CounterCommands.value(value);
+      return value;
     }
     String option = words.word(2);
     long at;
@@ -150,23 +151,25 @@ final class KeyCommands {
     } else {
       throw new Refused(Arguments.SYNTAX);
     }
-    if (value.isPresent() && at != 0 && at <= turn.nowMillis()) {
+    if (at != 0 && at <= turn.nowMillis()) {
       turn.remove(key);
     } else {
       turn.expire(key, at);
     }
-    return CounterCommands.value(value);
+    return value;
   }
 
   private static Reply keys(CounterTurn turn, Arguments words) {
     List<Reply> found = new ArrayList<>();
-    String after = "";
-    List<String> page = turn.names(after, SCANNED_MAX);
+    String last = "";
+    List<String> page = turn.names("", SCANNED_MAX);
     while (!page.isEmpty()) {
       for (String name : page) {
-        if (Glob.matches(words.text(1), name)) {
-          found.add(Reply.bulk(name));
+        String key = Family.keyOf(name);
+        if (!key.equals(last) && Glob.matches(words.text(1), key)) {
+          found.add(Reply.bulk(key));
         }
+        last = key; // members of a family follow each other
       }
       if (found.size() > KEYS_MAX) {
         throw new Refused("ERR more than 100000 keys match: use SCAN");

@@ -15,6 +15,9 @@ sealed interface Reply {
   /** A number. */
   record Number(long value) implements Reply {}
 
+  /** A number that counts as a fraction: RESP3 has a shape of its own for it. */
+  record Score(long value) implements Reply {}
+
   /** Bytes. */
   final class Bulk implements Reply {
     private final byte[] bytes;
@@ -22,6 +25,10 @@ sealed interface Reply {
     /** These, which do not change. */
     Bulk(byte[] bytes) {
       this.bytes = bytes;
+    }
+
+    int length() {
+      return bytes.length;
     }
   }
 
@@ -56,6 +63,14 @@ sealed interface Reply {
       case Simple simple -> line(out, '+', simple.text);
       case Failure failure -> line(out, '-', failure.text);
       case Number number -> Wire.number(out, ':', number.value);
+      case Score score -> {
+        if (protocol == 3) {
+          Wire.number(out, ',', score.value);
+        } else {
+          Wire.number(out, '$', Wire.digits(score.value));
+          Wire.number(out, score.value);
+        }
+      }
       case Bulk bulk -> {
         Wire.number(out, '$', bulk.bytes.length);
         out.writeBytes(bulk.bytes).writeShort(Wire.CRLF);

@@ -16,8 +16,10 @@ import org.jspecify.annotations.Nullable;
  * @param step from one key to the next
  * @param usage its arguments
  * @param summary what it does
- * @param onSession what it does with the connection; null for a command on counters
- * @param onCounters what it does with counters; null for one on the connection
+ * @param isOnWholeKeys whether it may replace or remove all that is under a key
+ * @param onSession what it does with the connection; null for another command
+ * @param onTurn what it does with the connection now, and with counters later; null for another
+ * @param onCounters what it does with counters; null for another command
  */
 record RespCommand(
     String name,
@@ -28,12 +30,21 @@ record RespCommand(
     int step,
     String usage,
     String summary,
+    boolean isOnWholeKeys,
     @Nullable OnSession onSession,
+    @Nullable OnTurn onTurn,
     @Nullable OnCounters onCounters) {
+
+  private static final Set<String> ABOUT_SESSION = Set.of("fast", "noscript");
 
   /** What a command does with the connection it came by. */
   interface OnSession {
     Reply run(Session session, Arguments arguments);
+  }
+
+  /** What a command does with the connection, and then with counters. */
+  interface OnTurn {
+    Later begin(Session session, Arguments arguments);
   }
 
   /** What a command does with counters, in one step. */
@@ -45,7 +56,13 @@ record RespCommand(
   static RespCommand ofSession(
       String name, int arity, String usage, String summary, OnSession onSession) {
     return new RespCommand(
-        name, arity, Set.of("fast", "noscript"), 0, 0, 0, usage, summary, onSession, null);
+        name, arity, ABOUT_SESSION, 0, 0, 0, usage, summary, false, onSession, null, null);
+  }
+
+  /** A command that begins with the connection and ends with counters. */
+  static RespCommand onTurn(String name, int arity, String usage, String summary, OnTurn onTurn) {
+    return new RespCommand(
+        name, arity, ABOUT_SESSION, 0, 0, 0, usage, summary, false, null, onTurn, null);
   }
 
   /** A command that reads counters, from the first word on. */
@@ -61,6 +78,8 @@ record RespCommand(
         first,
         usage,
         summary,
+        false,
+        null,
         null,
         onCounters);
   }
@@ -83,8 +102,46 @@ record RespCommand(
         step,
         usage,
         summary,
+        false,
+        null,
         null,
         onCounters);
+  }
+
+  /** The same, of one that may replace or remove all that is under a key. */
+  RespCommand onWholeKeys() {
+    return new RespCommand(
+        name,
+        arity,
+        flags,
+        firstKey,
+        lastKey,
+        step,
+        usage,
+        summary,
+        true,
+        onSession,
+        onTurn,
+        onCounters);
+  }
+
+  /** Most bytes of log that it writes. */
+  int bytesMax(CounterTurn turn, Arguments arguments) {
+    if (!isWrite()) {
+      return 0;
+    }
+    int changes = arguments.size();
+    int length = 0;
+    for (int i = 1; i < arguments.size(); i++) {
+      length += arguments.bytes(i).length;
+    }
+    if (isOnWholeKeys) {
+      int last = lastKey < 0 ? arguments.size() - 1 : lastKey;
+      for (int i = firstKey; i <= last; i += step) {
+        changes += Family.size(turn, arguments.text(i));
+      }
+    }
+    return CounterTurn.bytesMax(changes, length);
   }
 
   /** Whether so many words may be. */
@@ -120,6 +177,6 @@ record RespCommand(
             Reply.bulk("summary"),
             Reply.bulk(summary),
             Reply.bulk("group"),
-            Reply.bulk(onSession == null ? "counters" : "connection")));
+            Reply.bulk(onCounters == null ? "connection" : "counters")));
   }
 }

@@ -20,6 +20,7 @@ final class RespCommands {
     List<RespCommand> all = new ArrayList<>(CounterCommands.all());
     all.addAll(KeyCommands.all());
     all.addAll(SessionCommands.all());
+    all.addAll(Transactions.all());
     Map<String, RespCommand> byName = new HashMap<>();
     all.forEach(each -> byName.put(each.name(), each));
     return byName;

@@ -2,13 +2,15 @@ package dev.quipu.server.resp;
 
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.resp.Arguments.Refused;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * SCAN. A cursor is the place of a counter, which never changes: what is there all the time is told
- * once.
+ * once, and a family of counters at least once.
  */
 final class Scanning {
   private static final int COUNT = 10;
@@ -21,7 +23,7 @@ final class Scanning {
     long cursor = cursor(words);
     String pattern = "*";
     long count = COUNT;
-    boolean isOurs = true;
+    String type = "";
     for (int i = 2; i < words.size(); i += 2) {
       if (i + 1 == words.size()) {
         throw new Refused(Arguments.SYNTAX);
@@ -29,7 +31,7 @@ final class Scanning {
       switch (words.word(i)) {
         case "MATCH" -> pattern = words.text(i + 1);
         case "COUNT" -> count = words.number(i + 1);
-        case "TYPE" -> isOurs = words.text(i + 1).equalsIgnoreCase("string");
+        case "TYPE" -> type = words.text(i + 1).toLowerCase(Locale.ROOT);
         default -> throw new Refused(Arguments.SYNTAX);
       }
     }
@@ -37,15 +39,21 @@ final class Scanning {
       throw new Refused(Arguments.SYNTAX);
     }
     int end = (int) Math.min(cursor + Math.min(count, COUNT_MAX), turn.places());
-    List<Reply> found = new ArrayList<>();
+    Set<String> found = new LinkedHashSet<>(); // a family once, however many of it are here
     for (int place = (int) Math.min(cursor, end); place < end; place++) {
       Optional<String> name = turn.nameAt(place);
-      if (isOurs && name.isPresent() && Glob.matches(pattern, name.get())) {
-        found.add(Reply.bulk(name.get()));
+      String key = name.map(Family::keyOf).orElse("");
+      if (!key.isEmpty()
+          && Glob.matches(pattern, key)
+          && (type.isEmpty() || Kind.of(turn, key).type().equals(type))) {
+        found.add(key);
       }
     }
     long next = end < turn.places() ? end : 0;
-    return new Reply.Several(List.of(Reply.bulk(Long.toString(next)), new Reply.Several(found)));
+    return new Reply.Several(
+        List.of(
+            Reply.bulk(Long.toString(next)),
+            new Reply.Several(found.stream().map(Reply::bulk).toList())));
   }
 
   private static long cursor(Arguments words) {

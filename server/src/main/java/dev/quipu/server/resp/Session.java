@@ -27,7 +27,7 @@ final class Session {
   String library = "";
   String libraryVersion = "";
   String lastCommand = "";
-  private @Nullable List<CounterCall> queued;
+  private @Nullable List<Later> queued;
   private boolean isBroken;
   private final SortedMap<String, Watched> watched = new TreeMap<>();
 
@@ -77,8 +77,8 @@ final class Session {
     isBroken |= queued != null;
   }
 
-  Reply queue(CounterCall call) {
-    List<CounterCall> calls = queued;
+  Reply queue(Later call) {
+    List<Later> calls = queued;
     if (calls == null) {
       throw new IllegalStateException("no transaction was begun");
     }
@@ -99,8 +99,8 @@ final class Session {
   }
 
   /** The commands of the transaction, which is over; empty if it was spoilt. */
-  Optional<List<CounterCall>> end() {
-    Optional<List<CounterCall>> calls = isBroken ? Optional.empty() : Optional.ofNullable(queued);
+  Optional<List<Later>> end() {
+    Optional<List<Later>> calls = isBroken ? Optional.empty() : Optional.ofNullable(queued);
     queued = null;
     return calls;
   }

@@ -71,8 +71,6 @@ final class SessionCommands {
                     ? Replies.OK
                     : new Reply.Failure("ERR DB index is out of range")),
         RespCommand.ofSession(
-            "reset", 1, "", "Makes the connection as new.", SessionCommands::ofTransaction),
-        RespCommand.ofSession(
             "client",
             -2,
             "subcommand",
@@ -99,25 +97,7 @@ final class SessionCommands {
                   List.of(
                       Reply.bulk(Long.toString(millis / 1_000)),
                       Reply.bulk(Long.toString(millis % 1_000 * 1_000))));
-            }),
-        RespCommand.ofSession(
-            "multi", 1, "", "Begins a transaction.", (session, words) -> session.begin()),
-        RespCommand.ofSession(
-            "discard", 1, "", "Gives a transaction up.", (session, words) -> session.discard()),
-        RespCommand.ofSession("exec", 1, "", "Does a transaction.", SessionCommands::ofTransaction),
-        RespCommand.ofSession(
-            "watch",
-            -2,
-            "key [key ...]",
-            "Does a transaction only if these did not change.",
-            SessionCommands::ofTransaction),
-        RespCommand.ofSession(
-            "unwatch", 1, "", "Watches nothing.", SessionCommands::ofTransaction));
-  }
-
-  /** What the connection does itself, on a turn. */
-  private static Reply ofTransaction(Session session, Arguments words) {
-    throw new IllegalStateException(words.text(0) + " is done by the connection");
+            }));
   }
 
   private static Reply hello(Session session, Arguments words) {

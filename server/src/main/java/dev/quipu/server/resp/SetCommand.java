@@ -2,7 +2,6 @@ package dev.quipu.server.resp;
 
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.resp.Arguments.Refused;
-import java.util.OptionalLong;
 
 /** SET and its options, on numbers. */
 final class SetCommand {
@@ -48,26 +47,28 @@ final class SetCommand {
   }
 
   private Reply set(CounterTurn turn, String key, long number) {
-    OptionalLong was = turn.get(key);
-    boolean isDone = was.isEmpty() ? !ifPresent : !ifAbsent;
+    Reply was = tells ? CounterCommands.value(turn, key) : Replies.NULL;
+    boolean isDone = Kind.of(turn, key) == Kind.NONE ? !ifPresent : !ifAbsent;
     if (isDone) {
-      turn.set(key, number);
-      if (!keeps) {
-        turn.expire(key, expiresAt);
-      }
+      replace(turn, key, number, keeps ? Kind.expiresAt(turn, key) : expiresAt);
     }
-    if (tells) {
-      return CounterCommands.value(was);
+    return tells || !isDone ? was : Replies.OK;
+  }
+
+  /** Sets a counter, whatever was under its key. */
+  static void replace(CounterTurn turn, String key, long number, long expiresAt) {
+    if (turn.get(key).isEmpty()) {
+      Kind.remove(turn, key);
     }
-    return isDone ? Replies.OK : Replies.NULL;
+    turn.set(key, number);
+    turn.expire(key, expiresAt);
   }
 
   /** SETEX and PSETEX. */
   static Reply expiring(CounterTurn turn, Arguments words, String unit, String command) {
     long at = Expiry.at(turn.nowMillis(), unit, words.number(2), command);
     String key = words.key(1);
-    turn.set(key, number(words, 3));
-    turn.expire(key, at);
+    replace(turn, key, number(words, 3), at);
     return Replies.OK;
   }
 

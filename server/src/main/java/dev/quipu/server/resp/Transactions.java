@@ -1,7 +1,6 @@
 package dev.quipu.server.resp;
 
 import dev.quipu.engine.CounterTurn;
-import dev.quipu.engine.Operation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -13,87 +12,90 @@ final class Transactions {
 
   private Transactions() {}
 
-  /** EXEC, on its way through the engine. */
-  static final class Exec implements Operation {
-    private final Session session;
-    private final Optional<List<CounterCall>> calls;
-    private Reply reply = Replies.NULL_ARRAY;
-
-    /**
-     * Of a session.
-     *
-     * @param calls the commands; empty if one of them was wrong
-     */
-    Exec(Session session, Optional<List<CounterCall>> calls) {
-      this.session = session;
-      this.calls = calls;
-    }
-
-    Reply reply() {
-      return reply;
-    }
-
-    @Override
-    public int changesMax() {
-      return calls.stream().flatMap(List::stream).mapToInt(CounterCall::changesMax).sum();
-    }
-
-    @Override
-    public int namesLength() {
-      return calls.stream().flatMap(List::stream).mapToInt(CounterCall::namesLength).sum();
-    }
-
-    @Override
-    public void on(CounterTurn turn) {
-      boolean isUnchanged = session.unwatch(turn);
-      if (calls.isEmpty()) {
-        reply = new Reply.Failure(ABORTED);
-      } else if (isUnchanged) {
-        List<Reply> replies = new ArrayList<>();
-        for (CounterCall call : calls.get()) {
-          replies.add(call.answer(turn));
-        }
-        reply = new Reply.Several(replies);
-      }
-    }
-
-    @Override
-    public void failed(RuntimeException why) {
-      reply = new Reply.Failure("ERR " + why.getMessage());
-    }
+  static List<RespCommand> all() {
+    return List.of(
+        RespCommand.ofSession(
+            "multi", 1, "", "Begins a transaction.", (session, words) -> session.begin()),
+        RespCommand.onTurn("exec", 1, "", "Does a transaction.", Transactions::execute),
+        RespCommand.onTurn(
+            "discard",
+            1,
+            "",
+            "Gives a transaction up.",
+            (session, words) -> {
+              boolean isQueueing = session.isQueueing();
+              Reply reply = session.discard();
+              return isQueueing ? unwatch(session, reply) : turn -> reply;
+            }),
+        RespCommand.onTurn(
+            "watch",
+            -2,
+            "key [key ...]",
+            "Does a transaction only if these did not change.",
+            Transactions::watch),
+        RespCommand.onTurn(
+            "unwatch", 1, "", "Watches nothing.", (session, words) -> unwatch(session, Replies.OK)),
+        RespCommand.onTurn(
+            "reset",
+            1,
+            "",
+            "Makes the connection as new.",
+            (session, words) -> {
+              session.reset();
+              return unwatch(session, new Reply.Simple("RESET"));
+            }));
   }
 
-  /** Starts to watch, or ends it, on a turn; an answer goes with it. */
-  static final class Watching implements Operation {
-    private final Session session;
-    private final List<String> counters;
-
-    /** Watches these too; none for an end of all watching. */
-    Watching(Session session, List<String> counters) {
-      this.session = session;
-      this.counters = counters;
+  private static Later execute(Session session, Arguments words) {
+    if (!session.isQueueing()) {
+      return turn -> new Reply.Failure("ERR EXEC without MULTI");
     }
+    return new Exec(session, session.end());
+  }
 
-    @Override
-    public int changesMax() {
-      return 0;
+  private static Later watch(Session session, Arguments words) {
+    if (session.isQueueing()) {
+      return turn -> new Reply.Failure("ERR WATCH inside MULTI is not allowed");
     }
-
-    @Override
-    public int namesLength() {
-      return 0;
+    List<String> counters = new ArrayList<>();
+    for (int i = 1; i < words.size(); i++) {
+      counters.add(words.key(i));
     }
-
-    @Override
-    public void on(CounterTurn turn) {
-      if (counters.isEmpty()) {
-        session.unwatch(turn);
-      }
+    return turn -> {
       counters.forEach(counter -> session.watch(turn, counter));
+      return Replies.OK;
+    };
+  }
+
+  private static Later unwatch(Session session, Reply reply) {
+    return turn -> {
+      session.unwatch(turn);
+      return reply;
+    };
+  }
+
+  /**
+   * EXEC.
+   *
+   * @param calls the commands; empty if one of them was wrong
+   */
+  private record Exec(Session session, Optional<List<Later>> calls) implements Later {
+    @Override
+    public int bytesMax(CounterTurn turn) {
+      return calls.stream().flatMap(List::stream).mapToInt(call -> call.bytesMax(turn)).sum();
     }
 
-    /** Nobody is told: what is not watched fails no transaction. */
     @Override
-    public void failed(RuntimeException why) {}
+    public Reply on(CounterTurn turn) {
+      boolean isUnchanged = session.unwatch(turn);
+      if (calls.isEmpty()) {
+        return new Reply.Failure(ABORTED);
+      }
+      if (!isUnchanged) {
+        return Replies.NULL_ARRAY;
+      }
+      return new Reply.Several(
+          calls.get().stream().map(call -> Answered.reply(call, turn)).toList());
+    }
   }
 }

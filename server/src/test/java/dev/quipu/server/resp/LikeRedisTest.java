@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.net.PortOptions;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
 import java.io.IOException;
@@ -97,7 +98,11 @@ final class LikeRedisTest {
   }
 
   static RespServer serve(Engine engine, Optional<String> token) throws IOException {
-    return RespServer.start(engine, "127.0.0.1", 0, token, 1_000, "test", Clock.system());
+    return RespServer.start(
+        PortOptions.at(0).reachable("127.0.0.1", token, Optional.empty()),
+        engine,
+        "test",
+        Clock.system());
   }
 
   static Stream<Arguments> scripts() {

@@ -8,6 +8,7 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.net.PortOptions;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
@@ -47,7 +48,11 @@ final class RespServerTest {
 
   private RespServer serve(Optional<String> token) throws IOException {
     RespServer started =
-        RespServer.start(engine, "127.0.0.1", 0, token, 100, "test", Clock.system());
+        RespServer.start(
+            PortOptions.at(0).reachable("127.0.0.1", token, Optional.empty()).within(100),
+            engine,
+            "test",
+            Clock.system());
     closing.addFirst(started);
     return started;
   }

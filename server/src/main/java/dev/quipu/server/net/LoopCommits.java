@@ -1,4 +1,4 @@
-package dev.quipu.server.resp;
+package dev.quipu.server.net;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.Operation;
@@ -14,8 +14,11 @@ import java.util.List;
 final class LoopCommits {
   private final EventExecutor loop;
   private final Engine engine;
+  private final Runnable commit = this::commit;
   private List<Operation> waiting = new ArrayList<>();
   private List<Runnable> after = new ArrayList<>();
+  private List<Operation> committing = new ArrayList<>();
+  private List<Runnable> ending = new ArrayList<>();
   private boolean isScheduled;
 
   LoopCommits(EventExecutor loop, Engine engine) {
@@ -23,22 +26,17 @@ final class LoopCommits {
     this.engine = engine;
   }
 
-  /** Has an operation done with the next commit. */
-  void add(Operation operation) {
+  /**
+   * Has an operation done with the next commit.
+   *
+   * @param then runs when it has reached the disk, or has failed
+   */
+  void add(Operation operation, Runnable then) {
     waiting.add(operation);
-    schedule();
-  }
-
-  /** Runs something after the next commit. */
-  void afterNext(Runnable next) {
-    after.add(next);
-    schedule();
-  }
-
-  private void schedule() {
+    after.add(then);
     if (!isScheduled) {
       isScheduled = true;
-      loop.execute(this::commit);
+      loop.execute(commit);
     }
   }
 
@@ -46,15 +44,17 @@ final class LoopCommits {
     isScheduled = false;
     List<Operation> operations = waiting;
     List<Runnable> then = after;
-    waiting = new ArrayList<>();
-    after = new ArrayList<>();
-    if (!operations.isEmpty()) {
-      try {
-        engine.run(operations);
-      } catch (RuntimeException e) { // whatever it is, who waits must hear of it
-        operations.forEach(each -> each.failed(e));
-      }
+    waiting = committing;
+    after = ending;
+    committing = operations;
+    ending = then;
+    try {
+      engine.run(operations);
+    } catch (RuntimeException e) { // whatever it is, who waits must hear of it
+      operations.forEach(each -> each.failed(e));
     }
     then.forEach(Runnable::run);
+    operations.clear();
+    then.clear();
   }
 }

@@ -1,0 +1,61 @@
+package dev.quipu.server.net;
+
+import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.Operation;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What one connection asked for since the last commit, in order, and the answers. */
+public final class Batch implements Operation {
+  private final List<Step> steps = new ArrayList<>();
+  private final ByteBuf out;
+  private int next;
+
+  /** Answers go into {@code out}. */
+  Batch(ByteBuf out) {
+    this.out = out;
+  }
+
+  /** Adds a command. */
+  public void add(Step step) {
+    steps.add(step);
+  }
+
+  /** Commands in it. */
+  int size() {
+    return steps.size();
+  }
+
+  ByteBuf out() {
+    return out;
+  }
+
+  @Override
+  public int bytesMax(CounterTurn turn) {
+    return steps.get(next).bytesMax(turn);
+  }
+
+  @Override
+  public void on(CounterTurn turn) {
+    do {
+      Step step = steps.get(next);
+      step.run(turn, out);
+      if (step.isDone()) {
+        next++;
+      }
+    } while (next < steps.size() && turn.fits(steps.get(next).bytesMax(turn)));
+  }
+
+  @Override
+  public boolean isDone() {
+    return next == steps.size();
+  }
+
+  /** A commit that failed leaves nothing of what was to be answered. */
+  @Override
+  public void failed(RuntimeException why) {
+    out.clear();
+    steps.forEach(step -> step.failed(why, out));
+  }
+}

@@ -1,0 +1,116 @@
+package dev.quipu.server.resp;
+
+import dev.quipu.Limits;
+import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.resp.Arguments.Refused;
+import java.util.ArrayList;
+import java.util.List;
+
+/*
+ * A hash, or a sorted set, is a family of counters: its key, a separator that no name has, and the
+ * field name one counter each. So what is under the key is all that begins alike; it is there as
+ * long as one of them is, and all of them expire together.
+ */
+
+/** Counters under one key. */
+final class Family {
+  private static final int PAGE = 1_000;
+
+  private final CounterTurn turn;
+  private final String prefix;
+
+  private Family(CounterTurn turn, String prefix) {
+    this.turn = turn;
+    this.prefix = prefix;
+  }
+
+  /** A hash. */
+  static Family hash(CounterTurn turn, String key) {
+    return new Family(turn, key + CounterTurn.MEMBER);
+  }
+
+  /** A sorted set. */
+  static Family ranking(CounterTurn turn, String key) {
+    return new Family(turn, key + CounterTurn.RANKED_MEMBER);
+  }
+
+  /** Members under a key, of whatever kind. */
+  static int size(CounterTurn turn, String key) {
+    return hash(turn, key).names().size() + ranking(turn, key).names().size();
+  }
+
+  /** The key of a family by the name of a member; the name itself if it is none. */
+  static String keyOf(String name) {
+    int end = Math.max(name.indexOf(CounterTurn.MEMBER), name.indexOf(CounterTurn.RANKED_MEMBER));
+    return end < 0 ? name : name.substring(0, end); // a name has one of them at most
+  }
+
+  boolean exists() {
+    List<String> first = turn.names(prefix, 1);
+    return !first.isEmpty() && first.getFirst().startsWith(prefix);
+  }
+
+  /** Names of all members, in order. */
+  List<String> names() {
+    List<String> names = new ArrayList<>();
+    String after = prefix;
+    while (true) {
+      List<String> page = turn.names(after, PAGE);
+      for (String name : page) {
+        if (!name.startsWith(prefix)) {
+          return names;
+        }
+        names.add(name);
+      }
+      if (page.size() < PAGE) {
+        return names;
+      }
+      after = page.getLast();
+    }
+  }
+
+  /** The field of a member. */
+  String field(String name) {
+    return name.substring(prefix.length());
+  }
+
+  /** The name of a member. */
+  String member(String field) {
+    int bytes = Limits.utf8Length(prefix) + Limits.utf8Length(field);
+    if (bytes > Limits.NAME_BYTES_MAX) {
+      throw new Refused(
+          "ERR key and field are %d bytes long, the limit is %d"
+              .formatted(bytes, Limits.NAME_BYTES_MAX));
+    }
+    return prefix + field;
+  }
+
+  /** Sets a member; a new one expires with the others. */
+  void set(String member, long value) {
+    if (turn.get(member).isPresent()) {
+      turn.set(member, value);
+      return;
+    }
+    List<String> first = turn.names(prefix, 1);
+    boolean hasOthers = !first.isEmpty() && first.getFirst().startsWith(prefix);
+    long expiresAt = hasOthers ? turn.expiresAt(first.getFirst()) : 0;
+    turn.set(member, value);
+    if (expiresAt != 0) {
+      turn.expire(member, expiresAt);
+    }
+  }
+
+  /** When it expires; 0 for never. */
+  long expiresAt() {
+    List<String> first = turn.names(prefix, 1);
+    return first.isEmpty() ? 0 : turn.expiresAt(first.getFirst());
+  }
+
+  void expire(long atMillis) {
+    names().forEach(name -> turn.expire(name, atMillis));
+  }
+
+  void remove() {
+    names().forEach(turn::remove);
+  }
+}

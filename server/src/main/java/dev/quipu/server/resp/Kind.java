@@ -1,0 +1,94 @@
+package dev.quipu.server.resp;
+
+import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.net.StoredText;
+import dev.quipu.server.resp.Arguments.Refused;
+
+/** What is under a key. */
+enum Kind {
+  NONE("none"),
+  COUNTER("string"),
+  TEXT("string"),
+  SKETCH("string"),
+  HASH("hash"),
+  RANKING("zset");
+
+  private static final String WRONG =
+      "WRONGTYPE Operation against a key holding the wrong kind of value";
+
+  private final String type;
+
+  Kind(String type) {
+    this.type = type;
+  }
+
+  /** As TYPE tells it. */
+  String type() {
+    return type;
+  }
+
+  static Kind of(CounterTurn turn, String key) {
+    if (turn.get(key).isPresent()) {
+      return COUNTER;
+    }
+    byte[] text = turn.text(key);
+    if (text != null) {
+      return StoredText.isSketch(text) ? SKETCH : TEXT;
+    }
+    if (Family.hash(turn, key).exists()) {
+      return HASH;
+    }
+    return Family.ranking(turn, key).exists() ? RANKING : NONE;
+  }
+
+  /** Makes sure that a key is a counter, or may become one. */
+  static void requireNumber(CounterTurn turn, String key) {
+    switch (of(turn, key)) {
+      case NONE, COUNTER -> {}
+      case TEXT -> throw new Refused(Arguments.NOT_AN_INTEGER);
+      case SKETCH, HASH, RANKING -> throw new Refused(WRONG);
+    }
+  }
+
+  /** Makes sure that there is nothing under a key, or this. */
+  static void require(CounterTurn turn, String key, Kind wanted) {
+    Kind found = of(turn, key);
+    if (found != wanted && found != NONE) {
+      throw new Refused(WRONG);
+    }
+  }
+
+  /** Removes what is under a key; whether there was anything. */
+  static boolean remove(CounterTurn turn, String key) {
+    boolean wasThere = turn.remove(key);
+    if (!wasThere) {
+      Family hash = Family.hash(turn, key);
+      Family ranking = Family.ranking(turn, key);
+      wasThere = hash.exists() || ranking.exists();
+      hash.remove();
+      ranking.remove();
+    }
+    return wasThere;
+  }
+
+  /** When what is under a key expires, in milliseconds since 1970; 0 for never. */
+  static long expiresAt(CounterTurn turn, String key) {
+    return switch (of(turn, key)) {
+      case NONE, COUNTER, TEXT, SKETCH -> turn.expiresAt(key);
+      case HASH -> Family.hash(turn, key).expiresAt();
+      case RANKING -> Family.ranking(turn, key).expiresAt();
+    };
+  }
+
+  /** Sets when what is under a key expires; whether there is anything. */
+  static boolean expire(CounterTurn turn, String key, long atMillis) {
+    switch (of(turn, key)) {
+      case NONE, COUNTER, TEXT, SKETCH -> {
+        return turn.expire(key, atMillis);
+      }
+      case HASH -> Family.hash(turn, key).expire(atMillis);
+      case RANKING -> Family.ranking(turn, key).expire(atMillis);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,14 @@
+package dev.quipu.server.resp;
+
+import dev.quipu.engine.CounterTurn;
+
+/** What is left of a command when it was taken from its connection: to be done on a turn. */
+interface Later {
+  /** Most bytes of log that it writes. */
+  default int bytesMax(CounterTurn turn) {
+    return 0;
+  }
+
+  /** Does it. */
+  Reply on(CounterTurn turn);
+}
