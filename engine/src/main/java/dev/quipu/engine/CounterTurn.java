@@ -179,6 +179,18 @@ public final class CounterTurn {
     return isAlive(place) ? Optional.ofNullable(state.counters.name(place)) : Optional.empty();
   }
 
+  /**
+   * Begins a counter that there is not yet, under a request id: as an add of {@code value}, which
+   * may be 0.
+   */
+  public void begin(String counter, long value, RequestId id) {
+    int ordinal = writable(state.counters.find(counter), counter);
+    state.counters.set(ordinal, value);
+    long meta = IdTable.meta(ordinal, IdTable.APPLIED, 0);
+    state.ids.add(id.high(), id.low(), meta, value, value, state.timeMillis, state.frame);
+    group.once(ordinal, id.high(), id.low(), value, value, 0);
+  }
+
   /** Adds, once if it has an id. */
   public AddResult add(Add add) {
     int ordinal = state.counters.find(add.counter());

@@ -3,6 +3,7 @@ package dev.quipu.server.cli;
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
 import dev.quipu.Quipu;
+import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.ingest.SqsClients;
@@ -13,8 +14,6 @@ import dev.quipu.presence.Presence;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
-import dev.quipu.server.net.PortOptions;
-import dev.quipu.server.resp.RespServer;
 import dev.quipu.store.Store;
 import dev.quipu.store.Sweeper;
 import dev.quipu.technique.HitLog;
@@ -28,6 +27,7 @@ import dev.quipu.technique.Techniques;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
+import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
@@ -36,6 +36,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
@@ -56,7 +57,7 @@ import picocli.CommandLine.TypeConversionException;
 /** Starts a server. */
 @Command(
     name = "serve",
-    description = "Count for others, over HTTP, until stopped.",
+    description = "Count for others, over HTTP, Redis and memcached, until stopped.",
     footer = {
       "",
       "SIGTERM and SIGINT stop it gracefully: requests under way are answered, and",
@@ -64,7 +65,7 @@ import picocli.CommandLine.TypeConversionException;
       "",
       "Examples:",
       "  quipu serve --data /var/lib/quipu --window 48h",
-      "  quipu serve --data /var/lib/quipu --resp 7379",
+      "  quipu serve --data /var/lib/quipu --resp 7379 --memcached 7211",
       "  quipu serve --store redis://127.0.0.1:6379",
       "  quipu serve --store redis://127.0.0.1:6379 --cache memcached://c1,c2",
       "  quipu serve --store dynamodb://eu-west-1/counters --shards 16 --floor 0",
@@ -166,13 +167,7 @@ final class ServeCommand implements Callable<Integer> {
       description = "Listen on this port (default ${DEFAULT-VALUE}; 0 picks one).")
   private int http;
 
-  @Option(
-      names = "--resp",
-      paramLabel = "PORT",
-      description =
-          "Speak Redis on this port too (0 picks one); with the engine alone. Clients show the token"
-              + " of the server by AUTH.")
-  private @Nullable Integer resp;
+  @Mixin private PortFlags ports = new PortFlags();
 
   @Option(
       names = "--bind",
@@ -190,6 +185,17 @@ final class ServeCommand implements Callable<Integer> {
   private Duration window = Duration.ofHours(24);
 
   @Option(
+      names = "--durability",
+      paramLabel = "WHEN",
+      defaultValue = "fsync",
+      converter = DurabilityConverter.class,
+      description =
+          "When a count that the engine has answered is on the disk: fsync, before the answer;"
+              + " interval=TIME, every so often; none, when the system sees fit. A power cut loses"
+              + " what was not; a killed process loses nothing (default ${DEFAULT-VALUE}).")
+  private Durability durability = Durability.FSYNC;
+
+  @Option(
       names = "--token-file",
       paramLabel = "FILE",
       description = "Let in only who shows the token in this file (or env QUIPU_TOKEN).")
@@ -203,49 +209,29 @@ final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     log.use();
-    checkPort("--http", http);
+    PortFlags.checkPort("--http", http);
     HttpOptions options =
         HttpOptions.defaults()
             .at(bind, http, Target.token(tokenFile), insecure)
             .forPagesOf(Set.copyOf(origins));
+    Optional<SslContext> tls = ports.tls();
     Opened opened = region == null && topology == null ? opened(open(storeUri())) : inRegion();
     Deque<Runnable> closing = new ArrayDeque<>(List.of(opened::close));
     Runnable close = () -> closing.forEach(Runnable::run);
     try {
-      Integer port = resp;
-      Optional<RespServer> redis =
-          port == null ? Optional.empty() : Optional.of(redis(port, options, opened));
-      redis.ifPresent(each -> closing.addFirst(each::close));
-      HttpServer server = HttpServer.start(options, opened.services, Clock.system());
+      List<PortFlags.Open> others =
+          ports.open(options, tls, opened.services.quipu().counters(), closing);
+      HttpServer server = HttpServer.start(options, tls, opened.services, Clock.system());
       closing.addFirst(server::close);
-      Stopping.await(
-          () ->
-              ready(server.address(), redis.map(RespServer::address), opened.services.storeName()),
-          close);
+      List<PortFlags.Open> all = new ArrayList<>();
+      all.add(new PortFlags.Open(tls.isPresent() ? "https" : "http", server.address()));
+      all.addAll(others);
+      Stopping.await(() -> ready(all, opened.services.storeName()), close);
     } catch (IOException | RuntimeException e) {
       close.run();
       throw e;
     }
     return ExitCode.OK;
-  }
-
-  private RespServer redis(int port, HttpOptions options, Opened opened) throws IOException {
-    checkPort("--resp", port);
-    if (!(opened.services.quipu().counters() instanceof Engine engine)) {
-      throw new IllegalArgumentException("--resp is for the engine alone");
-    }
-    PortOptions at =
-        PortOptions.at(port)
-            .reachable(options.bind(), options.token(), Optional.empty())
-            .within(options.connectionsMax());
-    return RespServer.start(at, engine, QuipuCommand.version(), Clock.system());
-  }
-
-  private static void checkPort(String option, int port) {
-    if (port < 0 || port > 65_535) {
-      throw new IllegalArgumentException(
-          "%s is %d, the limits are 0 and 65535".formatted(option, port));
-    }
   }
 
   private Opened inRegion() {
@@ -344,8 +330,9 @@ final class ServeCommand implements Callable<Integer> {
         throw new IllegalArgumentException(
             "--technique, --shards and bounds are for other stores than the engine");
       }
-      Engine engine =
-          Engine.open(OpenedStore.directory(uri), EngineOptions.defaults().withWindow(window));
+      EngineOptions options =
+          EngineOptions.defaults().withWindow(window).withDurability(durability);
+      Engine engine = Engine.open(OpenedStore.directory(uri), options);
       return new Counting(Quipu.on(engine), uri, () -> {});
     }
     OpenedStore opened = OpenedStore.of(uri);
@@ -381,15 +368,37 @@ final class ServeCommand implements Callable<Integer> {
         .formatted(scheme, host.contains(":") ? "[" + host + "]" : host, address.getPort());
   }
 
-  private void ready(InetSocketAddress address, Optional<InetSocketAddress> redis, String name) {
-    String url = url("http", address);
+  private void ready(List<PortFlags.Open> ports, String name) {
+    List<String> urls = ports.stream().map(each -> url(each.scheme(), each.address())).toList();
     long millis = (Clock.system().nanoTime() - QuipuCommand.STARTED_NANOS) / 1_000_000;
     PrintWriter err = command.commandLine().getErr();
-    String ports = url + redis.map(at -> ", " + url("redis", at)).orElse("");
-    err.printf("quipu is ready: %s, store %s, in %d ms%n", ports, name, millis);
+    err.printf("quipu is ready: %s, store %s, in %d ms%n", String.join(", ", urls), name, millis);
     err.flush();
     Logger logger = LoggerFactory.getLogger(ServeCommand.class);
-    logger.atInfo().addKeyValue("http", url).addKeyValue("store", name).log("ready");
+    logger.atInfo().addKeyValue("http", urls.getFirst()).addKeyValue("store", name).log("ready");
+  }
+
+  /** Reads fsync, none, or interval=1s. */
+  static final class DurabilityConverter implements ITypeConverter<Durability> {
+    private static final String INTERVAL = "interval=";
+
+    @Override
+    public Durability convert(String value) {
+      try {
+        if (value.startsWith(INTERVAL)) {
+          return new Durability.Interval(duration(value.substring(INTERVAL.length())));
+        }
+        return switch (value) {
+          case "fsync" -> Durability.FSYNC;
+          case "none" -> Durability.NONE;
+          default ->
+              throw new IllegalArgumentException(
+                  "'" + value + "' is none of fsync, interval=TIME, none");
+        };
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
+      }
+    }
   }
 
   /** Reads 30s, 90m, 24h, 7d, or the form of ISO 8601. */

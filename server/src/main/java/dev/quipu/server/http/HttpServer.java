@@ -11,10 +11,12 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.http.HttpResponseEncoder;
+import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,6 +27,7 @@ public final class HttpServer implements AutoCloseable {
   private static final Duration LOOK = Duration.ofMillis(5);
 
   private final HttpOptions options;
+  private final Optional<SslContext> tls;
   private final Clock clock;
   private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
@@ -34,8 +37,10 @@ public final class HttpServer implements AutoCloseable {
   private final Dispatcher dispatcher;
   private final Channel listener;
 
-  private HttpServer(HttpOptions options, Services services, Clock clock) throws IOException {
+  private HttpServer(HttpOptions options, Optional<SslContext> tls, Services services, Clock clock)
+      throws IOException {
     this.options = options;
+    this.tls = tls;
     this.clock = clock;
     this.routes = new Routes(services, metrics, clock);
     this.dispatcher = new Dispatcher(routes, options.token(), options.origins());
@@ -49,7 +54,18 @@ public final class HttpServer implements AutoCloseable {
    */
   public static HttpServer start(HttpOptions options, Services services, Clock clock)
       throws IOException {
-    return new HttpServer(options, services, clock);
+    return start(options, Optional.empty(), services, clock);
+  }
+
+  /**
+   * The same, encrypted.
+   *
+   * @throws IOException if the address cannot be bound
+   */
+  public static HttpServer start(
+      HttpOptions options, Optional<SslContext> tls, Services services, Clock clock)
+      throws IOException {
+    return new HttpServer(options, tls, services, clock);
   }
 
   /** Where it listens. */
@@ -85,6 +101,7 @@ public final class HttpServer implements AutoCloseable {
           connections.remove(channel);
           metrics.connections().decrementAndGet();
         });
+    tls.ifPresent(each -> channel.pipeline().addLast(each.newHandler(channel.alloc())));
     channel
         .pipeline()
         .addLast(new ByteWatch(connection))

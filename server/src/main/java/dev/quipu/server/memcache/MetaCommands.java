@@ -1,0 +1,344 @@
+package dev.quipu.server.memcache;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.memcache.Line.Refused;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+
+/*
+ * Meta commands say what they want by flags, and hear it in the same order. With O on ma the count
+ * is exactly once: the opaque token is the id of the request. A repeat under it hears what the
+ * first one heard. Other meta commands only give the token back.
+ *
+ * With O a decrement that would go below 0 is not stored, and not cut short: else a repeat could
+ * not be told from another request.
+ */
+
+/** Meta commands. */
+final class MetaCommands {
+  private static final int WORDS_MAX = 64;
+  private static final String INVALID_MODE = "CLIENT_ERROR invalid mode for ms";
+
+  private MetaCommands() {}
+
+  static List<MemcacheCommand> all() {
+    return List.of(
+        MemcacheCommand.of(
+            "mg",
+            2,
+            WORDS_MAX,
+            "key [b c f k N(time) O(opaque) q s t T(time) v]",
+            "Reads.",
+            MetaCommands::read),
+        new MemcacheCommand(
+            "ms",
+            3,
+            WORDS_MAX,
+            2,
+            false,
+            "key length [b c C(unique) F(flags) I k M(mode) O(opaque) q s T(time)]",
+            "Stores; the mode is S set, E add, R replace, A append or P prepend.",
+            MetaCommands::store),
+        MemcacheCommand.of(
+            "md",
+            2,
+            WORDS_MAX,
+            "key [b C(unique) k O(opaque) q]",
+            "Removes.",
+            MetaCommands::delete),
+        MemcacheCommand.of(
+            "ma",
+            2,
+            WORDS_MAX,
+            "key [b c C(unique) D(delta) J(initial) k M(mode) N(time) O(id) q t T(time) v]",
+            "Counts, up with mode I and down with D; once for each O, however often it is sent.",
+            MetaCommands::count),
+        MemcacheCommand.of(
+            "me", 2, 3, "key [b]", "Tells what is known of a key.", MetaCommands::describe),
+        MemcacheCommand.of(
+            "mn", 1, 1, "", "Answers MN.", (turn, request, out) -> Request.line(out, "MN")));
+  }
+
+  private static void read(CounterTurn turn, Request request, ByteBuf out) {
+    MetaFlags flags = new MetaFlags(request, 2, "bcfkNOqstTv");
+    String key = flags.key();
+    boolean isNew = false;
+    if (!turn.exists(key) && flags.has('N')) {
+      Entry.write(
+          turn, key, flags.isUnsigned(), 0, new byte[0], Request.expiresAt(turn, flags.time('N')));
+      isNew = true;
+    }
+    Optional<Entry> found = Entry.read(turn, key, flags.isUnsigned());
+    if (found.isEmpty()) {
+      if (!flags.has('q')) {
+        Request.line(out, "EN");
+      }
+      return;
+    }
+    if (flags.has('T')) {
+      TextCommands.touch(turn, key, flags.time('T'));
+    }
+    answer(turn, request, flags, found.get(), flags.has('v'), isNew ? " W" : "", out);
+  }
+
+  /** HD or VA, and what the flags ask for. */
+  private static void answer(
+      CounterTurn turn,
+      Request request,
+      MetaFlags flags,
+      Entry entry,
+      boolean withValue,
+      String won,
+      ByteBuf out) {
+    byte[] content = entry.content();
+    StringBuilder head = new StringBuilder(withValue ? "VA " + content.length : "HD");
+    for (int i = flags.first(); i < flags.size(); i++) {
+      switch (flags.letter(i)) {
+        case 'b' -> head.append(flags.has('k') ? " b" : "");
+        case 'c' -> head.append(" c").append(turn.version(flags.key()));
+        case 'f' -> head.append(" f").append(Integer.toUnsignedString(entry.flags()));
+        case 'k' -> head.append(" k").append(request.line().text(1));
+        case 'O' -> head.append(" O").append(flags.token('O'));
+        case 's' -> head.append(" s").append(content.length);
+        case 't' -> head.append(" t").append(secondsLeft(turn, flags.key()));
+        default -> {
+          // asks for nothing to be told
+        }
+      }
+    }
+    Request.line(out, head.append(won).toString());
+    if (withValue) {
+      out.writeBytes(content).writeShort('\r' << 8 | '\n');
+    }
+  }
+
+  private static long secondsLeft(CounterTurn turn, String key) {
+    long at = turn.expiresAt(key);
+    return at == 0 ? -1 : (at - turn.nowMillis() + 500) / 1_000;
+  }
+
+  /** A short answer, with the key and the opaque token if they are wanted. */
+  private static void tell(Request request, MetaFlags flags, String what, ByteBuf out) {
+    StringBuilder line = new StringBuilder(what);
+    for (int i = flags.first(); i < flags.size(); i++) {
+      switch (flags.letter(i)) {
+        case 'O' -> line.append(" O").append(flags.token('O'));
+        case 'k' -> line.append(" k").append(request.line().text(1));
+        case 'b' -> line.append(flags.has('k') ? " b" : "");
+        default -> {
+          // asks for nothing to be told
+        }
+      }
+    }
+    Request.line(out, line.toString());
+  }
+
+  private static boolean isStale(CounterTurn turn, MetaFlags flags) {
+    return flags.has('C') && turn.version(flags.key()) != flags.unsigned('C', 0);
+  }
+
+  private static void store(CounterTurn turn, Request request, ByteBuf out) {
+    MetaFlags flags = new MetaFlags(request, 3, "bcCFIkMOqsT");
+    String key = flags.key();
+    String mode =
+        switch (flags.has('M') ? flags.token('M') : "S") {
+          case "S", "s" -> "set";
+          case "E", "e" -> "add";
+          case "R", "r" -> "replace";
+          case "A", "a" -> "append";
+          case "P", "p" -> "prepend";
+          default -> throw new Refused(INVALID_MODE);
+        };
+    if (flags.has('C') && !turn.exists(key)) {
+      tell(request, flags, "NF", out);
+      return;
+    }
+    if (isStale(turn, flags)) {
+      tell(request, flags, "EX", out);
+      return;
+    }
+    int client = (int) flags.unsigned('F', 0);
+    long expiresAt = flags.has('T') ? Request.expiresAt(turn, flags.time('T')) : 0;
+    boolean isStored =
+        TextCommands.store(turn, key, flags.isUnsigned(), mode, client, request.data(), expiresAt);
+    Optional<Entry> found = Entry.read(turn, key, flags.isUnsigned());
+    if (!isStored) {
+      tell(request, flags, "NS", out);
+    } else if (!flags.has('q')) {
+      if (found.isEmpty()) {
+        tell(request, flags, "HD", out);
+      } else {
+        answer(turn, request, flags, found.get(), false, "", out);
+      }
+    }
+  }
+
+  private static void delete(CounterTurn turn, Request request, ByteBuf out) {
+    MetaFlags flags = new MetaFlags(request, 2, "bCkOq");
+    if (turn.exists(flags.key()) && isStale(turn, flags)) {
+      tell(request, flags, "EX", out);
+      return;
+    }
+    boolean wasThere = turn.remove(flags.key());
+    if (!flags.has('q')) {
+      tell(request, flags, wasThere ? "HD" : "NF", out);
+    }
+  }
+
+  private static void count(CounterTurn turn, Request request, ByteBuf out) {
+    MetaFlags flags = new MetaFlags(request, 2, "bcCDJkMNOqtTv");
+    String key = flags.key();
+    long delta = flags.unsigned('D', 1);
+    boolean isUp =
+        switch (flags.has('M') ? flags.token('M') : "I") {
+          case "I", "i", "+" -> true;
+          case "D", "d", "-" -> false;
+          default -> throw new Refused("CLIENT_ERROR invalid mode for ma");
+        };
+    if (flags.has('O')) {
+      countOnce(turn, request, flags, isUp ? delta : -delta, out);
+      return;
+    }
+    Optional<Entry> before = Entry.read(turn, key, flags.isUnsigned());
+    if (before.isEmpty() && !flags.has('N')) {
+      if (!flags.has('q')) {
+        tell(request, flags, "NF", out);
+      }
+      return;
+    }
+    if (before.isPresent() && isStale(turn, flags)) {
+      tell(request, flags, "EX", out);
+      return;
+    }
+    if (before.isPresent()) {
+      TextCommands.count(turn, key, before.get(), flags.isUnsigned(), delta, isUp);
+    } else {
+      begin(turn, flags);
+    }
+    told(turn, request, flags, out);
+  }
+
+  /** A counter that is not there begins with J, and expires as N says. */
+  private static void begin(CounterTurn turn, MetaFlags flags) {
+    turn.set(flags.key(), initial(flags));
+    turn.expire(flags.key(), Request.expiresAt(turn, flags.time('N')));
+  }
+
+  private static long initial(MetaFlags flags) {
+    long initial = flags.unsigned('J', 0);
+    if (initial < 0 && !flags.isUnsigned()) {
+      throw new Refused(TextCommands.WOULD_OVERFLOW);
+    }
+    return initial;
+  }
+
+  private static void told(CounterTurn turn, Request request, MetaFlags flags, ByteBuf out) {
+    if (flags.has('T')) {
+      TextCommands.touch(turn, flags.key(), flags.time('T'));
+    }
+    if (!flags.has('q') || flags.has('v')) {
+      Entry entry = Entry.read(turn, flags.key(), flags.isUnsigned()).orElseThrow();
+      answer(turn, request, flags, entry, flags.has('v'), "", out);
+    }
+  }
+
+  /** Counts under the opaque token: what a repeat finds done is not done again. */
+  private static void countOnce(
+      CounterTurn turn, Request request, MetaFlags flags, long change, ByteBuf out) {
+    String key = flags.key();
+    if (flags.token('O').isEmpty() || change == 0 || change == Long.MIN_VALUE) {
+      throw new Refused(
+          "CLIENT_ERROR with O, which is the id of the count, D must count something");
+    }
+    RequestId id = RequestId.of(flags.token('O'));
+    RequestOutcome outcome = turn.outcome(key, id);
+    if (outcome instanceof RequestOutcome.Applied applied) {
+      boolean isSame = applied.added() == change || applied.added() == initial(flags);
+      if (!isSame) {
+        throw new Refused(
+            "CLIENT_ERROR the first request under this opaque token added " + applied.added());
+      }
+      value(turn, request, flags, applied.value().orElseThrow(), out);
+      return;
+    }
+    if (outcome instanceof RequestOutcome.Sealed) {
+      tell(request, flags, "NS", out);
+      return;
+    }
+    Optional<Entry> before = Entry.read(turn, key, flags.isUnsigned());
+    if (before.isEmpty() && !flags.has('N')) {
+      if (!flags.has('q')) {
+        tell(request, flags, "NF", out);
+      }
+      return;
+    }
+    if (before.isPresent() && !before.get().isCounter()) {
+      throw new Refused(TextCommands.NOT_NUMERIC);
+    }
+    if (before.isPresent() && isStale(turn, flags)) {
+      tell(request, flags, "EX", out);
+      return;
+    }
+    if (before.isEmpty()) {
+      long initial = initial(flags);
+      turn.begin(key, initial, id);
+      turn.expire(key, Request.expiresAt(turn, flags.time('N')));
+      value(turn, request, flags, initial, out);
+      return;
+    }
+    switch (turn.add(new Add(key, change, Bounds.atLeast(0), id))) {
+      case AddResult.Applied applied ->
+          value(turn, request, flags, applied.value().orElseThrow(), out);
+      case AddResult.Refused refused -> tell(request, flags, "NS", out);
+      case AddResult.Replayed again -> throw new IllegalStateException("it was not seen");
+      case AddResult.Conflict conflict -> throw new IllegalStateException("it was not seen");
+    }
+  }
+
+  /** The answer to a count under an id: its own value, whatever came since. */
+  private static void value(
+      CounterTurn turn, Request request, MetaFlags flags, long value, ByteBuf out) {
+    if (flags.has('T')) {
+      TextCommands.touch(turn, flags.key(), flags.time('T'));
+    }
+    if (!flags.has('q') || flags.has('v')) {
+      answer(
+          turn,
+          request,
+          flags,
+          Entry.ofCounter(value, flags.isUnsigned()),
+          flags.has('v'),
+          "",
+          out);
+    }
+  }
+
+  private static void describe(CounterTurn turn, Request request, ByteBuf out) {
+    MetaFlags flags = new MetaFlags(request, 2, "b");
+    Optional<Entry> found = Entry.read(turn, flags.key(), flags.isUnsigned());
+    if (found.isEmpty()) {
+      Request.line(out, "EN");
+      return;
+    }
+    String shown =
+        flags.has('b')
+            ? Base64.getEncoder().encodeToString(flags.key().getBytes(StandardCharsets.UTF_8))
+            : flags.key();
+    Request.line(
+        out,
+        "ME %s exp=%d la=0 cas=%d fetch=no cls=1 size=%d"
+            .formatted(
+                shown,
+                secondsLeft(turn, flags.key()),
+                turn.version(flags.key()),
+                found.get().content().length));
+  }
+}

@@ -1,0 +1,114 @@
+package dev.quipu.server.memcache;
+
+import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.memcache.Line.Refused;
+import dev.quipu.server.net.Step;
+import dev.quipu.server.net.StoredText;
+import dev.quipu.store.StoreException;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+
+/** One command on its way: its words and its data. */
+final class Request implements Step {
+  private static final long RELATIVE_SECONDS_MAX = 30L * 24 * 60 * 60;
+
+  private final MemcacheCommand command;
+  private final Line line;
+  private final byte[] data;
+  private final MemcacheHub hub;
+  private final boolean isQuiet;
+
+  Request(MemcacheCommand command, Line line, byte[] data, MemcacheHub hub) {
+    this.command = command;
+    this.line = line;
+    this.data = data;
+    this.hub = hub;
+    this.isQuiet = command.knowsNoReply() && line.text(line.size() - 1).equals("noreply");
+  }
+
+  Line line() {
+    return line;
+  }
+
+  byte[] data() {
+    return data;
+  }
+
+  MemcacheHub hub() {
+    return hub;
+  }
+
+  /** Words without {@code noreply}. */
+  int size() {
+    return isQuiet ? line.size() - 1 : line.size();
+  }
+
+  String key() {
+    return line.key(1);
+  }
+
+  boolean isUnsigned() {
+    return hub.isUnsigned(key());
+  }
+
+  /**
+   * When something expires, in milliseconds since 1970: 0 for never, 1 for at once.
+   *
+   * @param time 0 for never, seconds from now up to 30 days, else seconds since 1970
+   */
+  static long expiresAt(CounterTurn turn, long time) {
+    if (time == 0) {
+      return 0;
+    }
+    if (time < 0) {
+      return 1;
+    }
+    if (time <= RELATIVE_SECONDS_MAX) {
+      return turn.nowMillis() + time * 1_000;
+    }
+    return time > Long.MAX_VALUE / 1_000 ? 0 : time * 1_000;
+  }
+
+  @Override
+  public int bytesMax(CounterTurn turn) {
+    int length = line.bytes().length + data.length + (data.length > 0 ? StoredText.BYTES_MAX : 0);
+    return CounterTurn.bytesMax(2, length);
+  }
+
+  @Override
+  public void run(CounterTurn turn, ByteBuf out) {
+    int before = out.writerIndex();
+    try {
+      command.does().run(turn, this, out);
+    } catch (RuntimeException e) {
+      out.writerIndex(before);
+      line(out, answer(e));
+    }
+    if (isQuiet) {
+      out.writerIndex(before);
+    }
+  }
+
+  @Override
+  public void failed(RuntimeException why, ByteBuf out) {
+    if (!isQuiet) {
+      line(out, answer(why));
+    }
+  }
+
+  private static String answer(RuntimeException why) {
+    return switch (why) {
+      case Refused refused -> String.valueOf(why.getMessage());
+      case StoreException store ->
+          "SERVER_ERROR %s %s".formatted(store.outcome(), why.getMessage());
+      case IllegalArgumentException wrong -> "CLIENT_ERROR " + why.getMessage();
+      default -> "SERVER_ERROR internal error: " + why;
+    };
+  }
+
+  /** Writes a line. */
+  static void line(ByteBuf out, String text) {
+    out.writeCharSequence(text.replace('\r', ' ').replace('\n', ' '), StandardCharsets.UTF_8);
+    out.writeShort('\r' << 8 | '\n');
+  }
+}

@@ -1,0 +1,65 @@
+package dev.quipu.server.memcache;
+
+import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.memcache.Line.Refused;
+import io.netty.buffer.ByteBuf;
+import java.util.List;
+
+/** Commands about the server. */
+final class ServerCommands {
+  private ServerCommands() {}
+
+  static List<MemcacheCommand> all() {
+    return List.of(
+        MemcacheCommand.of(
+            "version",
+            1,
+            1,
+            "",
+            "Tells the version.",
+            (turn, request, out) ->
+                Request.line(out, "VERSION 1.6.18-quipu-" + request.hub().version())),
+        MemcacheCommand.quiet(
+            "verbosity",
+            1,
+            2,
+            "number",
+            "Does nothing, as told.",
+            (turn, request, out) -> Request.line(out, "OK")),
+        MemcacheCommand.of("stats", 1, 2, "[reset]", "Tells figures.", ServerCommands::figures),
+        MemcacheCommand.quiet(
+            "flush_all",
+            1,
+            2,
+            "[0]",
+            "Removes everything, if the server was started so that it may.",
+            ServerCommands::flush));
+  }
+
+  private static void figures(CounterTurn turn, Request request, ByteBuf out) {
+    MemcacheHub hub = request.hub();
+    if (request.size() == 2) {
+      Request.line(out, request.line().text(1).equals("reset") ? "RESET" : "END");
+      return;
+    }
+    stat(out, "pid", Long.toString(ProcessHandle.current().pid()));
+    stat(out, "uptime", Long.toString(hub.upSeconds()));
+    stat(out, "time", Long.toString(turn.nowMillis() / 1_000));
+    stat(out, "version", "1.6.18-quipu-" + hub.version());
+    stat(out, "pointer_size", "64");
+    stat(out, "curr_connections", Integer.toString(hub.connected().get()));
+    stat(out, "total_connections", Long.toString(hub.accepted().sum()));
+    stat(out, "commands", Long.toString(hub.commands().sum()));
+    stat(out, "curr_items", Integer.toString(turn.size()));
+    Request.line(out, "END");
+  }
+
+  private static void stat(ByteBuf out, String name, String value) {
+    Request.line(out, "STAT " + name + " " + value);
+  }
+
+  /** Done by a step of its own, in parts: see {@link MemcacheFront}. */
+  private static void flush(CounterTurn turn, Request request, ByteBuf out) {
+    throw new Refused("CLIENT_ERROR flush_all is off: it needs --allow-flush");
+  }
+}

@@ -1,0 +1,303 @@
+package dev.quipu.server.memcache;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.memcache.Line.Refused;
+import dev.quipu.server.net.StoredText;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Commands as memcached always had them. */
+final class TextCommands {
+  static final String NOT_NUMERIC = "CLIENT_ERROR cannot increment or decrement non-numeric value";
+  static final String TOO_LARGE = "SERVER_ERROR object too large for cache";
+  static final String WOULD_OVERFLOW =
+      "CLIENT_ERROR the counter would leave 0 to 9223372036854775807";
+
+  private static final int KEYS_MAX = 1_024;
+
+  private TextCommands() {}
+
+  static List<MemcacheCommand> all() {
+    return List.of(
+        MemcacheCommand.of(
+            "get",
+            2,
+            KEYS_MAX,
+            "key [key ...]",
+            "Reads.",
+            (turn, request, out) -> read(turn, request, out, 1, false)),
+        MemcacheCommand.of(
+            "gets",
+            2,
+            KEYS_MAX,
+            "key [key ...]",
+            "Reads, with what cas needs.",
+            (turn, request, out) -> read(turn, request, out, 1, true)),
+        MemcacheCommand.of(
+            "gat",
+            3,
+            KEYS_MAX,
+            "time key [key ...]",
+            "Reads, and sets when it expires.",
+            (turn, request, out) -> readAndTouch(turn, request, out, false)),
+        MemcacheCommand.of(
+            "gats",
+            3,
+            KEYS_MAX,
+            "time key [key ...]",
+            "Both of these.",
+            (turn, request, out) -> readAndTouch(turn, request, out, true)),
+        store("set", "Sets."),
+        store("add", "Sets, if there is nothing."),
+        store("replace", "Sets, if there is something."),
+        store("append", "Puts something behind what there is."),
+        store("prepend", "Puts something before what there is."),
+        new MemcacheCommand(
+            "cas",
+            6,
+            6,
+            4,
+            true,
+            "key flags time length unique",
+            "Sets, if it did not change since gets.",
+            TextCommands::store),
+        MemcacheCommand.quiet(
+            "incr",
+            3,
+            3,
+            "key number",
+            "Adds.",
+            (turn, request, out) -> count(turn, request, out, true)),
+        MemcacheCommand.quiet(
+            "decr",
+            3,
+            3,
+            "key number",
+            "Takes, down to 0.",
+            (turn, request, out) -> count(turn, request, out, false)),
+        MemcacheCommand.quiet("delete", 2, 3, "key", "Removes.", TextCommands::delete),
+        MemcacheCommand.quiet(
+            "touch",
+            3,
+            3,
+            "key time",
+            "Sets when it expires.",
+            (turn, request, out) -> {
+              boolean isThere = touch(turn, request.key(), request.line().number(2));
+              Request.line(out, isThere ? "TOUCHED" : "NOT_FOUND");
+            }));
+  }
+
+  private static MemcacheCommand store(String name, String summary) {
+    return new MemcacheCommand(
+        name, 5, 5, 4, true, "key flags time length", summary, TextCommands::store);
+  }
+
+  private static void read(
+      CounterTurn turn, Request request, ByteBuf out, int first, boolean withUnique) {
+    Line line = request.line();
+    for (int i = first; i < line.size(); i++) {
+      String key = line.key(i);
+      Optional<Entry> found = Entry.read(turn, key, request.hub().isUnsigned(key));
+      if (found.isPresent()) {
+        byte[] content = found.get().content();
+        out.writeCharSequence("VALUE ", StandardCharsets.ISO_8859_1);
+        out.writeBytes(line.bytes(), line.start(i), line.length(i));
+        String unique = withUnique ? " " + turn.version(key) : "";
+        Request.line(
+            out,
+            " %s %d%s"
+                .formatted(Integer.toUnsignedString(found.get().flags()), content.length, unique));
+        out.writeBytes(content).writeShort('\r' << 8 | '\n');
+      }
+    }
+    Request.line(out, "END");
+  }
+
+  private static void readAndTouch(
+      CounterTurn turn, Request request, ByteBuf out, boolean withUnique) {
+    long time = request.line().number(1);
+    ByteBuf told = Unpooled.buffer();
+    read(turn, request, told, 2, withUnique);
+    for (int i = 2; i < request.line().size(); i++) {
+      touch(turn, request.line().key(i), time);
+    }
+    out.writeBytes(told);
+  }
+
+  static boolean touch(CounterTurn turn, String key, long time) {
+    long at = Request.expiresAt(turn, time);
+    boolean isThere = turn.exists(key);
+    if (at == 1) {
+      turn.remove(key);
+    } else {
+      turn.expire(key, at);
+    }
+    return isThere;
+  }
+
+  private static void store(CounterTurn turn, Request request, ByteBuf out) {
+    Line line = request.line();
+    String verb = line.text(0);
+    long flags = line.unsigned(2, Line.BAD_FORMAT);
+    if (flags < 0 || flags > 0xffff_ffffL) {
+      throw new Refused(Line.BAD_FORMAT);
+    }
+    long expiresAt = Request.expiresAt(turn, line.number(3));
+    String key = request.key();
+    if (verb.equals("cas")) {
+      long unique = line.unsigned(5, Line.BAD_FORMAT);
+      if (!turn.exists(key)) {
+        Request.line(out, "NOT_FOUND");
+        return;
+      }
+      if (turn.version(key) != unique) {
+        Request.line(out, "EXISTS");
+        return;
+      }
+    }
+    String mode = verb.equals("cas") ? "set" : verb;
+    boolean isStored = store(turn, request, mode, (int) flags, expiresAt);
+    Request.line(out, isStored ? "STORED" : "NOT_STORED");
+  }
+
+  /**
+   * Stores.
+   *
+   * @param mode set, add, replace, append or prepend
+   */
+  static boolean store(CounterTurn turn, Request request, String mode, int flags, long expiresAt) {
+    String key = request.key();
+    return store(turn, key, request.hub().isUnsigned(key), mode, flags, request.data(), expiresAt);
+  }
+
+  static boolean store(
+      CounterTurn turn,
+      String key,
+      boolean isUnsigned,
+      String mode,
+      int flags,
+      byte[] data,
+      long expiresAt) {
+    Optional<Entry> was = Entry.read(turn, key, isUnsigned);
+    boolean joins = mode.equals("append") || mode.equals("prepend");
+    if (was.isEmpty() ? !mode.matches("set|add") : mode.equals("add")) {
+      return false;
+    }
+    if (joins) {
+      Entry before = was.orElseThrow();
+      byte[] content = joined(before.content(), data, mode.equals("append"));
+      Entry.write(turn, key, isUnsigned, before.flags(), content, turn.expiresAt(key));
+    } else if (expiresAt == 1) {
+      turn.remove(key); // stored, and expired at once
+    } else {
+      Entry.write(turn, key, isUnsigned, flags, data, expiresAt);
+    }
+    return true;
+  }
+
+  private static byte[] joined(byte[] before, byte[] data, boolean isBehind) {
+    if (before.length + data.length > StoredText.BYTES_MAX) {
+      throw new Refused(TOO_LARGE);
+    }
+    ByteBuf all = Unpooled.buffer(before.length + data.length);
+    all.writeBytes(isBehind ? before : data).writeBytes(isBehind ? data : before);
+    return all.array();
+  }
+
+  private static void count(CounterTurn turn, Request request, ByteBuf out, boolean isUp) {
+    Line line = request.line();
+    long delta = line.unsigned(2, "CLIENT_ERROR invalid numeric delta argument");
+    // The usual case without a word made an object: a counter that there is, and a small step.
+    int place = turn.placeOf(line.bytes(), line.start(1), line.length(1));
+    if (place >= 0 && delta > 0 && line.length(1) <= Line.KEY_BYTES_MAX) {
+      long value = turn.valueAt(place);
+      boolean isRoom = isUp ? value <= Long.MAX_VALUE - delta : value >= delta;
+      if (value >= 0 && isRoom && turn.addAt(place, isUp ? delta : -delta)) {
+        digits(out, turn.valueAt(place));
+        return;
+      }
+    }
+    String key = request.key();
+    Optional<Entry> found = Entry.read(turn, key, request.isUnsigned());
+    Request.line(
+        out,
+        found.isEmpty()
+            ? "NOT_FOUND"
+            : count(turn, key, found.get(), request.isUnsigned(), delta, isUp));
+  }
+
+  private static void digits(ByteBuf out, long value) {
+    int length = 1;
+    for (long rest = value / 10; rest != 0; rest /= 10) {
+      length++;
+    }
+    out.ensureWritable(length + 2);
+    int end = out.writerIndex() + length;
+    long left = value;
+    for (int at = end - 1; at >= end - length; at--) {
+      out.setByte(at, (int) ('0' + left % 10));
+      left /= 10;
+    }
+    out.writerIndex(end).writeShort('\r' << 8 | '\n');
+  }
+
+  /** Adds to what there is, or takes from it down to 0; what it is then. */
+  static String count(
+      CounterTurn turn, String key, Entry found, boolean isUnsigned, long delta, boolean isUp) {
+    if (!found.isCounter()) {
+      return countText(turn, key, found, delta, isUp);
+    }
+    long bits = found.bits();
+    if (isUnsigned) {
+      long after = isUp ? bits + delta : Long.compareUnsigned(bits, delta) < 0 ? 0 : bits - delta;
+      if (after != bits) {
+        turn.set(key, after);
+      }
+      return Long.toUnsignedString(after);
+    }
+    if (bits < 0) {
+      throw new Refused(NOT_NUMERIC);
+    }
+    boolean isHuge = delta < 0; // above 2^63 - 1
+    if (isUp && (isHuge || bits > Long.MAX_VALUE - delta)) {
+      throw new Refused(WOULD_OVERFLOW);
+    }
+    long change = isUp ? delta : isHuge ? -bits : -Math.min(bits, delta);
+    if (change == 0) {
+      return Long.toString(bits);
+    }
+    if (turn.add(new Add(key, change, null)) instanceof AddResult.Applied applied) {
+      return Long.toString(applied.value().orElseThrow());
+    }
+    throw new IllegalStateException("an add without an id and without bounds");
+  }
+
+  /** A number with flags, which some clients keep so, is counted as the text that it is. */
+  private static String countText(
+      CounterTurn turn, String key, Entry found, long delta, boolean isUp) {
+    OptionalLong number = Entry.number(found.content(), true);
+    if (number.isEmpty()) {
+      throw new Refused(NOT_NUMERIC);
+    }
+    long bits = number.getAsLong();
+    long after = isUp ? bits + delta : Long.compareUnsigned(bits, delta) < 0 ? 0 : bits - delta;
+    String digits = Long.toUnsignedString(after);
+    byte[] content = digits.getBytes(StandardCharsets.ISO_8859_1);
+    turn.setText(key, StoredText.of(found.flags(), content));
+    return digits;
+  }
+
+  private static void delete(CounterTurn turn, Request request, ByteBuf out) {
+    if (request.size() == 3 && !request.line().text(2).equals("0")) {
+      throw new Refused(Line.BAD_FORMAT + ".  Usage: delete <key> [noreply]");
+    }
+    Request.line(out, turn.remove(request.key()) ? "DELETED" : "NOT_FOUND");
+  }
+}
