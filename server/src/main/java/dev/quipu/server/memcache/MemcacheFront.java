@@ -138,7 +138,7 @@ final class MemcacheFront implements Front {
     MemcacheCommand found = MemcacheCommands.find(name);
     if (found == null) {
       // A page in a browser talks HTTP to this port, or means to do harm.
-      isEnding |= name.equals("POST") || name.equals("GET") || name.equals("Host:");
+      isEnding |= name.equals("POST") || name.equals("Host:");
       batch.add(new Said("ERROR"));
       return;
     }
@@ -149,7 +149,8 @@ final class MemcacheFront implements Front {
     boolean isQuiet = found.knowsNoReply() && line.text(line.size() - 1).equals("noreply");
     int words = line.size() - (isQuiet ? 1 : 0);
     if (words < found.wordsMin() || words > found.wordsMax()) {
-      batch.add(new Said("ERROR"));
+      boolean isHalfMeta = found.name().equals("ms") && words == 2;
+      batch.add(new Said(isHalfMeta ? Line.BAD_FORMAT : "ERROR"));
     } else if (found.lengthAt() > 0) {
       begin(found, batch);
     } else if (!isKnown) {
@@ -171,7 +172,7 @@ final class MemcacheFront implements Front {
       wanted = -1;
     }
     if (wanted < 0 || wanted > Integer.MAX_VALUE) {
-      batch.add(new Said("CLIENT_ERROR bad data chunk"));
+      batch.add(new Said(Line.BAD_FORMAT));
     } else if (wanted > StoredText.BYTES_MAX) {
       skipping = wanted + 2;
       batch.add(new Said(TextCommands.TOO_LARGE));

@@ -25,7 +25,7 @@ import java.util.Optional;
 /** Meta commands. */
 final class MetaCommands {
   private static final int WORDS_MAX = 64;
-  private static final String INVALID_MODE = "CLIENT_ERROR invalid mode for ms";
+  private static final String INVALID_MODE = "CLIENT_ERROR invalid mode for ms M token";
 
   private MetaCommands() {}
 
@@ -79,7 +79,7 @@ final class MetaCommands {
     Optional<Entry> found = Entry.read(turn, key, flags.isUnsigned());
     if (found.isEmpty()) {
       if (!flags.has('q')) {
-        Request.line(out, "EN");
+        tell(request, flags, "EN", out);
       }
       return;
     }
@@ -102,10 +102,9 @@ final class MetaCommands {
     StringBuilder head = new StringBuilder(withValue ? "VA " + content.length : "HD");
     for (int i = flags.first(); i < flags.size(); i++) {
       switch (flags.letter(i)) {
-        case 'b' -> head.append(flags.has('k') ? " b" : "");
         case 'c' -> head.append(" c").append(turn.version(flags.key()));
         case 'f' -> head.append(" f").append(Integer.toUnsignedString(entry.flags()));
-        case 'k' -> head.append(" k").append(request.line().text(1));
+        case 'k' -> head.append(key(request, flags));
         case 'O' -> head.append(" O").append(flags.token('O'));
         case 's' -> head.append(" s").append(content.length);
         case 't' -> head.append(" t").append(secondsLeft(turn, flags.key()));
@@ -120,6 +119,10 @@ final class MetaCommands {
     }
   }
 
+  private static String key(Request request, MetaFlags flags) {
+    return " k" + request.line().text(1) + (flags.has('b') ? " b" : "");
+  }
+
   private static long secondsLeft(CounterTurn turn, String key) {
     long at = turn.expiresAt(key);
     return at == 0 ? -1 : (at - turn.nowMillis() + 500) / 1_000;
@@ -131,8 +134,7 @@ final class MetaCommands {
     for (int i = flags.first(); i < flags.size(); i++) {
       switch (flags.letter(i)) {
         case 'O' -> line.append(" O").append(flags.token('O'));
-        case 'k' -> line.append(" k").append(request.line().text(1));
-        case 'b' -> line.append(flags.has('k') ? " b" : "");
+        case 'k' -> line.append(key(request, flags));
         default -> {
           // asks for nothing to be told
         }
@@ -188,20 +190,23 @@ final class MetaCommands {
       return;
     }
     boolean wasThere = turn.remove(flags.key());
-    if (!flags.has('q')) {
+    if (!wasThere || !flags.has('q')) {
       tell(request, flags, wasThere ? "HD" : "NF", out);
     }
   }
 
   private static void count(CounterTurn turn, Request request, ByteBuf out) {
     MetaFlags flags = new MetaFlags(request, 2, "bcCDJkMNOqtTv");
+    if (flags.has('N')) {
+      flags.time('N'); // wrong is wrong, whether it is needed or not
+    }
     String key = flags.key();
     long delta = flags.unsigned('D', 1);
     boolean isUp =
         switch (flags.has('M') ? flags.token('M') : "I") {
-          case "I", "i", "+" -> true;
-          case "D", "d", "-" -> false;
-          default -> throw new Refused("CLIENT_ERROR invalid mode for ma");
+          case "I", "+" -> true;
+          case "D", "-" -> false;
+          default -> throw new Refused("CLIENT_ERROR invalid mode for ma M token");
         };
     if (flags.has('O')) {
       countOnce(turn, request, flags, isUp ? delta : -delta, out);
@@ -209,9 +214,7 @@ final class MetaCommands {
     }
     Optional<Entry> before = Entry.read(turn, key, flags.isUnsigned());
     if (before.isEmpty() && !flags.has('N')) {
-      if (!flags.has('q')) {
-        tell(request, flags, "NF", out);
-      }
+      tell(request, flags, "NF", out);
       return;
     }
     if (before.isPresent() && isStale(turn, flags)) {
@@ -244,7 +247,7 @@ final class MetaCommands {
     if (flags.has('T')) {
       TextCommands.touch(turn, flags.key(), flags.time('T'));
     }
-    if (!flags.has('q') || flags.has('v')) {
+    if (!flags.has('q')) {
       Entry entry = Entry.read(turn, flags.key(), flags.isUnsigned()).orElseThrow();
       answer(turn, request, flags, entry, flags.has('v'), "", out);
     }
@@ -275,9 +278,7 @@ final class MetaCommands {
     }
     Optional<Entry> before = Entry.read(turn, key, flags.isUnsigned());
     if (before.isEmpty() && !flags.has('N')) {
-      if (!flags.has('q')) {
-        tell(request, flags, "NF", out);
-      }
+      tell(request, flags, "NF", out);
       return;
     }
     if (before.isPresent() && !before.get().isCounter()) {
@@ -309,7 +310,7 @@ final class MetaCommands {
     if (flags.has('T')) {
       TextCommands.touch(turn, flags.key(), flags.time('T'));
     }
-    if (!flags.has('q') || flags.has('v')) {
+    if (!flags.has('q')) {
       answer(
           turn,
           request,

@@ -10,6 +10,7 @@ import java.util.Base64;
 
 /** What follows the key of a meta command. */
 final class MetaFlags {
+  private static final String INVALID = "CLIENT_ERROR invalid or duplicate flag";
   private static final int OPAQUE_BYTES_MAX = 32;
 
   private final Request request;
@@ -29,11 +30,11 @@ final class MetaFlags {
     for (int i = first; i < size(); i++) {
       char letter = letter(i);
       if (known.indexOf(letter) < 0) {
-        throw new Refused("CLIENT_ERROR invalid flag");
+        throw new Refused(isCount() ? INVALID : "CLIENT_ERROR invalid flag");
       }
       long bit = 1L << (letter & 0x3f);
       if ((seen & bit) != 0) {
-        throw new Refused("CLIENT_ERROR duplicate flag");
+        throw new Refused(isCount() ? INVALID : "CLIENT_ERROR duplicate flag");
       }
       seen |= bit;
     }
@@ -41,6 +42,10 @@ final class MetaFlags {
       throw new Refused("CLIENT_ERROR opaque token too long");
     }
     this.key = has('b') ? decoded(request.line().text(1)) : request.line().key(1);
+  }
+
+  private boolean isCount() {
+    return request.line().text(0).equals("ma");
   }
 
   private static String decoded(String key) {
@@ -92,9 +97,7 @@ final class MetaFlags {
 
   /** A number behind a letter. */
   long unsigned(char letter, long otherwise) {
-    return has(letter)
-        ? Line.unsigned(token(letter), "CLIENT_ERROR bad token in command line format")
-        : otherwise;
+    return has(letter) ? Line.unsigned(token(letter), INVALID) : otherwise;
   }
 
   /** A time behind a letter, in seconds. */
@@ -102,7 +105,8 @@ final class MetaFlags {
     try {
       return Long.parseLong(token(letter));
     } catch (NumberFormatException e) {
-      throw new Refused("CLIENT_ERROR bad token in command line format");
+      throw new Refused(
+          isCount() ? INVALID : "CLIENT_ERROR bad token in command line format");
     }
   }
 }

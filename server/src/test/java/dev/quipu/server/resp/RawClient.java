@@ -8,28 +8,30 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
 /** Sends lines, and reads what comes back byte by byte, whatever it is. */
-final class RawClient implements AutoCloseable {
+public final class RawClient implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 10_000;
 
   private final Socket socket;
 
-  RawClient(int port) throws IOException {
+  /** To a port of this machine. */
+  public RawClient(int port) throws IOException {
     this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
     socket.setSoTimeout(PATIENCE_MILLIS);
   }
 
-  void send(String bytes) throws IOException {
+  /** Sends these, one byte each. */
+  public void send(String bytes) throws IOException {
     socket.getOutputStream().write(bytes.getBytes(StandardCharsets.ISO_8859_1));
   }
 
   /** The one answer to a line. */
-  String ask(String line) throws IOException {
+  public String ask(String line) throws IOException {
     send(line + "\r\n");
     return answer();
   }
 
   /** One answer, with all that it holds. */
-  String answer() throws IOException {
+  public String answer() throws IOException {
     String head = readUntil("\r\n");
     if (head.isEmpty() || "+-:_,#(".indexOf(head.charAt(0)) >= 0) {
       return head;
@@ -47,7 +49,7 @@ final class RawClient implements AutoCloseable {
   }
 
   /** All up to this, or up to the end of the connection. */
-  String readUntil(String end) throws IOException {
+  public String readUntil(String end) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     InputStream in = socket.getInputStream();
     for (int each = in.read(); each >= 0; each = in.read()) {
