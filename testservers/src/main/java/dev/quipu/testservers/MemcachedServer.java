@@ -1,11 +1,8 @@
 package dev.quipu.testservers;
 
-import java.io.File;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /** A real memcached, which the machine must have: {@code ./dev deps} installs it. */
 public final class MemcachedServer implements AutoCloseable {
@@ -41,16 +38,7 @@ public final class MemcachedServer implements AutoCloseable {
    * @return empty if the machine has none; in CI that is an error
    */
   public static Optional<MemcachedServer> start() {
-    Optional<String> binary =
-        Stream.of(
-                (System.getenv("PATH") + ":/usr/bin:/usr/local/bin").split(Pattern.quote(":"), -1))
-            .map(directory -> directory + "/memcached")
-            .filter(path -> new File(path).canExecute())
-            .findFirst();
-    if (binary.isEmpty() && "true".equals(System.getenv("CI"))) {
-      throw new IllegalStateException("no memcached here: ./dev deps installs it");
-    }
-    return binary.map(MemcachedServer::new);
+    return Tool.find("memcached").map(MemcachedServer::new);
   }
 
   /** Ends it as {@code kill -9} does; what it held is lost. */
