@@ -297,7 +297,11 @@ final class SessionCommands {
         "server",
         "redis_version:%s\r\nquipu_version:%s\r\nredis_mode:standalone\r\nuptime_in_seconds:%d\r\n"
             .formatted(LIKE_REDIS, hub.version(), hub.upSeconds()));
-    sections.put("clients", "connected_clients:%d\r\n".formatted(hub.connected()));
+    sections.put(
+        "clients", "connected_clients:%d\r\nblocked_clients:0\r\n".formatted(hub.connected()));
+    Runtime runtime = Runtime.getRuntime();
+    sections.put(
+        "memory", "used_memory:%d\r\n".formatted(runtime.totalMemory() - runtime.freeMemory()));
     sections.put("persistence", "loading:0\r\naof_enabled:1\r\n");
     sections.put(
         "stats",
