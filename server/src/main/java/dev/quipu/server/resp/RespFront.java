@@ -16,6 +16,17 @@ final class RespFront implements Front {
   private static final Set<String> AT_ONCE =
       Set.of("multi", "exec", "discard", "watch", "quit", "reset");
 
+  private static final Set<String> SCRIPTS =
+      Set.of(
+          "EVAL",
+          "EVALSHA",
+          "EVAL_RO",
+          "EVALSHA_RO",
+          "SCRIPT",
+          "FCALL",
+          "FCALL_RO",
+          "FUNCTION");
+
   private final Hub hub;
   private final Session session;
   private final Wire wire = new Wire();
@@ -82,6 +93,10 @@ final class RespFront implements Front {
     if (found.isEmpty() && words.word(0).matches("POST|HOST:")) {
       session.isEnding = true; // a page in a browser talks HTTP to this port, or means to do harm
       return turn -> new Reply.Failure("ERR this port speaks Redis, not HTTP");
+    }
+    if (found.isEmpty() && SCRIPTS.contains(words.word(0))) {
+      // Told that EVALSHA is unknown, Redisson would ask again without end.
+      return refused("ERR no scripts are run here: " + words.word(0));
     }
     if (found.isEmpty()) {
       return refused(unknown(words));

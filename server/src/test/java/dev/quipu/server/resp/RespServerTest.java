@@ -121,6 +121,7 @@ final class RespServerTest {
     "INCREX a ENX, ERR ENX",
     "INCREX a FOO, ERR syntax error",
     "INCREX a EX 0, ERR invalid expire time in 'increx' command",
+    "EVAL x 0, ERR no scripts are run here: EVAL",
     "SET a text, ERR value is not an integer or out of range: only counters",
     "CONFIG SET a b, ERR only CONFIG GET",
   })
