@@ -105,6 +105,12 @@ final class LikeRedisTest {
         Clock.system());
   }
 
+  /** Serves again on the port of a server that was closed. */
+  static RespServer serve(Engine engine, int port) throws IOException {
+    return RespServer.start(
+        engine, "127.0.0.1", port, Optional.empty(), 1_000, "test", Clock.system());
+  }
+
   static Stream<Arguments> scripts() {
     Map<String, String> scripts =
         new TreeMap<>(
