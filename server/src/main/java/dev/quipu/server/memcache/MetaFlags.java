@@ -97,7 +97,9 @@ final class MetaFlags {
 
   /** A number behind a letter. */
   long unsigned(char letter, long otherwise) {
-    return has(letter) ? Line.unsigned(token(letter), INVALID) : otherwise;
+    return has(letter)
+        ? Line.unsigned(token(letter), isCount() ? INVALID : Line.BAD_FORMAT)
+        : otherwise;
   }
 
   /** A time behind a letter, in seconds. */
@@ -105,8 +107,7 @@ final class MetaFlags {
     try {
       return Long.parseLong(token(letter));
     } catch (NumberFormatException e) {
-      throw new Refused(
-          isCount() ? INVALID : "CLIENT_ERROR bad token in command line format");
+      throw new Refused(isCount() ? INVALID : "CLIENT_ERROR bad token in command line format");
     }
   }
 }

@@ -25,7 +25,15 @@ record Answered(Later later, int protocol) implements Step {
 
   @Override
   public void run(CounterTurn turn, ByteBuf out) {
-    reply(later, turn).write(out, protocol);
+    Reply reply = reply(later, turn);
+    if (later.isDone()) {
+      reply.write(out, protocol);
+    }
+  }
+
+  @Override
+  public boolean isDone() {
+    return later.isDone();
   }
 
   @Override

@@ -41,15 +41,24 @@ record Arguments(List<byte[]> words) {
 
   /** The name of a counter. */
   String key(int index) {
+    return name(index, "key");
+  }
+
+  /** The name of a counter within a family. */
+  String field(int index) {
+    return name(index, "field");
+  }
+
+  private String name(int index, String what) {
     String text;
     try {
       text =
           StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(words.get(index))).toString();
     } catch (CharacterCodingException e) {
-      throw new Refused("ERR the key is not UTF-8, as names of counters are");
+      throw new Refused("ERR the %s is not UTF-8, as names of counters are".formatted(what));
     }
     try {
-      return Limits.checkText("key", text, Limits.NAME_BYTES_MAX);
+      return Limits.checkText(what, text, Limits.NAME_BYTES_MAX);
     } catch (IllegalArgumentException e) {
       throw new Refused("ERR " + e.getMessage());
     }

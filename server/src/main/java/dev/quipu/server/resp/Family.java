@@ -100,6 +100,21 @@ final class Family {
     }
   }
 
+  /**
+   * Adds to a member; what it is then.
+   *
+   * @param overflow the answer if 64 bits do not suffice
+   */
+  long add(String member, long delta, String overflow) {
+    long before = turn.get(member).orElse(0);
+    long after = before + delta;
+    if (((before ^ after) & (delta ^ after)) < 0) {
+      throw new Refused(overflow);
+    }
+    set(member, after);
+    return after;
+  }
+
   /** When it expires; 0 for never. */
   long expiresAt() {
     List<String> first = turn.names(prefix, 1);

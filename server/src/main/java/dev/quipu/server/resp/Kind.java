@@ -6,20 +6,27 @@ import dev.quipu.server.resp.Arguments.Refused;
 
 /** What is under a key. */
 enum Kind {
-  NONE("none"),
-  COUNTER("string"),
-  TEXT("string"),
-  SKETCH("string"),
-  HASH("hash"),
-  RANKING("zset");
+  NONE("none", "nothing"),
+  COUNTER("string", "counter"),
+  TEXT("string", "text"),
+  SKETCH("string", "sketch of different things"),
+  HASH("hash", "family of counters"),
+  RANKING("zset", "ranked family of counters");
 
   private static final String WRONG =
       "WRONGTYPE Operation against a key holding the wrong kind of value";
 
   private final String type;
+  private final String meaning;
 
-  Kind(String type) {
+  Kind(String type, String meaning) {
     this.type = type;
+    this.meaning = meaning;
+  }
+
+  /** For people. */
+  String meaning() {
+    return meaning;
   }
 
   /** As TYPE tells it. */

@@ -11,4 +11,9 @@ interface Later {
 
   /** Does it. */
   Reply on(CounterTurn turn);
+
+  /** Whether {@link #on} did all; if not, it is called again, and its last answer is given. */
+  default boolean isDone() {
+    return true;
+  }
 }

@@ -18,6 +18,12 @@ sealed interface Reply {
   /** A number that counts as a fraction: RESP3 has a shape of its own for it. */
   record Score(long value) implements Reply {}
 
+  /** A member of a ranking and its score: in RESP2 one after the other, in RESP3 a pair. */
+  record Scored(Reply member, Score score) implements Reply {}
+
+  /** Several of these. */
+  record Ranking(List<Scored> items) implements Reply {}
+
   /** Bytes. */
   final class Bulk implements Reply {
     private final byte[] bytes;
@@ -63,6 +69,20 @@ sealed interface Reply {
       case Simple simple -> line(out, '+', simple.text);
       case Failure failure -> line(out, '-', failure.text);
       case Number number -> Wire.number(out, ':', number.value);
+      case Scored scored -> {
+        if (protocol == 3) {
+          Wire.number(out, '*', 2);
+        }
+        scored.member.write(out, protocol);
+        scored.score.write(out, protocol);
+      }
+      case Ranking ranking ->
+          items(
+              out,
+              '*',
+              protocol == 3 ? ranking.items.size() : 2 * ranking.items.size(),
+              ranking.items,
+              protocol);
       case Score score -> {
         if (protocol == 3) {
           Wire.number(out, ',', score.value);
@@ -99,7 +119,8 @@ sealed interface Reply {
     }
   }
 
-  private static void items(ByteBuf out, char kind, int count, List<Reply> items, int protocol) {
+  private static void items(
+      ByteBuf out, char kind, int count, List<? extends Reply> items, int protocol) {
     Wire.number(out, kind, count);
     for (Reply item : items) {
       item.write(out, protocol);

@@ -1,6 +1,7 @@
 package dev.quipu.server.resp;
 
 import dev.quipu.engine.CounterTurn;
+import dev.quipu.sketches.DistinctSketch;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param step from one key to the next
  * @param usage its arguments
  * @param summary what it does
- * @param isOnWholeKeys whether it may replace or remove all that is under a key
+ * @param isOnWholeKeys whether it may write or remove all that is under a key
  * @param onSession what it does with the connection; null for another command
  * @param onTurn what it does with the connection now, and with counters later; null for another
  * @param onCounters what it does with counters; null for another command
@@ -108,7 +109,7 @@ record RespCommand(
         onCounters);
   }
 
-  /** The same, of one that may replace or remove all that is under a key. */
+  /** The same, of one that may write or remove all that is under a key. */
   RespCommand onWholeKeys() {
     return new RespCommand(
         name,
@@ -140,6 +141,7 @@ record RespCommand(
       for (int i = firstKey; i <= last; i += step) {
         changes += Family.size(turn, arguments.text(i));
       }
+      length += DistinctSketch.BYTES_MAX;
     }
     return CounterTurn.bytesMax(changes, length);
   }

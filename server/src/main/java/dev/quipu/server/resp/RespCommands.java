@@ -18,7 +18,11 @@ final class RespCommands {
 
   private static Map<String, RespCommand> byName() {
     List<RespCommand> all = new ArrayList<>(CounterCommands.all());
+    all.addAll(HashCommands.all());
+    all.addAll(RankingCommands.all());
+    all.addAll(SketchCommands.all());
     all.addAll(KeyCommands.all());
+    all.addAll(EngineCommands.all());
     all.addAll(SessionCommands.all());
     all.addAll(Transactions.all());
     Map<String, RespCommand> byName = new HashMap<>();

@@ -17,15 +17,7 @@ final class RespFront implements Front {
       Set.of("multi", "exec", "discard", "watch", "quit", "reset");
 
   private static final Set<String> SCRIPTS =
-      Set.of(
-          "EVAL",
-          "EVALSHA",
-          "EVAL_RO",
-          "EVALSHA_RO",
-          "SCRIPT",
-          "FCALL",
-          "FCALL_RO",
-          "FUNCTION");
+      Set.of("EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "SCRIPT", "FCALL", "FCALL_RO", "FUNCTION");
 
   private final Hub hub;
   private final Session session;

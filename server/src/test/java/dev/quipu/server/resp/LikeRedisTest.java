@@ -62,6 +62,39 @@ final class LikeRedisTest {
       UNWATCH|MULTI|INCR m|EXEC|WATCH none|MULTI|INCR none|EXEC|WATCH|MULTI|WATCH m|EXEC|MULTI
       PING|EXEC|WATCH m|INCR m|DISCARD|MULTI|DISCARD|UNWATCH|MULTI|EXEC
       """;
+  private static final String FAMILIES =
+      """
+      HINCRBY h a 1|HINCRBY h a 4|HGET h a|HINCRBY h b -2|HGETALL h|HKEYS h|HVALS h|HLEN h
+      HEXISTS h a|HEXISTS h c|HEXISTS none a|HGET none a|HGET h c|HMGET h a c b|HMGET none a b
+      HDEL h a c|HLEN h|TYPE h|EXISTS h none|INCR h|GET h|GETSET h 1|STRLEN h|MGET h
+      HINCRBY h a x|HINCRBY h a|HINCRBY|HSET h a 9223372036854775807|HINCRBY h a 1|HGET h a
+      HSET h x 1 y 2|HSET h x 3 z 4|HSET h x|HSET h|HSETNX h x 9|HSETNX h w 9|HGETALL none
+      EXPIRE h 100|TTL h|HINCRBY h new 1|TTL h|PERSIST h|TTL h|KEYS *|SET c 1
+      HINCRBY c a 1|HGET c a|HGETALL c|HLEN c|HDEL c a|DEL h|EXISTS h|HLEN h|HGETALL h|TYPE h
+      HINCRBY h a 1|SET h 5|GET h|TYPE h|DEL h|HINCRBY h a 1|EXPIRE h -1|EXISTS h|HGET h a
+      MULTI|HINCRBY h a 1|HINCRBY h a 1|HGETALL h|DEL h|EXEC|SCAN 0|SCAN 0 TYPE hash
+      HINCRBY only a 1|DEL c|SCAN 0 TYPE hash|SCAN 0 TYPE string|KEYS o*|UNLINK only|KEYS *
+      """;
+  private static final String RANKINGS =
+      """
+      ZINCRBY z 1 a|ZINCRBY z 4 b|ZINCRBY z 4 c|ZINCRBY z -9 d|ZSCORE z a|ZSCORE z no|ZSCORE no a
+      ZCARD z|ZCARD no|ZREVRANGE z 0 -1|ZREVRANGE z 0 -1 WITHSCORES|ZRANGE z 0 -1
+      ZRANGE z 0 -1 WITHSCORES|ZRANGE z 0 1 REV|ZRANGE z 0 1 REV WITHSCORES|ZREVRANGE z 0 0
+      ZREVRANGE z 1 2 WITHSCORES|ZREVRANGE z -2 -1|ZREVRANGE z 5 9|ZREVRANGE z 2 1|ZREVRANGE z 0 -9
+      ZREVRANGE z -100 100|ZREVRANGE no 0 -1|ZREVRANGE z x 1|ZREVRANGE z 0|ZREVRANGE z 0 1 FOO
+      ZRANK z a|ZREVRANK z a|ZRANK z no|ZRANK no a|ZMSCORE z a no b|ZREM z a no|ZCARD z|TYPE z
+      ZADD z 5 e|ZADD z 6 e|ZADD z NX 7 e 8 f|ZADD z XX 9 e 1 g|ZADD z CH 1 e 2 f|ZADD z|ZADD z 1
+      ZADD z NX XX 1 a|ZADD z 1 a 2|ZREVRANGE z 0 -1 WITHSCORES|INCR z|GET z|HGET z a|HINCRBY z a 1
+      SET c 1|ZINCRBY c 1 a|ZSCORE c a|ZREVRANGE c 0 -1|ZADD c 1 a|EXPIRE z 100|ZINCRBY z 1 new
+      TTL z|DEL z|EXISTS z|ZCARD z|ZINCRBY z 1 a|SET z 1|GET z
+      """;
+  private static final String SKETCHES =
+      """
+      PFADD p a b c|PFADD p a b c|PFADD p d|PFCOUNT p|PFCOUNT none|PFADD q d e|PFCOUNT p q
+      PFMERGE r p q|PFCOUNT r|PFMERGE none2|PFCOUNT none2|PFADD empty|PFADD empty|PFCOUNT empty
+      TYPE p|EXISTS p|EXPIRE p 100|TTL p|PFADD p e|TTL p|DEL p|PFCOUNT p|SET c 1|PFADD c a
+      PFCOUNT c|PFMERGE c q|PFADD|PFCOUNT|HINCRBY h a 1|PFADD h a|PFCOUNT h|SET q 1|GET q
+      """;
   private static final String CONNECTION =
       """
       PING|PING hello|PING a b|ECHO|ECHO x|SELECT 0|SELECT 99|SELECT x|AUTH x|AUTH default x
@@ -107,8 +140,7 @@ final class LikeRedisTest {
 
   /** Serves again on the port of a server that was closed. */
   static RespServer serve(Engine engine, int port) throws IOException {
-    return RespServer.start(
-        engine, "127.0.0.1", port, Optional.empty(), 1_000, "test", Clock.system());
+    return RespServer.start(PortOptions.at(port), engine, "test", Clock.system());
   }
 
   static Stream<Arguments> scripts() {
@@ -119,7 +151,10 @@ final class LikeRedisTest {
                 "setting", SETTING,
                 "expiring", EXPIRING,
                 "transactions", TRANSACTIONS,
-                "connection", CONNECTION));
+                "connection", CONNECTION,
+                "families", FAMILIES,
+                "rankings", RANKINGS,
+                "sketches", SKETCHES));
     return scripts.entrySet().stream()
         .flatMap(each ->
             Stream.of(2, 3)

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.quipu.Reading;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.ToolProcess;
 import dev.quipu.testservers.Tool;
 import java.io.IOException;
 import java.nio.file.Files;

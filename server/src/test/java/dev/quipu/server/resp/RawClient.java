@@ -30,6 +30,12 @@ public final class RawClient implements AutoCloseable {
     return answer();
   }
 
+  /** The one line that is answered to this, as memcached's are. */
+  public String askLine(String line) throws IOException {
+    send(line + "\r\n");
+    return readUntil("\r\n");
+  }
+
   /** One answer, with all that it holds. */
   public String answer() throws IOException {
     String head = readUntil("\r\n");

@@ -1,4 +1,4 @@
-package dev.quipu.server.resp;
+package dev.quipu.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
@@ -19,7 +19,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /** A program that is told lines and says lines; killed when its time is over. */
-final class ToolProcess implements AutoCloseable {
+public final class ToolProcess implements AutoCloseable {
   private final Process process;
   private final BlockingQueue<Optional<String>> coming = new LinkedBlockingQueue<>();
   private final List<String> said = new ArrayList<>();
@@ -29,7 +29,7 @@ final class ToolProcess implements AutoCloseable {
   }
 
   /** Starts it; what it says on standard error counts as said too. */
-  static ToolProcess start(Path directory, Duration deadline, List<String> command)
+  public static ToolProcess start(Path directory, Duration deadline, List<String> command)
       throws IOException {
     ToolProcess tool =
         new ToolProcess(
@@ -54,7 +54,8 @@ final class ToolProcess implements AutoCloseable {
     coming.add(Optional.empty());
   }
 
-  void tell(String text) {
+  /** Tells it something. */
+  public void tell(String text) {
     try {
       Writer to = process.outputWriter(StandardCharsets.UTF_8);
       to.write(text);
@@ -71,7 +72,7 @@ final class ToolProcess implements AutoCloseable {
   }
 
   /** Waits until it has said this line. */
-  void awaitLine(String line) throws InterruptedException {
+  public void awaitLine(String line) throws InterruptedException {
     while (takes()) {
       if (said.getLast().equals(line)) {
         return;
@@ -81,7 +82,7 @@ final class ToolProcess implements AutoCloseable {
   }
 
   /** Tells it that no more comes, waits for its end, and gives all it said. */
-  List<String> await(int exit) throws InterruptedException, IOException {
+  public List<String> await(int exit) throws InterruptedException, IOException {
     process.outputWriter(StandardCharsets.UTF_8).close();
     while (takes()) {
       // until its end
