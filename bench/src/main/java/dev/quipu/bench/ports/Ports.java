@@ -75,7 +75,8 @@ public final class Ports {
         real processes, %d connections from one generator, turns of %d s, %d in each cell. Repeat it
         with `./dev bench ports`; `./dev bench ports 1 1` takes one round with turns of 1 s.
 
-        Made on %s. Data are on %s.
+        Made on %s.
+        Data are on %s.
 
         A ratio is Quipu's adds per second to the peer's in the same round: above 1 Quipu is faster.
         It is the median of the rounds, and `of rounds` the least and the greatest. Only the ratios

@@ -7,7 +7,6 @@ import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.time.Clock;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -48,7 +47,7 @@ public final class Sizes {
     int millions = arguments.isEmpty() ? RECOVERED_MILLIONS : Integer.parseInt(arguments.get(0));
     Sizes sizes = new Sizes(millions);
     return head(machine)
-        + sizes.memory()
+        + memory()
         + sizes.log()
         + sizes.starts()
         + sizes.recovery()
@@ -63,7 +62,8 @@ public final class Sizes {
     are named, in groups of %,d adds (`addAll`): a group is on the disk before the next is asked for.
     Bytes are about the same on any machine; times are not.
 
-    Made on %s, heap of %,d MiB. Data are on %s.
+    Made on %s.
+    Heap of %,d MiB; data are on %s.
     """
         .formatted(
             GROUP,
@@ -72,41 +72,20 @@ public final class Sizes {
             Files.getFileStore(Path.of(System.getProperty("java.io.tmpdir"))).type());
   }
 
-  private String memory() throws IOException {
+  private static String memory() throws IOException, InterruptedException {
     return """
 
     ## Memory
 
-    Heap in use after a full collection, before and after a million. Names have 16 letters. The
-    newest %,d request ids are kept in memory, older ones on the disk.
+    Heap in use after a full collection, less what was in use before, in bytes each. Names have 16
+    letters. The newest %,d request ids are kept in memory, older ones on the disk. G1 is what
+    Java takes on two cores or more, and the serial collector on one.
 
-    | what | bytes of heap each |
-    |---|---|
-    | counter | %,.0f |
-    | request id | %,.0f |
+    | what | how many | G1 | serial |
+    |---|---|---|---|
+    %s\
     """
-        .formatted(
-            EngineOptions.defaults().idsInMemoryMax(),
-            heapEach(number -> new Add(name(number), 1, null)),
-            heapEach(number -> new Add("counter", 1, id(number))));
-  }
-
-  private double heapEach(LongFunction<Add> adds) throws IOException {
-    Path directory = Files.createTempDirectory("quipu-sizes");
-    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
-      long before = heap();
-      add(engine, MILLION, adds);
-      return (heap() - before) / (double) MILLION;
-    } finally {
-      QuipuServer.delete(directory);
-    }
-  }
-
-  private static long heap() {
-    for (int i = 0; i < 3; i++) {
-      System.gc();
-    }
-    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+        .formatted(EngineOptions.defaults().idsInMemoryMax(), Memory.rows());
   }
 
   private String log() throws IOException {
@@ -114,12 +93,14 @@ public final class Sizes {
 
     ## Log
 
+    Plain adds of a group to one counter are one entry of the log.
+
     | adds | counters | bytes of log an add |
     |---|---|---|
-    | plain | 1 | %.1f |
-    | plain | 10,000 | %.1f |
-    | exactly once | 1 | %.1f |
-    | exactly once | 10,000 | %.1f |
+    | plain | 1 | %.2f |
+    | plain | 10,000 | %.2f |
+    | exactly once | 1 | %.2f |
+    | exactly once | 10,000 | %.2f |
     """
         .formatted(
             logEach(number -> new Add(name(0), 1, null)),
@@ -277,7 +258,7 @@ public final class Sizes {
     return added;
   }
 
-  private static void add(Engine engine, long count, LongFunction<Add> adds) {
+  static void add(Engine engine, long count, LongFunction<Add> adds) {
     for (long from = 0; from < count; from += GROUP) {
       addGroup(engine, from, adds);
     }
@@ -299,11 +280,11 @@ public final class Sizes {
     return ((number * SPREAD) >>> 1) % counters;
   }
 
-  private static RequestId id(long number) {
+  static RequestId id(long number) {
     return RequestId.of(number * SPREAD, number);
   }
 
-  private static String name(long number) {
+  static String name(long number) {
     String digits = Long.toString(number);
     return "counter/" + "00000000".substring(digits.length()) + digits;
   }
