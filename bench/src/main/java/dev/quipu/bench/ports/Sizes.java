@@ -59,8 +59,8 @@ public final class Sizes {
     # Sizes of the engine
 
     Repeat it with `./dev bench sizes`. In process, on the engine with its usual options where none
-    are named, in groups of %,d adds (`addAll`): a group is on the disk before the next is asked for.
-    Bytes are about the same on any machine; times are not.
+    are named, in groups of %,d adds (`addAll`): a group is on the disk before the next is asked
+    for. Bytes are about the same on any machine; times are not.
 
     Made on %s.
     Heap of %,d MiB; data are on %s.
