@@ -1,5 +1,7 @@
 package dev.quipu.bench;
 
+import dev.quipu.bench.ports.Ports;
+import dev.quipu.bench.ports.Sizes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -8,6 +10,7 @@ import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -23,8 +26,9 @@ public final class Main {
   private Main() {}
 
   /**
-   * Arguments: {@code engine}, {@code stores}, {@code ingest} or {@code sequences}, and the file to
-   * write; for the engine then values of inFlight, if not all are wanted.
+   * Arguments: {@code engine}, {@code stores}, {@code ingest}, {@code sequences}, {@code ports} or
+   * {@code sizes}, and the file to write; for the engine then values of inFlight, if not all are
+   * wanted; for the ports then rounds, and seconds of a turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
@@ -33,13 +37,19 @@ public final class Main {
           case "stores" -> storesHead() + StoreOverhead.measure(stores(arguments));
           case "ingest" -> ingestHead() + IngestOverhead.measure();
           case "sequences" -> sequencesHead() + SequenceNumbers.measure();
+          case "ports" -> Ports.measure(rest(arguments), machine());
+          case "sizes" -> Sizes.measure(rest(arguments), machine());
           default ->
               throw new IllegalArgumentException(
-                  "engine, stores, ingest or sequences, not " + arguments[0]);
+                  "engine, stores, ingest, sequences, ports or sizes, not " + arguments[0]);
         };
     System.out.println(table);
     Files.writeString(Path.of(arguments[1]), table);
     System.exit(0); // clients leave threads behind
+  }
+
+  private static List<String> rest(String[] arguments) {
+    return List.of(arguments).subList(2, arguments.length);
   }
 
   private static Set<String> stores(String[] arguments) {

@@ -28,7 +28,7 @@ import org.rocksdb.WriteOptions;
  * counters and markers in two column families; a filter for markers; direct buffers; one synced
  * batch a group.
  */
-final class RocksTarget implements Target {
+public final class RocksTarget implements Target {
   private static final int MARKER_BYTES = 20;
   private static final int ANSWER_BYTES = 16;
 
@@ -51,7 +51,8 @@ final class RocksTarget implements Target {
   private final ByteBuffer markerKey = ByteBuffer.allocateDirect(MARKER_BYTES);
   private final ByteBuffer answer = ByteBuffer.allocateDirect(ANSWER_BYTES);
 
-  RocksTarget(Path directory) throws RocksDBException {
+  /** Opens it in this directory. */
+  public RocksTarget(Path directory) throws RocksDBException {
     RocksDB.loadLibrary();
     database =
         RocksDB.open(

@@ -56,6 +56,11 @@ public final class MemcachedServer implements AutoCloseable {
     return port;
   }
 
+  /** The number of its process, which a restart changes. */
+  public long pid() {
+    return process.pid();
+  }
+
   @Override
   public void close() {
     process.close();

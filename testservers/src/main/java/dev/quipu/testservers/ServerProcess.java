@@ -94,6 +94,10 @@ final class ServerProcess implements AutoCloseable {
     throw new IllegalStateException("no free port from 20000 to 31999");
   }
 
+  long pid() {
+    return process.pid();
+  }
+
   /** Kills it, as kill -9 does. */
   void kill() {
     process.destroyForcibly();

@@ -198,7 +198,8 @@ final class MemcacheServerTest {
     client =
         client(PortOptions.at(0).reachable("127.0.0.1", Optional.of("secret"), Optional.empty()));
     assertEquals("CLIENT_ERROR unauthenticated\r\n", client.askLine("get a"));
-    assertEquals("CLIENT_ERROR authentication failure\r\n", client.askLine("set x 0 0 9\r\nme sesame"));
+    assertEquals(
+        "CLIENT_ERROR authentication failure\r\n", client.askLine("set x 0 0 9\r\nme sesame"));
     assertEquals("CLIENT_ERROR unauthenticated\r\n", client.askLine("incr a 1"));
     assertEquals("STORED\r\n", client.askLine("set x 0 0 9\r\nme secret"));
     assertEquals("END\r\n", client.askLine("get x"), "the token is not stored");

@@ -1,0 +1,262 @@
+package dev.quipu.bench.ports;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.HdrHistogram.Histogram;
+
+/** Quipu's server beside Redis, memcached, PostgreSQL and RocksDB. */
+public final class Ports {
+  private static final int ROUNDS = 5;
+  private static final int SECONDS = 2;
+  private static final int OPEN_TURNS = 3; // an open loop's turn is so many of a closed one
+  private static final double OPEN_SHARE = 0.5;
+
+  private static final String COLUMNS =
+      """
+
+      | adds | counters | pipeline | Quipu | peer | Quipu/s | peer/s | ratio | of rounds \
+      | Quipu's CPU | peer's CPU |
+      |---|---|---|---|---|---|---|---|---|---|---|
+      """;
+
+  private final StringBuilder page = new StringBuilder();
+  private final StringBuilder byRedisBenchmark = new StringBuilder();
+  private final List<Cell> plain = new ArrayList<>();
+  private final List<Cell> once = new ArrayList<>();
+  private final Servers servers;
+  private final int rounds;
+  private final Duration time;
+
+  private Ports(Servers servers, int rounds, Duration time) {
+    this.servers = servers;
+    this.rounds = rounds;
+    this.time = time;
+  }
+
+  /**
+   * Runs all.
+   *
+   * @param arguments rounds, and seconds of a turn, if not as usual
+   * @param machine date and machine, for the head
+   * @return the page
+   */
+  public static String measure(List<String> arguments, String machine) throws Exception {
+    int rounds = arguments.isEmpty() ? ROUNDS : Integer.parseInt(arguments.get(0));
+    int seconds = arguments.size() < 2 ? SECONDS : Integer.parseInt(arguments.get(1));
+    try (Servers servers = new Servers()) {
+      Ports ports = new Ports(servers, rounds, Duration.ofSeconds(seconds));
+      ports.head(machine);
+      ports.warmUp();
+      ports.durable();
+      ports.lessDurable();
+      ports.openLoop();
+      ports.redisBenchmark();
+      return ports.page.toString();
+    }
+  }
+
+  private void head(String machine) throws IOException {
+    String cores =
+        servers.isPinned()
+            ? """
+            Servers are kept to one core and the generator to the other; a server that would use
+            more cores is held back by that.\
+            """
+            : "Servers and the generator share the cores: nothing keeps them apart here.";
+    page.append(
+        """
+        # Benchmarks of ports
+
+        Adds per second over the wire, of Quipu's server and of others, in one run on one machine:
+        real processes, %d connections from one generator, turns of %d s, %d in each cell. Repeat it
+        with `./dev bench ports`; `./dev bench ports 1 1` takes one round with turns of 1 s.
+
+        Made on %s.
+        Data are on %s.
+
+        A ratio is Quipu's adds per second to the peer's in the same round: above 1 Quipu is faster.
+        It is the median of the rounds, and `of rounds` the least and the greatest. Only the ratios
+        say anything about another machine. CPU is seconds of processor, the server's alone, for a
+        million adds. After each turn the counters are summed: had one server, Quipu or peer, not
+        held exactly what it had answered, there would be no page. (RocksDB is asked only whether
+        all were applied.)
+
+        %s
+        Servers whose turn it is not wait idle. A pipeline is what each connection sends before it
+        waits for all the replies. Quipu's server, which is compiled as it runs, is warmed up by all
+        kinds of adds first, and each subject in each cell by a quarter of a turn.
+        """
+            .formatted(
+                Shape.CONNECTIONS,
+                time.toSeconds(),
+                rounds,
+                machine,
+                Files.getFileStore(Path.of(System.getProperty("java.io.tmpdir"))).type(),
+                cores.strip()));
+  }
+
+  private void warmUp() throws IOException {
+    for (WireSubject each : servers.quipus()) {
+      for (Kind kind : Kind.values()) {
+        each.turn(new Shape(kind, Shape.KEYS_MAX, 128), time);
+        each.turn(new Shape(kind, Shape.KEYS_MAX, 1), time);
+      }
+    }
+  }
+
+  private void durable() throws Exception {
+    page.append(
+        """
+
+        ## On the disk before the answer
+
+        Quipu as it comes. Redis with `appendfsync always`; bounded and exactly once by a script
+        (`EVALSHA`): `GET`, compare, `INCRBY`; and `SET id NX EX 86400`, `INCRBY`. The script tells
+        a repeat from a first, but not what the first was told, as Quipu does. PostgreSQL with
+        `synchronous_commit` on, one statement an add over JDBC, marker and counter in one for
+        exactly once, %d connections. RocksDB is called in this process, without a wire, and without
+        a server: as many adds as are in flight share one synced batch; it has the generator's core.
+        """
+            .formatted(Shape.CONNECTIONS));
+    page.append(COLUMNS);
+    for (Kind kind : List.of(Kind.PLAIN, Kind.ONCE)) {
+      List<Cell> cells = kind == Kind.PLAIN ? plain : once;
+      for (int pipeline : List.of(1, 16, 128)) {
+        List<Subject> subjects = new ArrayList<>(List.of(servers.quipu(), servers.redisAlways()));
+        if (pipeline == 1) {
+          subjects.add(servers.postgres());
+        }
+        if (pipeline != 16) {
+          subjects.add(servers.rocks());
+        }
+        cells.add(cell(new Shape(kind, Shape.KEYS_MAX, pipeline), subjects));
+        if (kind == Kind.PLAIN && RedisBenchmark.isThere()) {
+          // Now, so that both see the machine in the same state.
+          byRedisBenchmark.append(
+              RedisBenchmark.row(cells.getLast(), servers.quipu(), servers.redisAlways(), time));
+        }
+        if (pipeline != 16) {
+          cell(new Shape(kind, 1, pipeline), subjects);
+        }
+      }
+    }
+    for (int keys : List.of(Shape.KEYS_MAX, 1)) {
+      cell(new Shape(Kind.BOUNDED, keys, 128), List.of(servers.quipu(), servers.redisAlways()));
+    }
+  }
+
+  private void lessDurable() throws Exception {
+    page.append(
+        """
+
+        ## On the disk within a second
+
+        Redis with `appendfsync everysec`. The name of Quipu says what it promised meanwhile.
+        """);
+    page.append(COLUMNS);
+    List<Subject> subjects = List.of(servers.quipuEverySecond(), servers.redisEverySecond());
+    cell(new Shape(Kind.PLAIN, Shape.KEYS_MAX, 1), subjects);
+    cell(new Shape(Kind.PLAIN, Shape.KEYS_MAX, 128), subjects);
+    cell(new Shape(Kind.ONCE, Shape.KEYS_MAX, 128), subjects);
+    page.append(
+        """
+
+        ## In memory
+
+        Redis without a file, and memcached, which never has one: `incr`, and where both have it the
+        meta command `ma` (in the last row). Quipu speaks memcached to it where its name says so.
+        """);
+    page.append(COLUMNS);
+    List<List<Subject>> pairs =
+        List.of(List.of(servers.quipuMemory(), servers.redisMemory()), servers.memcacheds());
+    for (List<Subject> pair : pairs) {
+      if (!pair.isEmpty()) {
+        for (int pipeline : List.of(1, 16, 128)) {
+          cell(new Shape(Kind.PLAIN, Shape.KEYS_MAX, pipeline), pair);
+        }
+        cell(new Shape(Kind.PLAIN, 1, 128), pair);
+      }
+    }
+    if (!servers.memcachedMetas().isEmpty()) {
+      cell(new Shape(Kind.PLAIN, Shape.KEYS_MAX, 128), servers.memcachedMetas());
+    }
+  }
+
+  private Cell cell(Shape shape, List<Subject> subjects) throws Exception {
+    Cell cell = new Cell(shape, subjects).run(rounds, time);
+    page.append(cell.rows());
+    return cell;
+  }
+
+  private void openLoop() throws Exception {
+    page.append(
+        """
+
+        ## Latency under a steady load
+
+        Requests are sent on a fixed schedule, at half of what the server did above in a closed loop
+        (pipeline 1, 10,000 counters); the faster server also at the slower one's rate. Time runs
+        from when a request was due, not from when it was sent: a stall is charged to all that were
+        due in it. On the disk before the answer. Milliseconds, over %d s.
+
+        | adds | server | rate/s | p50 | p99 | p99.9 |
+        |---|---|---|---|---|---|
+        """
+            .formatted(time.multipliedBy(OPEN_TURNS).toSeconds()));
+    for (Cell cell : List.of(plain.getFirst(), once.getFirst())) {
+      double quipu = cell.perSecond(0) * OPEN_SHARE;
+      double redis = cell.perSecond(1) * OPEN_SHARE;
+      latency(cell.shape(), servers.quipu(), quipu);
+      latency(cell.shape(), servers.redisAlways(), redis);
+      if (quipu > redis) {
+        latency(cell.shape(), servers.quipu(), redis);
+      } else {
+        latency(cell.shape(), servers.redisAlways(), quipu);
+      }
+    }
+  }
+
+  private void latency(Shape shape, WireSubject subject, double rate) throws IOException {
+    subject.open(shape, rate, time.dividedBy(2));
+    Histogram latencies = subject.open(shape, rate, time.multipliedBy(OPEN_TURNS)).latencies();
+    String row =
+        String.format(
+            Locale.ROOT,
+            "| %s | %s | %,.0f | %.2f | %.2f | %.2f |%n",
+            shape.kind(),
+            subject.name(),
+            rate,
+            latencies.getValueAtPercentile(50) / 1e6,
+            latencies.getValueAtPercentile(99) / 1e6,
+            latencies.getValueAtPercentile(99.9) / 1e6);
+    System.err.print(row);
+    page.append(row);
+  }
+
+  private void redisBenchmark() {
+    page.append(
+        """
+
+        ## The same by redis-benchmark
+
+        `INCR` over 10,000 counters by Redis' own generator, medians of 3 turns, beside what ours
+        measured just before. On the disk before the answer.
+
+        """);
+    if (!RedisBenchmark.isThere()) {
+      page.append("Not on this machine: `./dev deps` installs it.\n");
+      return;
+    }
+    page.append(
+        """
+        | pipeline | Quipu | Redis | ratio | Quipu, ours | Redis, ours |
+        |---|---|---|---|---|---|
+        """);
+    page.append(byRedisBenchmark);
+  }
+}

@@ -1,0 +1,96 @@
+package dev.quipu.bench.ports;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** What the system tells of processes, and where they may run. */
+final class Processes {
+  private static final double TICKS_PER_SECOND = 100; // on every Linux that there is
+  private static final int USER_TIME = 11; // fields after the name; the next three are alike
+  private static final int TIMES = 4;
+
+  private Processes() {}
+
+  /** Whether processes can be kept to one core each. Asked before this one is. */
+  static boolean canPin() {
+    return Runtime.getRuntime().availableProcessors() > 1 && isThere("taskset");
+  }
+
+  /** What to put before a command to keep it to one core from its start. */
+  static List<String> pinned(int core) {
+    return List.of("taskset", "--cpu-list", Integer.toString(core));
+  }
+
+  /** Whether there is such a command. */
+  static boolean isThere(String command) {
+    String path = System.getenv("PATH");
+    return path != null
+        && Stream.of(path.split(":", -1))
+            .anyMatch(directory -> Files.isExecutable(Path.of(directory, command)));
+  }
+
+  /** Keeps all threads of a process and of its children, and those to come, to one core. */
+  static void pin(long pid, int core) throws IOException, InterruptedException {
+    for (long each : family(pid)) {
+      pinOne(each, core);
+    }
+  }
+
+  /** The same, without the children that it has. */
+  static void pinOne(long pid, int core) throws IOException, InterruptedException {
+    run(List.of("taskset", "--all-tasks", "--cpu-list", "--pid", "" + core, Long.toString(pid)));
+  }
+
+  private static List<Long> family(long pid) {
+    List<Long> pids = new ArrayList<>(List.of(pid));
+    ProcessHandle.of(pid).stream()
+        .flatMap(ProcessHandle::descendants)
+        .forEach(each -> pids.add(each.pid()));
+    return pids;
+  }
+
+  /** Runs a command to its end; returns what it printed. */
+  static String run(List<String> command) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    int code = process.waitFor();
+    if (code != 0) {
+      throw new IOException("%s ended with %d: %s".formatted(command, code, printed));
+    }
+    return printed;
+  }
+
+  /** Seconds of processor that a process and its children have taken; NaN if nobody tells. */
+  static double cpuSeconds(long pid) throws IOException {
+    if (!Files.exists(Path.of("/proc/self/stat"))) {
+      return Double.NaN;
+    }
+    long ticks = 0;
+    for (long each : family(pid)) {
+      ticks += ticks(each);
+    }
+    return ticks / TICKS_PER_SECOND;
+  }
+
+  private static long ticks(long pid) throws IOException {
+    try {
+      String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
+      // The name, in brackets, may have blanks in it.
+      List<String> fields = List.of(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1));
+      long ticks = 0;
+      for (String each : fields.subList(USER_TIME, USER_TIME + TIMES)) {
+        ticks += Long.parseLong(each);
+      }
+      return ticks;
+    } catch (NoSuchFileException e) {
+      return 0; // a child that has ended: its parent has its time
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package dev.quipu.bench.ports;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Redis' own generator, for those who would rather not believe ours. */
+final class RedisBenchmark {
+  private static final int ROUNDS = 3;
+  private static final long REQUESTS_MIN = 1_000;
+
+  private RedisBenchmark() {}
+
+  static boolean isThere() {
+    return Processes.isThere("redis-benchmark");
+  }
+
+  /** A row: what it measures of Quipu and of Redis, in turns as long as those of the cell. */
+  static String row(Cell cell, WireSubject quipu, WireSubject redis, Duration time)
+      throws IOException, InterruptedException {
+    List<Double> own = new ArrayList<>();
+    List<Double> others = new ArrayList<>();
+    List<Double> ratios = new ArrayList<>();
+    for (int round = 0; round < ROUNDS; round++) {
+      own.add(perSecond(cell.shape(), quipu, cell.perSecond(0), time));
+      others.add(perSecond(cell.shape(), redis, cell.perSecond(1), time));
+      ratios.add(own.getLast() / others.getLast());
+    }
+    return String.format(
+        Locale.ROOT,
+        "| %d | %,.0f | %,.0f | %.2f | %,.0f | %,.0f |%n",
+        cell.shape().pipeline(),
+        Cell.median(own),
+        Cell.median(others),
+        Cell.median(ratios),
+        cell.perSecond(0),
+        cell.perSecond(1));
+  }
+
+  private static double perSecond(Shape shape, WireSubject subject, double expected, Duration time)
+      throws IOException, InterruptedException {
+    // It counts requests, not seconds.
+    long requests = Math.max(REQUESTS_MIN, (long) (expected * time.toMillis() / 1e3));
+    String printed =
+        Processes.run(
+            List.of(
+                "redis-benchmark",
+                "--csv",
+                "-p",
+                Integer.toString(subject.port()),
+                "-c",
+                Integer.toString(Shape.CONNECTIONS),
+                "-P",
+                Integer.toString(shape.pipeline()),
+                "-n",
+                Long.toString(requests),
+                "-r",
+                Integer.toString(shape.keys()),
+                "INCR",
+                "r:__rand_int__"));
+    List<String> lines = printed.lines().filter(line -> line.startsWith("\"INCR")).toList();
+    if (lines.isEmpty()) {
+      throw new IOException("redis-benchmark says: " + printed);
+    }
+    return Double.parseDouble(lines.getLast().split(",", -1)[1].replace("\"", ""));
+  }
+}

@@ -1,0 +1,64 @@
+package dev.quipu.bench.ports;
+
+import dev.quipu.Add;
+import dev.quipu.RequestId;
+import dev.quipu.bench.RocksTarget;
+import dev.quipu.time.Clock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.rocksdb.RocksDBException;
+
+/** RocksDB in this process: nobody sends it anything; as many adds as in flight share a sync. */
+final class RocksSubject implements Subject, AutoCloseable {
+  private static final long SPREAD = 0x9E3779B97F4A7C15L;
+
+  private final Path directory = Files.createTempDirectory("quipu-ports-rocks");
+  private final RocksTarget target = new RocksTarget(directory);
+  private final Numbers numbers;
+
+  RocksSubject(Numbers numbers) throws IOException, RocksDBException {
+    this.numbers = numbers;
+  }
+
+  @Override
+  public String name() {
+    return "RocksDB in process";
+  }
+
+  @Override
+  public Turn turn(Shape shape, Duration time) throws RocksDBException {
+    long start = Clock.system().nanoTime();
+    long applied = 0;
+    long asked = 0;
+    while (Clock.system().nanoTime() - start < time.toNanos()) {
+      applied += target.addAll(adds(shape));
+      asked += shape.inFlight();
+    }
+    long nanos = Clock.system().nanoTime() - start;
+    if (applied != asked) {
+      throw new WrongCountException(name(), shape, asked, applied);
+    }
+    return new Turn(applied / (nanos / 1e9), Double.NaN);
+  }
+
+  private List<Add> adds(Shape shape) {
+    List<Add> adds = new ArrayList<>(shape.inFlight());
+    for (int i = 0; i < shape.inFlight(); i++) {
+      long number = numbers.next();
+      String name = Request.key(Numbers.key(number, shape.keys()));
+      boolean once = shape.kind() == Kind.ONCE;
+      adds.add(new Add(name, 1, once ? RequestId.of(number * SPREAD, number) : null));
+    }
+    return adds;
+  }
+
+  @Override
+  public void close() throws IOException {
+    target.close();
+    QuipuServer.delete(directory);
+  }
+}

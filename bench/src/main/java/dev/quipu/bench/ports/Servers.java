@@ -1,0 +1,186 @@
+package dev.quipu.bench.ports;
+
+import dev.quipu.testservers.MemcachedServer;
+import dev.quipu.testservers.PostgresServer;
+import dev.quipu.testservers.RedisServer;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * All that is measured, running. Those whose turn it is not wait idle. A Quipu that has no {@code
+ * --durability} or no {@code --memcached} yet is measured without.
+ */
+final class Servers implements AutoCloseable {
+  private static final int SERVERS_CORE = 0;
+  private static final int OWN_CORE = 1;
+
+  private final Deque<Closeable> running = new ArrayDeque<>();
+  private final Numbers numbers = new Numbers();
+  private final boolean pinned = Processes.canPin();
+  private final WireSubject quipu;
+  private final WireSubject quipuEverySecond;
+  private final WireSubject quipuMemory;
+  private final Optional<WireSubject> quipuMemcached;
+  private final Optional<WireSubject> quipuMeta;
+  private final WireSubject redisAlways;
+  private final WireSubject redisEverySecond;
+  private final WireSubject redisMemory;
+  private final Optional<WireSubject> memcached;
+  private final Optional<WireSubject> memcachedMeta;
+  private final PostgresSubject postgres;
+  private final RocksSubject rocks;
+
+  Servers() throws Exception {
+    try {
+      boolean durability = QuipuServer.has("--durability");
+      boolean second = QuipuServer.has("--memcached");
+      QuipuServer durable = quipu(second && !durability, List.of());
+      quipu = quipu("Quipu, fsync", durable);
+      if (durability) {
+        quipuEverySecond =
+            quipu("Quipu, 1 s", quipu(false, List.of("--durability", "interval=1s")));
+        QuipuServer memory = quipu(second, List.of("--durability", "none"));
+        quipuMemory = quipu("Quipu, none", memory);
+        quipuMemcached = memcached("Quipu, none, memcached", memory, Dialect.MEMCACHED);
+        quipuMeta = memcached("Quipu, none, memcached", memory, Dialect.MEMCACHED_META);
+      } else {
+        quipuEverySecond = quipu;
+        quipuMemory = quipu;
+        quipuMemcached = memcached("Quipu, fsync, memcached", durable, Dialect.MEMCACHED);
+        quipuMeta = memcached("Quipu, fsync, memcached", durable, Dialect.MEMCACHED_META);
+      }
+      redisAlways = redis("Redis, always", "--appendonly", "yes", "--appendfsync", "always");
+      redisEverySecond = redis("Redis, 1 s", "--appendonly", "yes", "--appendfsync", "everysec");
+      redisMemory = redis("Redis, none", "--appendonly", "no");
+      Optional<MemcachedServer> cache = MemcachedServer.start();
+      cache.ifPresent(server -> running.push(server::close));
+      memcached = peer(cache, Dialect.MEMCACHED);
+      memcachedMeta = peer(cache, Dialect.MEMCACHED_META);
+      PostgresServer database = PostgresServer.start();
+      running.push(database::close);
+      postgres = new PostgresSubject(database.port(), numbers);
+      pin(postgres.pid(), SERVERS_CORE);
+      rocks = new RocksSubject(numbers);
+      running.push(rocks::close);
+      if (pinned) {
+        // Without its children, which are the servers.
+        Processes.pinOne(ProcessHandle.current().pid(), OWN_CORE);
+      }
+    } catch (Exception e) {
+      close();
+      throw e;
+    }
+  }
+
+  private QuipuServer quipu(boolean second, List<String> options) throws Exception {
+    List<String> before = pinned ? Processes.pinned(SERVERS_CORE) : List.of();
+    QuipuServer server = QuipuServer.start(before, second, options);
+    running.push(server::close);
+    return server;
+  }
+
+  private WireSubject quipu(String name, QuipuServer server) throws Exception {
+    return new WireSubject(name, Dialect.QUIPU, server.port(), server.pid(), numbers);
+  }
+
+  private Optional<WireSubject> memcached(String name, QuipuServer server, Dialect dialect)
+      throws Exception {
+    return server.memcached().isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new WireSubject(name, dialect, server.memcached().getAsInt(), server.pid(), numbers));
+  }
+
+  private WireSubject redis(String name, String... options) throws Exception {
+    RedisServer server = RedisServer.start(options);
+    running.push(server::close);
+    pin(server.pid(), SERVERS_CORE);
+    return new WireSubject(name, Dialect.REDIS, server.port(), server.pid(), numbers);
+  }
+
+  private Optional<WireSubject> peer(Optional<MemcachedServer> cache, Dialect dialect)
+      throws Exception {
+    if (cache.isEmpty()) {
+      return Optional.empty();
+    }
+    MemcachedServer server = cache.get();
+    pin(server.pid(), SERVERS_CORE);
+    return Optional.of(new WireSubject("memcached", dialect, server.port(), server.pid(), numbers));
+  }
+
+  private void pin(long pid, int core) throws Exception {
+    if (pinned) {
+      Processes.pin(pid, core);
+    }
+  }
+
+  boolean isPinned() {
+    return pinned;
+  }
+
+  /** Quipu's servers, each once. */
+  Set<WireSubject> quipus() {
+    return new LinkedHashSet<>(List.of(quipu, quipuEverySecond, quipuMemory));
+  }
+
+  WireSubject quipu() {
+    return quipu;
+  }
+
+  WireSubject quipuEverySecond() {
+    return quipuEverySecond;
+  }
+
+  WireSubject quipuMemory() {
+    return quipuMemory;
+  }
+
+  WireSubject redisAlways() {
+    return redisAlways;
+  }
+
+  WireSubject redisEverySecond() {
+    return redisEverySecond;
+  }
+
+  WireSubject redisMemory() {
+    return redisMemory;
+  }
+
+  PostgresSubject postgres() {
+    return postgres;
+  }
+
+  RocksSubject rocks() {
+    return rocks;
+  }
+
+  /** Quipu that speaks memcached, or Redis if it cannot; and memcached, if the machine has one. */
+  List<Subject> memcacheds() {
+    return pair(Optional.of(quipuMemcached.orElse(quipuMemory)), memcached);
+  }
+
+  /** The same with meta commands; empty if Quipu has none. */
+  List<Subject> memcachedMetas() {
+    return pair(quipuMeta, memcachedMeta);
+  }
+
+  private static List<Subject> pair(Optional<WireSubject> own, Optional<WireSubject> peer) {
+    return own.isPresent() && peer.isPresent()
+        ? List.of(own.orElseThrow(), peer.orElseThrow())
+        : List.of();
+  }
+
+  @Override
+  public void close() throws IOException {
+    while (!running.isEmpty()) {
+      running.pop().close();
+    }
+  }
+}
