@@ -7,6 +7,8 @@ import java.util.List;
 
 /** Commands about the server. */
 final class ServerCommands {
+  private static final int WORDS_MAX = 64;
+
   private ServerCommands() {}
 
   static List<MemcacheCommand> all() {
@@ -14,7 +16,7 @@ final class ServerCommands {
         MemcacheCommand.of(
             "version",
             1,
-            1,
+            WORDS_MAX, // what follows is ignored, as memcached does
             "",
             "Tells the version.",
             (turn, request, out) ->
@@ -22,11 +24,22 @@ final class ServerCommands {
         MemcacheCommand.quiet(
             "verbosity",
             1,
-            2,
+            3,
             "number",
-            "Does nothing, as told.",
-            (turn, request, out) -> Request.line(out, "OK")),
-        MemcacheCommand.of("stats", 1, 2, "[reset]", "Tells figures.", ServerCommands::figures),
+            "Is taken, and changes nothing.",
+            (turn, request, out) -> {
+              if (request.size() > 1) {
+                request.line().unsigned(1, Line.BAD_FORMAT);
+              }
+              Request.line(out, request.size() > 1 ? "OK" : "ERROR");
+            }),
+        MemcacheCommand.of(
+            "stats",
+            1,
+            2,
+            "[reset | items | slabs | settings | sizes]",
+            "Tells figures.",
+            ServerCommands::figures),
         MemcacheCommand.quiet(
             "flush_all",
             1,
@@ -39,7 +52,11 @@ final class ServerCommands {
   private static void figures(CounterTurn turn, Request request, ByteBuf out) {
     MemcacheHub hub = request.hub();
     if (request.size() == 2) {
-      Request.line(out, request.line().text(1).equals("reset") ? "RESET" : "END");
+      switch (request.line().text(1)) {
+        case "reset" -> Request.line(out, "RESET");
+        case "items", "slabs", "settings", "sizes" -> Request.line(out, "END");
+        default -> throw new Refused("CLIENT_ERROR no such figures");
+      }
       return;
     }
     stat(out, "pid", Long.toString(ProcessHandle.current().pid()));

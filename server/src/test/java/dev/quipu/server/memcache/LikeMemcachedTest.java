@@ -28,30 +28,33 @@ final class LikeMemcachedTest {
   private static final String TEXT =
       """
       incr a 1|set a 0 0 1~5|incr a 1|incr a 10|get a|decr a 3|get a|decr a 2|get a|incr a
-      incr a x|incr a -1|decr none 1|set t 7 0 5~hello|get t|incr t 1|get a t none
-      set n 7 0 2~10|incr n 5|get n|add a 0 0 1~1|add b 0 0 1~1|replace b 0 0 2~42|get b
-      replace none 0 0 1~1|append b 0 0 1~7|get b|incr b 1|prepend b 0 0 1~9|get b|append none 0 0 1~1
-      append t 0 0 4~ you|get t|delete t|delete t|delete|delete b 0|touch a 100|touch none 100
-      touch a|gat 100 a|gat 100 none|gat 0 a b|set e 0 -1 1~1|get e|set e 0 1000 1~1|get e
-      touch e -1|get e|get|gets|nonsense|set|set x|set x 0 0|set x 0 0 x~|set x 0 0 -1
-      set z 0 0 1~0|incr z 0|decr z 0|get z|set y 0 0 2~01|get y|set y 0 0 0~|get y
-      set y 4294967295 0 1~1|get y|verbosity 1|incr a 1 noreply|get a|set q 0 0 1 noreply~1
-      get q|delete q noreply|get q|decr a 1 noreply|get a|touch a 0 noreply|add q 0 0 1 noreply~3
-      get q|  get   a  |GET a2|Set a 0 0 1|incr  a  1|set big 0 0 20~18446744073709551615
+            incr a x|incr a -1|decr none 1|set t 7 0 5~hello|get t|incr t 1|get a t none
+            set n 7 0 2~10|incr n 5|get n|add a 0 0 1~1|add b 0 0 1~1|replace b 0 0 2~42|get b
+            replace none 0 0 1~1|append b 0 0 1~7|get b|incr b 1|prepend b 0 0 1~9|get b
+      append none 0 0 1~1|      append t 0 0 4~ you|get t|delete t|delete t|delete|delete b 0
+      touch a 100|touch none 100|      touch a|gat 100 a|gat 100 none|gat 0 a b|set e 0 -1 1~1
+      get e|set e 0 1000 1~1|get e|      touch e -1|get e|get|gets|nonsense|set|set x|set x 0 0
+      set x 0 0 x~|set x 0 0 -1|      set z 0 0 1~0|incr z 0|decr z 0|get z|set y 0 0 2~01|get y
+      set y 0 0 0~|get y|      set y 4294967295 0 1~1|get y|verbosity 1|incr a 1 noreply|get a
+      set q 0 0 1 noreply~1|      get q|delete q noreply|get q|decr a 1 noreply|get a
+      touch a 0 noreply|add q 0 0 1 noreply~3|      get q|  get   a  |GET a2|Set a 0 0 1
+      incr  a  1|set big 0 0 20~18446744073709551615
       """;
 
   private static final String META =
       """
-      mg none v|mg none|ms a 1~5|mg a v|mg a|mg a k v|mg a k s t f v|mg a q v|mg none q v|mg a Oabc v
-      mg none k v|mg none Oabc v|ms a 2 F7~10|mg a f v|ms a 1 T1000~1|mg a t|ms b 1 ME~1|ms b 1 ME~1
-      ms c 1 MR~1|ms b 1 MR~2|mg b v|ms b 1 MA~3|mg b v|ms b 1 MP~4|mg b v|ms b 1 MX~1
-      ms c 1 MA~1|ms c 1 MP~1|ms b 1 q~5|ms b 1 k~5|ms b 1 Oabc k~5|md none|md none q|md b|md b
-      ms b 1~1|md b q|mg b v|ms b 1~1|md b k Oabc|ma none|ma none q|ma n N0|mg n v|ma n|mg n v|ma n v
-      ma n D5 v|ma n MD D2 v|ma n M- v|ma n MI v|ma n M+ v|ma n MD D100 v|ma m N0 J13 v|ma m N0 J13 v
-      ma p N100 J1 t v|ma p t v|ma p T0 t|ma p q|ma p q v|ma p k v|ms t 5~hello|ma t
-      ma n MX|ma n Dx|mg|md|ma|ms|ms a|ms a x|ms a -1|mg YWJj b v|ms YWJj 1 b~7|mg YWJj b k v|mg abc v
-      ma YWJj b v|md YWJj b|mg abc v|mg a N0 v|mg a zz|mg a v v|mg a Z|ms a 1 Fx~1|ms a 1 Tx~1|ma n Nx|mg a N0 v q|me none
-      ma n C1|md n C1|ms n 1 C1~1|ms nope 1 C1~1|ma nope C1|md nope C1|ms a 5 T0 S1~hello
+      mg none v|mg none|ms a 1~5|mg a v|mg a|mg a k v|mg a k s t f v|mg a q v|mg none q v
+      mg a Oabc v|      mg none k v|mg none Oabc v|ms a 2 F7~10|mg a f v|ms a 1 T1000~1|mg a t
+      ms b 1 ME~1|ms b 1 ME~1|      ms c 1 MR~1|ms b 1 MR~2|mg b v|ms b 1 MA~3|mg b v
+      ms b 1 MP~4|mg b v|ms b 1 MX~1|      ms c 1 MA~1|ms c 1 MP~1|ms b 1 q~5|ms b 1 k~5
+      ms b 1 Oabc k~5|md none|md none q|md b|md b|      ms b 1~1|md b q|mg b v|ms b 1~1
+      md b k Oabc|ma none|ma none q|ma n N0|mg n v|ma n|mg n v|ma n v|      ma n D5 v
+      ma n MD D2 v|ma n M- v|ma n MI v|ma n M+ v|ma n MD D100 v|ma m N0 J13 v|ma m N0 J13 v
+            ma p N100 J1 t v|ma p t v|ma p T0 t|ma p q|ma p q v|ma p k v|ms t 5~hello|ma t
+            ma n MX|ma n Dx|mg|md|ma|ms|ms a|ms a x|ms a -1|mg YWJj b v|ms YWJj 1 b~7
+      mg YWJj b k v|mg abc v|      ma YWJj b v|md YWJj b|mg abc v|mg a N0 v|mg a zz|mg a v v
+      mg a Z|ms a 1 Fx~1|ms a 1 Tx~1|ma n Nx|mg a N0 v q|me none|      ma n C1|md n C1
+      ms n 1 C1~1|ms nope 1 C1~1|ma nope C1|md nope C1|ms a 5 T0 S1~hello
       """;
 
   @TempDir Path directory;

@@ -21,6 +21,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,7 +38,11 @@ final class FuzzTest {
   private static final long SEED = Long.getLong("quipu.seed", 20_261_122);
 
   private static final int INPUTS = 1_000_000;
-  private static final int INPUTS_OF_A_CONNECTION = 500;
+
+  /** A broken command ends a connection of Redis, and not one of memcached. */
+  private static final int OF_A_REDIS_CONNECTION = 20;
+
+  private static final int OF_A_MEMCACHED_CONNECTION = 1_000;
   private static final long LEAK_BYTES_MAX = 64L << 20;
   private static final List<String> RESP_WORDS =
       List.of(
@@ -181,11 +187,12 @@ final class FuzzTest {
     return whole.toString();
   }
 
-  private static void fuzz(int port, List<String> known, Form form, RandomGenerator random)
+  private static void fuzz(
+      int port, List<String> known, Form form, int most, RandomGenerator random)
       throws IOException {
     int sent = 0;
     while (sent < INPUTS) {
-      int left = 1 + random.nextInt(2 * INPUTS_OF_A_CONNECTION);
+      int left = 1 + random.nextInt(most);
       try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
         Thread reader = Thread.ofVirtual().start(() -> drain(socket));
         StringBuilder bytes = new StringBuilder();
@@ -221,6 +228,14 @@ final class FuzzTest {
     }
   }
 
+  /** A run in which nearly all was thrown away with its connection is void. */
+  private static void requireTaken(String figures, String pattern) {
+    Matcher found = Pattern.compile(pattern).matcher(figures);
+    assertTrue(found.find(), figures);
+    long taken = Long.parseLong(found.group(1));
+    assertTrue(taken > INPUTS / 4, () -> taken + " commands were taken: this run is void");
+  }
+
   private Engine open() {
     return Engine.open(directory, EngineOptions.defaults().withDurability(Durability.NONE));
   }
@@ -240,10 +255,16 @@ final class FuzzTest {
       for (int part = 1; part <= 2; part++) {
         assertEquals(":" + part + "\r\n", steady.ask("INCR steady"), () -> "seed " + SEED);
         if (part < 2) {
-          fuzz(server.address().getPort(), RESP_WORDS, FuzzTest::resp, random);
+          fuzz(
+              server.address().getPort(),
+              RESP_WORDS,
+              FuzzTest::resp,
+              OF_A_REDIS_CONNECTION,
+              random);
         }
       }
       assertEquals("+PONG\r\n", steady.ask("PING"));
+      requireTaken(steady.ask("INFO stats"), "total_commands_processed:([0-9]+)");
       assertEquals(Optional.of(Reading.exact(2)), engine.read("steady"));
       assertTrue(used() - before < LEAK_BYTES_MAX, "%d bytes are held".formatted(used()));
     }
@@ -258,9 +279,16 @@ final class FuzzTest {
         RawClient steady = new RawClient(server.address().getPort())) {
       long before = used();
       assertEquals("STORED\r\n", steady.askLine("set steady 0 0 1\r\n0"));
-      fuzz(server.address().getPort(), MEMCACHED_WORDS, FuzzTest::memcached, random);
+      fuzz(
+          server.address().getPort(),
+          MEMCACHED_WORDS,
+          FuzzTest::memcached,
+          OF_A_MEMCACHED_CONNECTION,
+          random);
       assertEquals("1\r\n", steady.askLine("incr steady 1"), () -> "seed " + SEED);
       assertEquals("MN\r\n", steady.askLine("mn"));
+      steady.send("stats\r\n");
+      requireTaken(steady.readUntil("END\r\n"), "STAT commands ([0-9]+)");
       assertEquals(Optional.of(Reading.exact(1)), engine.read("steady"));
       assertTrue(used() - before < LEAK_BYTES_MAX, "%d bytes are held".formatted(used()));
     }
