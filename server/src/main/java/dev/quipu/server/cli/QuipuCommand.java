@@ -21,6 +21,7 @@ import picocli.CommandLine.Model.CommandSpec;
     versionProvider = QuipuCommand.Version.class,
     subcommands = {
       ServeCommand.class,
+      CommandsCommand.class,
       CounterCommands.AddCommand.class,
       CounterCommands.GetCommand.class,
       CounterCommands.ListCommand.class,

@@ -1,5 +1,6 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.net.Listed;
 import dev.quipu.server.net.Listener;
 import dev.quipu.server.net.Transport;
 import dev.quipu.time.Clock;
@@ -15,6 +16,7 @@ import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -66,6 +68,11 @@ public final class HttpServer implements AutoCloseable {
       HttpOptions options, Optional<SslContext> tls, Services services, Clock clock)
       throws IOException {
     return new HttpServer(options, tls, services, clock);
+  }
+
+  /** All routes. */
+  public static List<Listed> commands() {
+    return OpenApi.routes();
   }
 
   /** Where it listens. */

@@ -3,12 +3,8 @@ package dev.quipu.server.http;
 import dev.quipu.Quipu;
 import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 
 /** What operators and tools ask. */
@@ -78,12 +74,7 @@ final class OperationRoutes {
 
   /** GET /openapi.json */
   Answer openApi(Exchange exchange) {
-    try (InputStream in =
-        Objects.requireNonNull(OperationRoutes.class.getResourceAsStream("openapi.json"))) {
-      return Answer.text(200, Answer.JSON, new String(in.readAllBytes(), StandardCharsets.UTF_8));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Answer.text(200, Answer.JSON, new String(OpenApi.bytes(), StandardCharsets.UTF_8));
   }
 
   /** GET /problems/{type} */

@@ -2,6 +2,7 @@ package dev.quipu.server.memcache;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.server.net.CommandPort;
+import dev.quipu.server.net.Listed;
 import dev.quipu.server.net.PortOptions;
 import dev.quipu.time.Clock;
 import java.io.IOException;
@@ -34,6 +35,18 @@ public final class MemcacheServer implements AutoCloseable {
     return new MemcacheServer(
         options,
         MemcacheHub.of(engine, options.token(), options.mayFlush(), unsigned, version, clock));
+  }
+
+  /** All commands, in order of name. */
+  public static List<Listed> commands() {
+    return MemcacheCommands.all().stream()
+        .map(each ->
+            new Listed(
+                "memcached",
+                each.name(),
+                each.usage() + (each.knowsNoReply() ? " [noreply]" : ""),
+                each.summary()))
+        .toList();
   }
 
   /** Where it listens. */

@@ -2,10 +2,13 @@ package dev.quipu.server.resp;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.server.net.CommandPort;
+import dev.quipu.server.net.Listed;
 import dev.quipu.server.net.PortOptions;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Locale;
 
 /** Serves the counters of an engine over the Redis protocol. */
 public final class RespServer implements AutoCloseable {
@@ -29,6 +32,14 @@ public final class RespServer implements AutoCloseable {
       throws IOException {
     return new RespServer(
         options, new Hub(engine, options.token(), options.mayFlush(), version, clock));
+  }
+
+  /** All commands, in order of name. */
+  public static List<Listed> commands() {
+    return RespCommands.all().stream()
+        .map(each ->
+            new Listed("Redis", each.name().toUpperCase(Locale.ROOT), each.usage(), each.summary()))
+        .toList();
   }
 
   /** Where it listens. */

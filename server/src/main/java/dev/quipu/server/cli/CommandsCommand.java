@@ -1,0 +1,63 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.server.http.HttpServer;
+import dev.quipu.server.memcache.MemcacheServer;
+import dev.quipu.server.net.Listed;
+import dev.quipu.server.resp.RespServer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code quipu commands}. */
+@Command(
+    name = "commands",
+    description = "List what the ports of a server take: HTTP, Redis and memcached.",
+    footer = {"", "Examples:", "  quipu commands redis", "  quipu commands memcached --json"})
+final class CommandsCommand implements Callable<Integer> {
+  @Mixin private Output output = new Output();
+
+  @Parameters(
+      paramLabel = "PORT",
+      arity = "0..1",
+      description = "http, redis or memcached; all of them without it.")
+  private @Nullable String port;
+
+  /** The one table of all ports. */
+  static List<Listed> all() {
+    List<Listed> all = new ArrayList<>(HttpServer.commands());
+    all.addAll(RespServer.commands());
+    all.addAll(MemcacheServer.commands());
+    return all;
+  }
+
+  @Override
+  public Integer call() {
+    String wanted = port;
+    boolean isFound = false;
+    for (Listed each : all()) {
+      if (wanted == null || each.port().equalsIgnoreCase(wanted)) {
+        isFound = true;
+        Map<String, Object> members = new LinkedHashMap<>();
+        members.put("port", each.port());
+        members.put("name", each.name());
+        members.put("usage", each.usage());
+        members.put("summary", each.summary());
+        output.print(
+            "%-9s  %s %s%n           %s"
+                .formatted(each.port(), each.name(), each.usage(), each.summary()),
+            members);
+      }
+    }
+    if (!isFound) {
+      throw new IllegalArgumentException(
+          "PORT is '%s'; it must be http, redis or memcached".formatted(wanted));
+    }
+    return ExitCode.OK;
+  }
+}
