@@ -52,6 +52,33 @@ public final class RequestId {
     return new RequestId(buffer.getLong(), buffer.getLong(), text);
   }
 
+  /**
+   * The id with a text in ASCII, which is not kept: {@link #text} tells its 128 bits.
+   *
+   * @return null if the text has other bytes, control characters among them, or is empty or longer
+   *     than {@link Limits#REQUEST_ID_BYTES_MAX}
+   */
+  public static @Nullable RequestId ofAscii(byte[] bytes, int from, int length) {
+    if (length < 1 || length > Limits.REQUEST_ID_BYTES_MAX) {
+      return null;
+    }
+    boolean isHex = length == HEX_DIGITS;
+    for (int i = from; i < from + length; i++) {
+      byte each = bytes[i];
+      if (each < ' ' || each == 0x7f) { // above 0x7f it is negative
+        return null;
+      }
+      isHex &= (each >= '0' && each <= '9') || (each >= 'a' && each <= 'f');
+    }
+    if (isHex) {
+      return of(new String(bytes, from, length, StandardCharsets.US_ASCII));
+    }
+    MessageDigest digest = SHA_256.get();
+    digest.update(bytes, from, length);
+    ByteBuffer hash = ByteBuffer.wrap(digest.digest());
+    return of(hash.getLong(), hash.getLong());
+  }
+
   /** The id with these 128 bits; its text is their 32 hexadecimal digits. */
   public static RequestId of(long high, long low) {
     return new RequestId(high, low, null);

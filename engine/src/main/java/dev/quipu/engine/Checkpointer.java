@@ -250,7 +250,7 @@ final class Checkpointer implements AutoCloseable {
       for (int i = first; i < Math.min(counters.size(), first + COUNTERS_AT_ONCE); i++) {
         if (group.isWritable() && counters.isWritten(i) && !counters.isAlive(i, state.timeMillis)) {
           counters.remove(i);
-          group.plain(i);
+          group.plain(counters, i);
         }
         contents.add(counters.content(i));
       }

@@ -1,10 +1,8 @@
 package dev.quipu.engine;
 
 import dev.quipu.store.Key;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -31,17 +29,37 @@ final class CounterTable {
   private static final int PAGE_BITS = 12;
   private static final int PAGE = 1 << PAGE_BITS;
 
+  /** Of the state of an ordinal: there is a number, or a text. */
+  private static final byte WRITTEN = 1;
+
+  /** It expires. */
+  private static final byte EXPIRES = 2;
+
+  /** It holds a text. */
+  private static final byte TEXT = 4;
+
+  /** Its value is to go into the frame that is being filled. */
+  private static final byte DIRTY = 8;
+
+  /** Somebody looked at versions of its page. */
+  private static final byte VERSIONED = 16;
+
   private final long[][] index = new long[PARTS][PART_SLOTS_FIRST];
   private final int[] used = new int[PARTS];
-  private final List<@Nullable String[]> names = new ArrayList<>();
-  private final List<long[]> values = new ArrayList<>();
-  private final List<boolean[]> written = new ArrayList<>();
-  private final List<long @Nullable []> expiries = new ArrayList<>(); // a page comes with its first
+  private Page[] pages = {};
   private final Map<Integer, byte[]> texts = new HashMap<>();
-  private final List<long @Nullable []> versions = new ArrayList<>();
   private long lastVersion;
   private final TreeMap<String, Integer> sorted = new TreeMap<>(Key.ORDER);
   private int size;
+
+  /** What lies by ordinal. */
+  private static final class Page {
+    private final @Nullable String[] names = new String[PAGE];
+    private final long[] values = new long[PAGE];
+    private final byte[] states = new byte[PAGE];
+    private long @Nullable [] expiries; // come with the first
+    private long @Nullable [] versions;
+  }
 
   /** What an ordinal held when it was looked at. */
   static final class Content {
@@ -131,15 +149,12 @@ final class CounterTable {
     if (ordinal < size && name(ordinal) != null) {
       return;
     }
-    while (values.size() << PAGE_BITS <= ordinal) {
-      names.add(new String[PAGE]);
-      values.add(new long[PAGE]);
-      written.add(new boolean[PAGE]);
-      expiries.add(null);
-      versions.add(null);
+    while (pages.length << PAGE_BITS <= ordinal) {
+      pages = Arrays.copyOf(pages, pages.length + 1);
+      pages[pages.length - 1] = new Page();
     }
     size = Math.max(size, ordinal + 1);
-    names.get(ordinal >>> PAGE_BITS)[ordinal & (PAGE - 1)] = name;
+    page(ordinal).names[ordinal & (PAGE - 1)] = name;
     int hash = spread(name.hashCode());
     int part = hash & (PARTS - 1);
     // Parts fill alike; different loads keep them from growing at the same moment.
@@ -150,55 +165,74 @@ final class CounterTable {
     used[part]++;
   }
 
-  /** The name of an ordinal; null in a gap that a snapshot left and the log will fill. */
-  @Nullable String name(int ordinal) {
-    return names.get(ordinal >>> PAGE_BITS)[ordinal & (PAGE - 1)];
+  private Page page(int ordinal) {
+    return pages[ordinal >>> PAGE_BITS];
   }
 
-  /** The value; 0 if never written. */
+  private byte state(int ordinal) {
+    return page(ordinal).states[ordinal & (PAGE - 1)];
+  }
+
+  private void mark(int ordinal, byte bits) {
+    page(ordinal).states[ordinal & (PAGE - 1)] |= bits;
+  }
+
+  private void unmark(int ordinal, byte bits) {
+    page(ordinal).states[ordinal & (PAGE - 1)] &= (byte) ~bits;
+  }
+
+  /** The name of an ordinal; null in a gap that a snapshot left and the log will fill. */
+  @Nullable String name(int ordinal) {
+    return page(ordinal).names[ordinal & (PAGE - 1)];
+  }
+
+  /** The value; 0 if never written, and of a text. */
   long value(int ordinal) {
-    return values.get(ordinal >>> PAGE_BITS)[ordinal & (PAGE - 1)];
+    return page(ordinal).values[ordinal & (PAGE - 1)];
   }
 
   /** Whether the counter was ever added to; one that was not may have a sealed request. */
   boolean isWritten(int ordinal) {
-    return written.get(ordinal >>> PAGE_BITS)[ordinal & (PAGE - 1)];
+    return (state(ordinal) & WRITTEN) != 0;
   }
 
   void set(int ordinal, long value) {
-    values.get(ordinal >>> PAGE_BITS)[ordinal & (PAGE - 1)] = value;
-    if (!texts.isEmpty()) { // nearly never
+    Page page = page(ordinal);
+    page.values[ordinal & (PAGE - 1)] = value;
+    byte state = page.states[ordinal & (PAGE - 1)];
+    if ((state & (WRITTEN | TEXT | VERSIONED)) != WRITTEN) { // nearly never
       texts.remove(ordinal);
+      unmark(ordinal, TEXT);
+      wrote(ordinal);
     }
-    wrote(ordinal);
   }
 
   private void wrote(int ordinal) {
     changed(ordinal);
-    boolean[] page = written.get(ordinal >>> PAGE_BITS);
-    if (!page[ordinal & (PAGE - 1)]) {
-      page[ordinal & (PAGE - 1)] = true;
+    if (!isWritten(ordinal)) {
+      mark(ordinal, WRITTEN);
       sorted.put(Objects.requireNonNull(name(ordinal)), ordinal);
     }
   }
 
   private void changed(int ordinal) {
-    long[] page = versions.get(ordinal >>> PAGE_BITS);
-    if (page != null) {
-      page[ordinal & (PAGE - 1)] = ++lastVersion;
+    long[] versions = page(ordinal).versions;
+    if (versions != null) {
+      versions[ordinal & (PAGE - 1)] = ++lastVersion;
     }
   }
 
   /** Has an ordinal hold a text and no number. */
   void setText(int ordinal, byte[] text) {
-    values.get(ordinal >>> PAGE_BITS)[ordinal & (PAGE - 1)] = 0;
+    page(ordinal).values[ordinal & (PAGE - 1)] = 0;
     texts.put(ordinal, text);
+    mark(ordinal, TEXT);
     wrote(ordinal);
   }
 
   /** The text; null if there is none, as usual. */
   byte @Nullable [] text(int ordinal) {
-    return texts.isEmpty() ? null : texts.get(ordinal);
+    return (state(ordinal) & TEXT) == 0 ? null : texts.get(ordinal);
   }
 
   /** Whether any ordinal holds a text. */
@@ -213,13 +247,17 @@ final class CounterTable {
 
   /** A number that is another one after every change. */
   long version(int ordinal) {
-    long[] page = versions.get(ordinal >>> PAGE_BITS);
-    if (page == null) {
-      page = new long[PAGE];
-      Arrays.fill(page, ++lastVersion);
-      versions.set(ordinal >>> PAGE_BITS, page);
+    Page page = page(ordinal);
+    long[] versions = page.versions;
+    if (versions == null) {
+      versions = new long[PAGE];
+      Arrays.fill(versions, ++lastVersion);
+      page.versions = versions;
+      for (int i = 0; i < PAGE; i++) {
+        page.states[i] |= VERSIONED;
+      }
     }
-    return page[ordinal & (PAGE - 1)];
+    return versions[ordinal & (PAGE - 1)];
   }
 
   /** What an ordinal holds; null in a gap that a salvage left. */
@@ -230,39 +268,59 @@ final class CounterTable {
 
   /** When the counter stops to exist, in milliseconds since 1970; 0 for never. */
   long expiresAt(int ordinal) {
-    long[] page = expiries.get(ordinal >>> PAGE_BITS);
-    return page == null ? 0 : page[ordinal & (PAGE - 1)];
+    long[] expiries = page(ordinal).expiries;
+    return expiries == null ? 0 : expiries[ordinal & (PAGE - 1)];
   }
 
   /** Whether the counter was written, and has not expired. */
   boolean isAlive(int ordinal, long nowMillis) {
-    long at = expiresAt(ordinal);
-    return isWritten(ordinal) && (at == 0 || at > nowMillis);
+    byte state = state(ordinal);
+    return (state & (WRITTEN | EXPIRES)) == WRITTEN // nearly always
+        || ((state & WRITTEN) != 0 && expiresAt(ordinal) > nowMillis);
   }
 
   /** Sets when the counter stops to exist; 0 for never. */
   void expire(int ordinal, long atMillis) {
-    long[] page = expiries.get(ordinal >>> PAGE_BITS);
-    if (page == null) {
+    Page page = page(ordinal);
+    long[] expiries = page.expiries;
+    if (expiries == null) {
       if (atMillis == 0) {
         return;
       }
-      page = new long[PAGE];
-      expiries.set(ordinal >>> PAGE_BITS, page);
+      expiries = new long[PAGE];
+      page.expiries = expiries;
     }
-    page[ordinal & (PAGE - 1)] = atMillis;
+    expiries[ordinal & (PAGE - 1)] = atMillis;
+    if (atMillis == 0) {
+      unmark(ordinal, EXPIRES);
+    } else {
+      mark(ordinal, EXPIRES);
+    }
   }
 
   /** Makes the counter as one that was never written; its name keeps the ordinal. */
   void remove(int ordinal) {
     if (isWritten(ordinal)) {
-      values.get(ordinal >>> PAGE_BITS)[ordinal & (PAGE - 1)] = 0;
-      written.get(ordinal >>> PAGE_BITS)[ordinal & (PAGE - 1)] = false;
+      page(ordinal).values[ordinal & (PAGE - 1)] = 0;
+      unmark(ordinal, (byte) (WRITTEN | TEXT));
       sorted.remove(Objects.requireNonNull(name(ordinal)));
       texts.remove(ordinal);
       changed(ordinal);
     }
     expire(ordinal, 0);
+  }
+
+  /** Marks an ordinal as one whose value goes into the frame; whether it was not marked before. */
+  boolean markDirty(int ordinal) {
+    byte[] states = page(ordinal).states;
+    byte state = states[ordinal & (PAGE - 1)];
+    states[ordinal & (PAGE - 1)] = (byte) (state | DIRTY);
+    return (state & DIRTY) == 0;
+  }
+
+  /** Ends that. */
+  void unmarkDirty(int ordinal) {
+    unmark(ordinal, DIRTY);
   }
 
   /** Counters that were written, by name, from the first name that is not before {@code from}. */

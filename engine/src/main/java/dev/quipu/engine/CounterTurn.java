@@ -114,9 +114,43 @@ public final class CounterTurn {
     return isNumber(ordinal) ? ordinal : -1;
   }
 
+  /** Whether there is still a counter at a place that {@link #placeOf} told, and no text. */
+  public boolean isNumberAt(int place) {
+    return isNumber(place);
+  }
+
   /** The value of the counter at a place that {@link #placeOf} told. */
   public long valueAt(int place) {
     return state.counters.value(place);
+  }
+
+  /** Reads where a request id would be, so that looking for several waits for memory once. */
+  public void touch(int place, long high, long low) {
+    state.touched += state.ids.touch(high, low, place);
+  }
+
+  /**
+   * Adds to the counter at a place that {@link #placeOf} told, once under a request id.
+   *
+   * @return whether it did: false if the id was seen before, or 64 bits do not suffice; {@link
+   *     #add} tells which
+   */
+  public boolean addOnceAt(int place, long delta, long high, long low) {
+    long value = state.counters.value(place);
+    long after = value + delta;
+    if (((value ^ after) & (delta ^ after)) < 0
+        || state.ids.find(high, low, place, state.timeMillis, entry)) {
+      return false;
+    }
+    group.requireWritable();
+    if (!state.watched.isEmpty()) {
+      changed(Objects.requireNonNull(state.counters.name(place)));
+    }
+    state.counters.set(place, after);
+    long meta = IdTable.meta(place, IdTable.APPLIED, 0);
+    state.ids.add(high, low, meta, delta, after, state.timeMillis, state.frame);
+    group.once(place, high, low, delta, after, 0);
+    return true;
   }
 
   /**
@@ -135,7 +169,7 @@ public final class CounterTurn {
       changed(Objects.requireNonNull(state.counters.name(place)));
     }
     state.counters.set(place, after);
-    group.plain(place);
+    group.plain(state.counters, place);
     return true;
   }
 
@@ -242,7 +276,7 @@ public final class CounterTurn {
     state.counters.set(ordinal, after);
     RequestId id = add.id();
     if (id == null) {
-      group.plain(ordinal);
+      group.plain(state.counters, ordinal);
     } else {
       int mark = add.boundsMark();
       long meta = IdTable.meta(ordinal, IdTable.APPLIED, mark);
@@ -311,7 +345,7 @@ public final class CounterTurn {
   public void set(String counter, long value) {
     int ordinal = writable(state.counters.find(counter), counter);
     state.counters.set(ordinal, value);
-    group.plain(ordinal);
+    group.plain(state.counters, ordinal);
   }
 
   /**
@@ -345,7 +379,7 @@ public final class CounterTurn {
     changed(counter);
     expire(ordinal, 0);
     state.counters.remove(ordinal);
-    group.plain(ordinal);
+    group.plain(state.counters, ordinal);
     return true;
   }
 

@@ -89,15 +89,14 @@ final class Group {
    * A counter was changed without an id, or removed: its value goes into the frame once, at the
    * end.
    */
-  void plain(int ordinal) {
+  void plain(CounterTable counters, int ordinal) {
     commands++;
-    if (dirtyCount > 0 && dirty[dirtyCount - 1] == ordinal) {
-      return; // one hot counter: the usual case
+    if (counters.markDirty(ordinal)) {
+      if (dirtyCount == dirty.length) {
+        dirty = Arrays.copyOf(dirty, dirty.length * 2);
+      }
+      dirty[dirtyCount++] = ordinal;
     }
-    if (dirtyCount == dirty.length) {
-      dirty = Arrays.copyOf(dirty, dirty.length * 2);
-    }
-    dirty[dirtyCount++] = ordinal;
   }
 
   void once(int ordinal, long high, long low, long delta, long value, int boundsMark) {
@@ -122,19 +121,20 @@ final class Group {
 
   /** Completes the frame. */
   ByteBuffer end(Frame frame, State state, long commandsBefore) {
-    Arrays.sort(dirty, 0, dirtyCount);
+    CounterTable counters = state.counters;
     for (int i = 0; i < dirtyCount; i++) {
-      if (i == 0 || dirty[i] != dirty[i - 1]) {
-        if (state.counters.text(dirty[i]) != null) {
-          continue; // its record was written at once
-        }
-        if (state.counters.isWritten(dirty[i])) {
-          Records.value(out, dirty[i], state.counters.value(dirty[i]));
-        } else {
-          Records.gone(out, dirty[i]);
-        }
+      int ordinal = dirty[i];
+      counters.unmarkDirty(ordinal);
+      if (counters.text(ordinal) != null) {
+        continue; // its record was written at once
+      }
+      if (counters.isWritten(ordinal)) {
+        Records.value(out, ordinal, counters.value(ordinal));
+      } else {
+        Records.gone(out, ordinal);
       }
     }
+    dirtyCount = 0;
     frame.seal(out, commands, state.frame, commandsBefore, state.timeMillis);
     return out;
   }

@@ -3,25 +3,42 @@ package dev.quipu.server.memcache;
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.memcache.Line.Refused;
 import dev.quipu.server.net.Batch;
+import dev.quipu.server.net.Digits;
 import dev.quipu.server.net.Flush;
 import dev.quipu.server.net.Front;
+import dev.quipu.server.net.HotSteps;
 import dev.quipu.server.net.Step;
 import dev.quipu.server.net.StoredText;
 import io.netty.buffer.ByteBuf;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The memcached protocol on one connection. */
-final class MemcacheFront implements Front {
+final class MemcacheFront implements Front, HotSteps.Dialect {
   /** Longest line of a command. */
   static final int LINE_BYTES_MAX = 64 << 10;
 
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
+  private static final int INCR = 0x696e6372;
+  private static final int DECR = 0x64656372;
+  private static final int GET = 0x67657420; // and a space
+  private static final int DIGITS_MAX = 17; // no overflow while they are read
+  private static final int BYTES_MIN = 8;
+  private static final byte[] VALUE = ascii("VALUE ");
+  private static final byte[] NO_FLAGS = ascii(" 0 ");
+  private static final byte[] END = ascii("END\r\n");
   private static final Line EMPTY = new Line(new byte[0]);
 
   private final MemcacheHub hub;
+  private final HotSteps steps = new HotSteps(this);
   private boolean isKnown;
   private boolean isEnding;
   private @Nullable MemcacheCommand command; // whose data is awaited
@@ -34,6 +51,10 @@ final class MemcacheFront implements Front {
     this.isKnown = hub.token().isEmpty();
     hub.connected().incrementAndGet();
     hub.accepted().increment();
+  }
+
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.ISO_8859_1);
   }
 
   /** An answer that is known already. */
@@ -115,6 +136,10 @@ final class MemcacheFront implements Front {
     if (waiting != null) {
       return data(waiting, in, batch);
     }
+    if (isKnown && takeHot(in, batch)) {
+      hub.commands().increment();
+      return true;
+    }
     int most = Math.min(in.readableBytes(), LINE_BYTES_MAX + 2);
     int end = in.indexOf(in.readerIndex(), in.readerIndex() + most, (byte) '\n');
     if (end < 0) {
@@ -131,6 +156,90 @@ final class MemcacheFront implements Front {
     hub.commands().increment();
     take(batch);
     return true;
+  }
+
+  /** Takes incr, decr, or get of one key, if it is wholly there and just so. */
+  private boolean takeHot(ByteBuf in, Batch batch) {
+    int first = steps.look(in, batch);
+    byte[] bytes = steps.window();
+    if (steps.end() - first < BYTES_MIN) {
+      return false;
+    }
+    int verb = (int) INT.get(bytes, first);
+    boolean isRead = verb == GET;
+    int from = first + (isRead ? 4 : 5);
+    if (!isRead && ((verb != INCR && verb != DECR) || bytes[first + 4] != ' ')) {
+      return false;
+    }
+    int behindName = wordEnd(bytes, from, HotSteps.NAME_BYTES_MAX);
+    int length = behindName - from;
+    if (length < 1) {
+      return false;
+    }
+    if (isRead) {
+      if (!isLineEnd(bytes, behindName)) {
+        return false;
+      }
+      steps.read(in, batch, from, length, behindName + 2);
+      return true;
+    }
+    int end = bytes[behindName] == ' ' ? wordEnd(bytes, behindName + 1, DIGITS_MAX) : -1;
+    if (end < 0 || !isLineEnd(bytes, end)) {
+      return false;
+    }
+    long delta = steps.number(behindName + 1, end - behindName - 1);
+    if (delta == 0) {
+      return false; // also what is no number
+    }
+    steps.add(in, batch, from, length, verb == INCR ? delta : -delta, end + 2);
+    return true;
+  }
+
+  /** Where a word ends by a space or the end of the line; -1 if that has not come. */
+  private int wordEnd(byte[] bytes, int from, int most) {
+    int last = Math.min(steps.end(), from + most + 1);
+    for (int at = from; at < last; at++) {
+      if (bytes[at] == ' ' || bytes[at] == '\r') {
+        return at;
+      }
+    }
+    return -1;
+  }
+
+  private boolean isLineEnd(byte[] bytes, int at) {
+    return at + 2 <= steps.end() && bytes[at] == '\r' && bytes[at + 1] == '\n';
+  }
+
+  @Override
+  public boolean mayAdd(long value, long delta) {
+    return value >= 0 && (delta > 0 ? value <= Long.MAX_VALUE - delta : value >= -delta);
+  }
+
+  @Override
+  public void added(ByteBuf out, long value, long delta, boolean isOnce) {
+    Digits.line(out, value);
+  }
+
+  @Override
+  public void read(ByteBuf out, byte[] bytes, int from, int length, long value) {
+    out.writeBytes(VALUE).writeBytes(bytes, from, length).writeBytes(NO_FLAGS);
+    Digits.line(out, Digits.count(value));
+    Digits.line(out, value);
+    out.writeBytes(END);
+  }
+
+  @Override
+  public Step usual(HotSteps.Hot hot) {
+    String verb = hot.isRead() ? "get " : hot.delta() > 0 ? "incr " : "decr ";
+    String number = hot.isRead() ? "" : " " + Math.abs(hot.delta());
+    byte[] head = verb.getBytes(StandardCharsets.ISO_8859_1);
+    byte[] tail = number.getBytes(StandardCharsets.ISO_8859_1);
+    byte[] name = hot.name();
+    byte[] all = Arrays.copyOf(head, head.length + name.length + tail.length);
+    System.arraycopy(name, 0, all, head.length, name.length);
+    System.arraycopy(tail, 0, all, head.length + name.length, tail.length);
+    MemcacheCommand found = Objects.requireNonNull(MemcacheCommands.find(verb.strip()));
+    return new Request(found, new Line(all), new byte[0], hub);
   }
 
   private void take(Batch batch) {

@@ -214,16 +214,6 @@ final class TextCommands {
   private static void count(CounterTurn turn, Request request, ByteBuf out, boolean isUp) {
     Line line = request.line();
     long delta = line.unsigned(2, "CLIENT_ERROR invalid numeric delta argument");
-    // The usual case without a word made an object: a counter that there is, and a small step.
-    int place = turn.placeOf(line.bytes(), line.start(1), line.length(1));
-    if (place >= 0 && delta > 0 && line.length(1) <= Line.KEY_BYTES_MAX) {
-      long value = turn.valueAt(place);
-      boolean isRoom = isUp ? value <= Long.MAX_VALUE - delta : value >= delta;
-      if (value >= 0 && isRoom && turn.addAt(place, isUp ? delta : -delta)) {
-        digits(out, turn.valueAt(place));
-        return;
-      }
-    }
     String key = request.key();
     Optional<Entry> found = Entry.read(turn, key, request.isUnsigned());
     Request.line(
@@ -231,21 +221,6 @@ final class TextCommands {
         found.isEmpty()
             ? "NOT_FOUND"
             : count(turn, key, found.get(), request.isUnsigned(), delta, isUp));
-  }
-
-  private static void digits(ByteBuf out, long value) {
-    int length = 1;
-    for (long rest = value / 10; rest != 0; rest /= 10) {
-      length++;
-    }
-    out.ensureWritable(length + 2);
-    int end = out.writerIndex() + length;
-    long left = value;
-    for (int at = end - 1; at >= end - length; at--) {
-      out.setByte(at, (int) ('0' + left % 10));
-      left /= 10;
-    }
-    out.writerIndex(end).writeShort('\r' << 8 | '\n');
   }
 
   /** Adds to what there is, or takes from it down to 0; what it is then. */

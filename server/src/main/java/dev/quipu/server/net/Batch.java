@@ -8,9 +8,12 @@ import java.util.List;
 
 /** What one connection asked for since the last commit, in order, and the answers. */
 public final class Batch implements Operation {
+  private static final int TOUCHED_AHEAD = 32;
+
   private final List<Step> steps = new ArrayList<>();
   private final ByteBuf out;
   private int next;
+  private int touched;
 
   /** Answers go into {@code out}. */
   Batch(ByteBuf out) {
@@ -39,12 +42,22 @@ public final class Batch implements Operation {
   @Override
   public void on(CounterTurn turn) {
     do {
+      touch(turn);
       Step step = steps.get(next);
       step.run(turn, out);
       if (step.isDone()) {
         next++;
       }
     } while (next < steps.size() && turn.fits(steps.get(next).bytesMax(turn)));
+  }
+
+  private void touch(CounterTurn turn) {
+    if (next == touched) {
+      touched = Math.min(steps.size(), next + TOUCHED_AHEAD);
+      for (int i = next; i < touched; i++) {
+        steps.get(i).touch(turn);
+      }
+    }
   }
 
   @Override

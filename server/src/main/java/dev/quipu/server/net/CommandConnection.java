@@ -79,7 +79,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   private void read(ChannelHandlerContext context) {
     ByteBuf in = rest;
     if (in != null) {
-      Batch next = new Batch(context.alloc().buffer());
+      Batch next = new Batch(context.alloc().heapBuffer());
       boolean isMore = true;
       while (isMore && next.size() < BATCH_COMMANDS_MAX && !front.isEnding()) {
         isMore = front.next(in, next);

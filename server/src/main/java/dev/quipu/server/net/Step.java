@@ -8,6 +8,9 @@ public interface Step {
   /** Most bytes of log that it writes next; see {@link CounterTurn#bytesMax}. */
   int bytesMax(CounterTurn turn);
 
+  /** Looks for what it will need, soon before it is done, so that memory is waited for once. */
+  default void touch(CounterTurn turn) {}
+
   /** Does it and writes the answer. Must not throw: what went wrong is the answer. */
   void run(CounterTurn turn, ByteBuf out);
 

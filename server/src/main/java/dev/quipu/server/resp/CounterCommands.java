@@ -27,7 +27,17 @@ final class CounterCommands {
           "key increment",
           "Adds a number.",
           (turn, words) -> add(turn, words.key(1), words.number(2)));
+  private static final RespCommand QUIPU_ADD =
+      RespCommand.writes(
+          "quipu.add",
+          -5,
+          1,
+          1,
+          "key delta ID id [FLOOR n] [CEILING n]",
+          "Adds once, however often it is sent under the id: value, added, replayed.",
+          CounterCommands::addOnce);
   private static final byte[] NO_WORD = {};
+  private static final byte[] ID = {'I', 'D'};
   private static final String WOULD_OVERFLOW = "ERR increment or decrement would overflow";
 
   private CounterCommands() {}
@@ -157,14 +167,7 @@ final class CounterCommands {
               Reply value = value(turn, words.key(1));
               return new Reply.Number(value instanceof Reply.Bulk bulk ? bulk.length() : 0);
             }),
-        RespCommand.writes(
-            "quipu.add",
-            -5,
-            1,
-            1,
-            "key delta ID id [FLOOR n] [CEILING n]",
-            "Adds once, however often it is sent under the id: value, added, replayed.",
-            CounterCommands::addOnce),
+        QUIPU_ADD,
         RespCommand.reads(
             "quipu.outcome",
             3,
@@ -201,10 +204,12 @@ final class CounterCommands {
     return new CounterCall(GET, new Arguments(List.of(NO_WORD, name)));
   }
 
-  /** INCRBY, of a name that came in bytes. */
-  static CounterCall add(byte[] name, long delta) {
+  /** INCRBY, or QUIPU.ADD if there is an id, of a name that came in bytes. */
+  static CounterCall add(byte[] name, long delta, byte[] id) {
     byte[] number = Long.toString(delta).getBytes(StandardCharsets.ISO_8859_1);
-    return new CounterCall(INCRBY, new Arguments(List.of(NO_WORD, name, number)));
+    return id.length == 0
+        ? new CounterCall(INCRBY, new Arguments(List.of(NO_WORD, name, number)))
+        : new CounterCall(QUIPU_ADD, new Arguments(List.of(NO_WORD, name, number, ID, id)));
   }
 
   private static Reply add(CounterTurn turn, String key, long delta) {

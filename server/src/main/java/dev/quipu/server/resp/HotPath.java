@@ -1,213 +1,192 @@
 package dev.quipu.server.resp;
 
-import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.net.Batch;
+import dev.quipu.server.net.Digits;
+import dev.quipu.server.net.HotSteps;
 import dev.quipu.server.net.Step;
 import io.netty.buffer.ByteBuf;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 
-/*
- * INCR, DECR, INCRBY, DECRBY and GET, sent as clients send them, of a counter that there is: nearly
- * all that a server of counters ever hears. No word of these becomes an object. Whatever is not
- * just so goes the usual way, which gives the same answers: here is only what is quick.
+/**
+ * INCR, DECR, INCRBY, DECRBY, GET and QUIPU.ADD without bounds, sent as clients send them. Lives on
+ * the connection's event loop.
  */
-
-/** Takes the usual commands off the wire. Lives on the connection's event loop. */
-final class HotPath {
+final class HotPath implements HotSteps.Dialect {
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
   private static final long TWO_WORDS_OF_4 = 0x2a320d0a24340d0aL; // *2 $4, with ends of lines
   private static final long TWO_WORDS_OF_3 = 0x2a320d0a24330d0aL;
   private static final long THREE_WORDS_OF_6 = 0x2a330d0a24360d0aL;
+  private static final long FIVE_WORDS_OF_9 = 0x2a350d0a24390d0aL;
+  private static final long QUIPU_AD = 0x51554950552e4144L; // a point has no other case
+  private static final long UPPER_QUIPU_AD = 0xdfdfdfdfdfffdfdfL;
+  private static final int ID_WORD = 0x24320d0a; // $2
   private static final int INCR = 0x494e4352;
   private static final int DECR = 0x44454352;
-  private static final int GET = 0x474554; // in three bytes
-  private static final int BY = 0x4259; // in two
   private static final int UPPER = 0xdfdfdfdf;
-  private static final int NAME_BYTES_MAX = 127;
   private static final int DIGITS_MAX = 17; // no overflow while they are read
+  private static final int BYTES_MIN = 20; // of a command, which is more than its first heads
 
-  private byte[] names = new byte[1 << 10];
-  private int namesEnd;
-  private final List<Hot> steps = new ArrayList<>();
-  private int used;
-  private @Nullable Batch filling;
-
-  /** One of the commands; is used again when the batch was answered. */
-  private final class Hot implements Step {
-    private boolean reads;
-    private long delta;
-    private int from;
-    private int length;
-    private int protocol;
-
-    @Override
-    public int bytesMax(CounterTurn turn) {
-      return reads ? 0 : CounterTurn.bytesMax(1, length);
-    }
-
-    @Override
-    public void run(CounterTurn turn, ByteBuf out) {
-      int place = turn.placeOf(names, from, length);
-      if (place < 0) {
-        usual().run(turn, out);
-      } else if (reads) {
-        long value = turn.valueAt(place);
-        Wire.number(out, '$', Wire.digits(value));
-        Wire.number(out, value);
-      } else {
-        try {
-          if (turn.addAt(place, delta)) {
-            Wire.number(out, ':', turn.valueAt(place));
-          } else {
-            usual().run(turn, out);
-          }
-        } catch (RuntimeException e) {
-          Answered.failure(e).write(out, 2);
-        }
-      }
-    }
-
-    @Override
-    public void failed(RuntimeException why, ByteBuf out) {
-      Answered.failure(why).write(out, 2);
-    }
-
-    private Step usual() {
-      byte[] name = Arrays.copyOfRange(names, from, from + length);
-      return new Answered(
-          reads ? CounterCommands.get(name) : CounterCommands.add(name, delta), protocol);
-    }
-  }
+  private final HotSteps steps = new HotSteps(this);
+  private int at; // behind what was read last
 
   /** Takes a command, if it is one of these and is there wholly. */
-  boolean take(ByteBuf in, Batch batch, int protocol) {
-    int at = in.readerIndex();
-    int end = in.writerIndex();
-    if (end - at < 20) {
+  boolean take(ByteBuf in, Batch batch, int spoken) {
+    int first = steps.look(in, batch);
+    byte[] bytes = steps.window();
+    if (steps.end() - first < BYTES_MIN) {
       return false;
     }
-    long head = in.getLong(at);
-    boolean reads = head == TWO_WORDS_OF_3;
-    long sign;
+    steps.mark(spoken);
+    long head = (long) LONG.get(bytes, first);
+    at = first + 8;
     if (head == TWO_WORDS_OF_4 || head == THREE_WORDS_OF_6) {
-      int verb = in.getInt(at + 8) & UPPER;
-      sign = verb == INCR ? 1 : verb == DECR ? -1 : 0;
-      at += 12;
-    } else if (reads && (in.getMedium(at + 8) & UPPER & 0xffffff) == GET) {
-      sign = 1;
-      at += 11;
-    } else {
-      return false;
+      return takeAdd(in, batch, bytes, head == THREE_WORDS_OF_6);
     }
-    boolean hasNumber = head == THREE_WORDS_OF_6;
+    if (head == TWO_WORDS_OF_3) {
+      return takeGet(in, batch, bytes);
+    }
+    return head == FIVE_WORDS_OF_9 && takeAddOnce(in, batch, bytes);
+  }
+
+  private boolean takeAdd(ByteBuf in, Batch batch, byte[] bytes, boolean hasNumber) {
+    int verb = (int) INT.get(bytes, at) & UPPER;
+    int sign = verb == INCR ? 1 : verb == DECR ? -1 : 0;
+    at += 4;
     if (hasNumber) {
-      if ((in.getShort(at) & UPPER & 0xffff) != BY) {
+      if ((bytes[at] & 0xdf) != 'B' || (bytes[at + 1] & 0xdf) != 'Y') {
         return false;
       }
       at += 2;
     }
-    if (sign == 0 || in.getShort(at) != Wire.CRLF) {
+    if (sign == 0 || !isLineEnd(bytes)) {
       return false;
     }
-    return word(in, at + 2, end, batch, reads, sign, hasNumber, protocol);
-  }
-
-  private boolean word(
-      ByteBuf in,
-      int start,
-      int end,
-      Batch batch,
-      boolean reads,
-      long sign,
-      boolean hasNumber,
-      int protocol) {
-    int at = start;
-    int length = length(in, at, end);
-    if (length < 1 || length > NAME_BYTES_MAX) {
+    int length = word(bytes, HotSteps.NAME_BYTES_MAX);
+    if (length < 1) {
       return false;
     }
-    at += length < 10 ? 4 : length < 100 ? 5 : 6;
-    int from = at;
-    at += length + 2;
-    if (at > end) {
-      return false;
-    }
-    long delta = sign;
-    if (hasNumber) {
-      int digits = length(in, at, end);
-      if (digits < 1 || digits > DIGITS_MAX) {
-        return false;
-      }
-      at += digits < 10 ? 4 : 5;
-      if (at + digits + 2 > end) {
-        return false;
-      }
-      delta = sign * number(in, at, digits);
-      at += digits + 2;
-    }
+    int from = at - length - 2;
+    long delta = hasNumber ? sign * number(bytes) : sign;
     if (delta == 0) {
       return false; // also what is no number
     }
-    Hot step = next(batch);
-    step.reads = reads;
-    step.delta = delta;
-    step.protocol = protocol;
-    step.from = keep(in, from, length);
-    step.length = length;
-    batch.add(step);
-    in.readerIndex(at);
+    steps.add(in, batch, from, length, delta, at);
     return true;
   }
 
-  /** The length in a head like $12 and its line's end; -1 if it is not there or is larger. */
-  private static int length(ByteBuf in, int at, int end) {
-    if (at + 6 > end || in.getByte(at) != '$') {
+  private boolean takeGet(ByteBuf in, Batch batch, byte[] bytes) {
+    if ((bytes[at] & 0xdf) != 'G'
+        || (bytes[at + 1] & 0xdf) != 'E'
+        || (bytes[at + 2] & 0xdf) != 'T') {
+      return false;
+    }
+    at += 3;
+    if (!isLineEnd(bytes)) {
+      return false;
+    }
+    int length = word(bytes, HotSteps.NAME_BYTES_MAX);
+    if (length < 1) {
+      return false;
+    }
+    steps.read(in, batch, at - length - 2, length, at);
+    return true;
+  }
+
+  private boolean takeAddOnce(ByteBuf in, Batch batch, byte[] bytes) {
+    boolean isVerb =
+        ((long) LONG.get(bytes, at) & UPPER_QUIPU_AD) == QUIPU_AD && (bytes[at + 8] & 0xdf) == 'D';
+    at += 9;
+    if (!isVerb || !isLineEnd(bytes)) {
+      return false;
+    }
+    int length = word(bytes, HotSteps.NAME_BYTES_MAX);
+    if (length < 1) {
+      return false;
+    }
+    int from = at - length - 2;
+    long delta = number(bytes);
+    if (delta == 0 || at + 8 > steps.end() || (int) INT.get(bytes, at) != ID_WORD) {
+      return false;
+    }
+    boolean isId = (bytes[at + 4] & 0xdf) == 'I' && (bytes[at + 5] & 0xdf) == 'D';
+    at += 6;
+    if (!isId || !isLineEnd(bytes)) {
+      return false;
+    }
+    int idLength = word(bytes, HotSteps.NAME_BYTES_MAX);
+    return idLength > 0
+        && steps.addOnce(in, batch, from, length, delta, at - idLength - 2, idLength, at);
+  }
+
+  /** Whether a line ends here; goes behind it. */
+  private boolean isLineEnd(byte[] bytes) {
+    boolean isEnd = at + 2 <= steps.end() && bytes[at] == '\r' && bytes[at + 1] == '\n';
+    at += 2;
+    return isEnd;
+  }
+
+  /** The length of the word that is here, with its head; goes behind it. -1 if it is not whole. */
+  private int word(byte[] bytes, int most) {
+    int end = steps.end();
+    if (at + 4 > end || bytes[at] != '$') {
       return -1;
     }
     int length = 0;
-    for (int i = at + 1; i < at + 4; i++) {
-      int digit = in.getByte(i) - '0';
+    int next = at + 1;
+    while (next < end && next < at + 4 && bytes[next] != '\r') {
+      int digit = bytes[next++] - '0';
       if (digit < 0 || digit > 9) {
-        return i > at + 1 && in.getShort(i) == Wire.CRLF ? length : -1;
+        return -1;
       }
       length = 10 * length + digit;
     }
-    return in.getShort(at + 4) == Wire.CRLF ? length : -1;
+    if (length > most || next + 2 + length + 2 > end || bytes[next] != '\r') {
+      return -1;
+    }
+    at = next + 2 + length + 2;
+    return length;
   }
 
-  /** A positive number without zeros ahead; 0 for anything else. */
-  private static long number(ByteBuf in, int at, int digits) {
-    long value = 0;
-    for (int i = at; i < at + digits; i++) {
-      int digit = in.getByte(i) - '0';
-      if (digit < 0 || digit > 9 || (i == at && digit == 0)) {
-        return 0;
-      }
-      value = 10 * value + digit;
-    }
-    return value;
+  /** A positive number, as a word; 0 for anything else. */
+  private long number(byte[] bytes) {
+    int digits = word(bytes, DIGITS_MAX);
+    return digits < 1 ? 0 : steps.number(at - digits - 2, digits);
   }
 
-  private Hot next(Batch batch) {
-    if (batch != filling) {
-      filling = batch;
-      used = 0;
-      namesEnd = 0;
-    }
-    if (used == steps.size()) {
-      steps.add(new Hot());
-    }
-    return steps.get(used++);
+  @Override
+  public boolean mayAdd(long value, long delta) {
+    return true;
   }
 
-  private int keep(ByteBuf in, int from, int length) {
-    if (namesEnd + length > names.length) {
-      names = Arrays.copyOf(names, Math.max(2 * names.length, namesEnd + length));
+  @Override
+  public void added(ByteBuf out, long value, long delta, boolean isOnce) {
+    if (isOnce) {
+      Wire.number(out, '*', 3);
     }
-    in.getBytes(from, names, namesEnd, length);
-    namesEnd += length;
-    return namesEnd - length;
+    Wire.number(out, ':', value);
+    if (isOnce) {
+      Wire.number(out, ':', delta);
+      Wire.number(out, ':', 0);
+    }
+  }
+
+  @Override
+  public void read(ByteBuf out, byte[] bytes, int from, int length, long value) {
+    Wire.number(out, '$', Digits.count(value));
+    Digits.line(out, value);
+  }
+
+  @Override
+  public Step usual(HotSteps.Hot hot) {
+    return new Answered(
+        hot.isRead()
+            ? CounterCommands.get(hot.name())
+            : CounterCommands.add(hot.name(), hot.delta(), hot.id()),
+        hot.mark());
   }
 }

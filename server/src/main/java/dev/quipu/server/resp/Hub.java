@@ -17,7 +17,7 @@ final class Hub {
   private final long startNanos;
   private final ConcurrentSkipListMap<Long, Session> sessions = new ConcurrentSkipListMap<>();
   private final AtomicLong ids = new AtomicLong();
-  final LongAdder commands = new LongAdder();
+  private final LongAdder commands = new LongAdder(); // of connections that have ended
   private volatile String address = "";
 
   Hub(Engine engine, Optional<String> token, boolean mayFlush, String version, Clock clock) {
@@ -65,12 +65,22 @@ final class Hub {
   }
 
   void close(Session session) {
+    commands.add(session.commands);
     sessions.remove(session.id);
   }
 
   /** All that are connected, in order of their ids. */
   Iterable<Session> sessions() {
     return sessions.values();
+  }
+
+  /** Commands so far, of all connections. */
+  long commands() {
+    long all = commands.sum();
+    for (Session each : sessions()) {
+      all += each.commands;
+    }
+    return all;
   }
 
   int connected() {

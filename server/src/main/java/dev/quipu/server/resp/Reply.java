@@ -1,5 +1,6 @@
 package dev.quipu.server.resp;
 
+import dev.quipu.server.net.Digits;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -87,8 +88,8 @@ sealed interface Reply {
         if (protocol == 3) {
           Wire.number(out, ',', score.value);
         } else {
-          Wire.number(out, '$', Wire.digits(score.value));
-          Wire.number(out, score.value);
+          Wire.number(out, '$', Digits.count(score.value));
+          Digits.line(out, score.value);
         }
       }
       case Bulk bulk -> {

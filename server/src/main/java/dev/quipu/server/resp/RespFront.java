@@ -54,7 +54,7 @@ final class RespFront implements Front {
         && session.isKnown
         && !session.isQueueing()
         && hot.take(in, batch, session.protocol)) {
-      hub.commands.increment();
+      session.commands++;
       return true;
     }
     List<byte[]> words;
@@ -69,7 +69,7 @@ final class RespFront implements Front {
       return false;
     }
     if (!words.isEmpty()) {
-      hub.commands.increment();
+      session.commands++;
       Later later = take(new Arguments(words));
       batch.add(new Answered(later, session.protocol)); // the answer to HELLO is in the new one
     }

@@ -22,6 +22,7 @@ final class Session {
   private final long sinceNanos;
   int protocol = 2;
   boolean isKnown;
+  long commands;
   boolean isEnding;
   String name = "";
   String library = "";

@@ -306,7 +306,7 @@ final class SessionCommands {
     sections.put(
         "stats",
         "total_connections_received:%d\r\ntotal_commands_processed:%d\r\n"
-            .formatted(hub.accepted(), hub.commands.sum()));
+            .formatted(hub.accepted(), hub.commands()));
     sections.put("replication", "role:master\r\nconnected_slaves:0\r\n");
     Engine.Statistics statistics = hub.engine().statistics();
     sections.put(

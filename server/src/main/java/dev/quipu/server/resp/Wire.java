@@ -1,5 +1,6 @@
 package dev.quipu.server.resp;
 
+import dev.quipu.server.net.Digits;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.List;
@@ -156,33 +157,6 @@ final class Wire {
   /** A head: its kind and a number. */
   static void number(ByteBuf out, char kind, long value) {
     out.writeByte(kind);
-    number(out, value);
-  }
-
-  /** A number and the end of its line. */
-  static void number(ByteBuf out, long value) {
-    int length = digits(value);
-    out.ensureWritable(length + 2);
-    int first = out.writerIndex();
-    int at = first + length;
-    long left = value;
-    do {
-      out.setByte(--at, '0' + (int) Math.abs(left % 10));
-      left /= 10;
-    } while (left != 0);
-    if (value < 0) {
-      out.setByte(first, '-');
-    }
-    out.setShort(first + length, CRLF);
-    out.writerIndex(first + length + 2);
-  }
-
-  /** How many characters a number has. */
-  static int digits(long value) {
-    int digits = value < 0 ? 2 : 1;
-    for (long rest = value / 10; rest != 0; rest /= 10) {
-      digits++;
-    }
-    return digits;
+    Digits.line(out, value);
   }
 }
