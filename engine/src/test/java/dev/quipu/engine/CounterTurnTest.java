@@ -2,6 +2,8 @@ package dev.quipu.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
@@ -10,6 +12,7 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,8 +66,16 @@ final class CounterTurnTest {
     engine.run(List.of(new Do(what)));
   }
 
-  /** What a counter should be. */
-  private record Known(long value, long expiresAt) {}
+  /** What a counter should be; a text may be in its place. */
+  private record Known(long value, Optional<String> text, long expiresAt) {
+    Known(long value, long expiresAt) {
+      this(value, Optional.empty(), expiresAt);
+    }
+
+    Known until(long millis) {
+      return new Known(value, text, millis);
+    }
+  }
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
@@ -100,7 +111,7 @@ final class CounterTurnTest {
     String name = "c" + random.nextInt(6);
     long number = random.nextLong(-50, 50);
     long at = clock.epochMillis() + random.nextLong(1, 3_000);
-    return switch (random.nextInt(5)) {
+    return switch (random.nextInt(7)) {
       case 0 ->
           new Do(turn -> {
             turn.set(name, number);
@@ -115,19 +126,48 @@ final class CounterTurnTest {
           new Do(turn -> {
             long until = random.nextInt(3) == 0 ? 0 : at;
             assertEquals(alive(model, name).isPresent(), turn.expire(name, until));
-            alive(model, name).ifPresent(known -> model.put(name, new Known(known.value, until)));
+            alive(model, name).ifPresent(known -> model.put(name, known.until(until)));
           });
+      case 3 ->
+          new Do(turn -> {
+            long kept = alive(model, name).map(Known::expiresAt).orElse(0L);
+            turn.setText(name, bytes("text " + number));
+            model.put(name, new Known(0, Optional.of("text " + number), kept));
+          });
+      case 4 -> new Do(turn -> addInPlace(turn, model, name, number));
       default ->
           new Do(turn -> {
             RequestId id = random.nextBoolean() ? RequestId.random(random) : null;
             long delta = number == 0 ? 1 : number;
             Known before = alive(model, name).orElse(new Known(0, 0));
+            if (before.text.isPresent()) {
+              assertThrows(
+                  IllegalArgumentException.class, () -> turn.add(new Add(name, delta, id)));
+              return;
+            }
             AddResult result = turn.add(new Add(name, delta, id));
             long after = before.value + delta;
             assertEquals(new AddResult.Applied(delta, OptionalLong.of(after)), result);
             model.put(name, new Known(after, before.expiresAt));
           });
     };
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** The quick way, which knows counters that there are. */
+  private void addInPlace(CounterTurn turn, Map<String, Known> model, String name, long delta) {
+    Optional<Known> before = alive(model, name).filter(known -> known.text.isEmpty());
+    int place = turn.placeOf(bytes("x" + name), 1, name.length());
+    assertEquals(before.isPresent(), place >= 0);
+    before.ifPresent(known -> {
+      long version = turn.version(name);
+      assertTrue(turn.addAt(place, delta));
+      assertNotEquals(version, turn.version(name));
+      model.put(name, new Known(known.value + delta, known.expiresAt));
+    });
   }
 
   private Optional<Known> alive(Map<String, Known> model, String name) {
@@ -143,8 +183,12 @@ final class CounterTurnTest {
         engine,
         turn -> {
           for (String name : turn.names("", 100)) {
-            long value = turn.get(name).orElseThrow();
-            found.put(name, new Known(value, turn.expiresAt(name)));
+            Optional<String> text =
+                Optional.ofNullable(turn.text(name))
+                    .map(it -> new String(it, StandardCharsets.UTF_8));
+            assertEquals(text.isEmpty(), turn.get(name).isPresent());
+            long value = turn.get(name).orElse(0);
+            found.put(name, new Known(value, text, turn.expiresAt(name)));
           }
         });
     assertEquals(expected, found, when);

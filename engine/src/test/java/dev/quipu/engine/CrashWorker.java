@@ -7,6 +7,7 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -22,9 +23,20 @@ final class CrashWorker {
 
   /** Small enough that segments, generations and snapshots end all the time. */
   static final EngineOptions OPTIONS =
-      EngineOptions.defaults().withLog(1 << 20, 2 << 20).withIdsInMemoryMax(2_048);
+      EngineOptions.defaults()
+          .withLog(1 << 20, 2 << 20)
+          .withIdsInMemoryMax(2_048)
+          .withDurability(durability(System.getProperty("durability", "fsync")));
 
   private CrashWorker() {}
+
+  private static Durability durability(String name) {
+    return switch (name) {
+      case "none" -> Durability.NONE;
+      case "interval" -> new Durability.Interval(Duration.ofMillis(50));
+      default -> Durability.FSYNC;
+    };
+  }
 
   /** The request that a client makes as its {@code number}th of a run. */
   static Add request(int run, int client, int number) {

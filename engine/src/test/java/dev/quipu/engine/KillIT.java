@@ -1,5 +1,6 @@
 package dev.quipu.engine;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.time.Randomness;
@@ -12,6 +13,18 @@ final class KillIT {
   private static final int KILLS = 60;
 
   @TempDir Path directory;
+
+  /** What was answered is with the operating system, on the disk or not. */
+  @Test
+  void aKillLosesNothingThatWasNotSynced() throws Exception {
+    long seed = Long.getLong("seed", 20_261_122L);
+    CrashLoop loop = new CrashLoop(directory.resolve("data"), Randomness.seeded(seed), "none");
+    for (int i = 0; i < KILLS / 4; i++) {
+      loop.run(worker -> worker.toHandle().destroyForcibly());
+      loop.check();
+    }
+    assertEquals(0, loop.lost());
+  }
 
   @Test
   void whatWasAcknowledgedIsThereOnceAfterEveryKill() throws Exception {

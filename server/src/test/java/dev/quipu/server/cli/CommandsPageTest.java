@@ -18,7 +18,8 @@ final class CommandsPageTest {
       # What the ports take
 
       One table for all ports, which `quipu commands` prints too. A counter is the same on each of
-      them. The answer to a write leaves when it is on the disk, unless `--durability` says otherwise.
+      them. The answer to a write leaves when it is on the disk, unless `--durability` says
+      otherwise.
       """;
   private static final Map<String, String> ABOUT =
       Map.of(

@@ -1,0 +1,126 @@
+package dev.quipu.server.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Quipu;
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.http.HttpOptions;
+import dev.quipu.server.http.HttpServer;
+import dev.quipu.server.http.Services;
+import dev.quipu.server.memcache.MemcacheServer;
+import dev.quipu.server.resp.RawClient;
+import dev.quipu.server.resp.RespServer;
+import dev.quipu.time.Clock;
+import io.netty.handler.ssl.SslContext;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.util.List;
+import java.util.Optional;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** All ports, encrypted by the same certificate. */
+final class TlsTest {
+  @TempDir Path directory;
+
+  private X509Bundle bundle;
+  private Optional<SslContext> tls;
+
+  @BeforeEach
+  void certify() throws Exception {
+    bundle =
+        new CertificateBuilder()
+            .subject("CN=localhost")
+            .addSanDnsName("localhost")
+            .setIsCertificateAuthority(true)
+            .buildSelfSigned();
+    Path certificate = directory.resolve("certificate.pem");
+    Path key = directory.resolve("key.pem");
+    Files.writeString(certificate, bundle.getCertificatePathPEM());
+    Files.writeString(key, bundle.getPrivateKeyPEM());
+    tls = Optional.of(Tls.of(certificate, key));
+  }
+
+  /** What is answered, up to the end of the connection. */
+  private String ask(int port, String asked) throws Exception {
+    KeyStore known = KeyStore.getInstance(KeyStore.getDefaultType());
+    known.load(null, null);
+    known.setCertificateEntry("server", bundle.getCertificate());
+    TrustManagerFactory trust =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trust.init(known);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, trust.getTrustManagers(), null);
+    InetAddress here = InetAddress.getLoopbackAddress();
+    try (SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(here, port)) {
+      socket.setSoTimeout(10_000);
+      socket.getOutputStream().write(asked.getBytes(StandardCharsets.UTF_8));
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  private Engine open() {
+    return Engine.open(directory.resolve("data"), EngineOptions.defaults());
+  }
+
+  @Test
+  void redis() throws Exception {
+    PortOptions options = PortOptions.at(0).reachable("127.0.0.1", Optional.of("secret"), tls);
+    try (Engine engine = open();
+        RespServer server = RespServer.start(options, engine, "test", Clock.system())) {
+      int port = server.address().getPort();
+      assertEquals(
+          "-NOAUTH Authentication required.\r\n+OK\r\n:1\r\n+OK\r\n",
+          ask(port, "INCR a\r\nAUTH secret\r\nINCR a\r\nQUIT\r\n"));
+      try (RawClient plain = new RawClient(port)) {
+        plain.send("AUTH secret\r\nINCR a\r\n");
+        String told = plain.readUntil("never");
+        assertTrue(!told.contains(":"), "a client without encryption was told " + told);
+      }
+    }
+  }
+
+  @Test
+  void memcached() throws Exception {
+    PortOptions options = PortOptions.at(0).reachable("127.0.0.1", Optional.empty(), tls);
+    try (Engine engine = open();
+        MemcacheServer server =
+            MemcacheServer.start(options, engine, List.of(), "test", Clock.system())) {
+      assertEquals(
+          "HD\r\n4\r\n", ask(server.address().getPort(), "ma a N0 J3\r\nincr a 1\r\nquit\r\n"));
+    }
+  }
+
+  @Test
+  void http() throws Exception {
+    HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
+    try (Quipu quipu = Quipu.on(open());
+        HttpServer server =
+            HttpServer.start(options, tls, Services.of(quipu, "engine"), Clock.system())) {
+      String told =
+          ask(
+              server.address().getPort(),
+              "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+      assertTrue(told.startsWith("HTTP/1.1 200 OK\r\n"), told);
+    }
+  }
+
+  @Test
+  void filesThatAreNoCertificateAreNamed() throws Exception {
+    Path wrong = Files.writeString(directory.resolve("wrong.pem"), "nothing");
+    Exception thrown = assertThrows(IllegalArgumentException.class, () -> Tls.of(wrong, wrong));
+    assertTrue(String.valueOf(thrown.getMessage()).contains("wrong.pem"), thrown::toString);
+  }
+}
