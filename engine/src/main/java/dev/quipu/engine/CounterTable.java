@@ -29,6 +29,11 @@ final class CounterTable {
   private static final int PAGE_BITS = 12;
   private static final int PAGE = 1 << PAGE_BITS;
 
+  /** Longest name, in bytes, that is found by its bytes. */
+  private static final int SHORT_NAME_MAX = 127;
+
+  private static final int BYTES_FIRST = 1 << 10; // more than the longest name
+
   /** Of the state of an ordinal: there is a number, or a text. */
   private static final byte WRITTEN = 1;
 
@@ -59,6 +64,28 @@ final class CounterTable {
     private final byte[] states = new byte[PAGE];
     private long @Nullable [] expiries; // come with the first
     private long @Nullable [] versions;
+
+    // Names in ASCII once more, behind one another and each behind its length, so that looking for
+    // one touches little memory. At 0 there is none.
+    private byte[] bytes = new byte[BYTES_FIRST];
+    private int bytesEnd = 1;
+    private final int[] places = new int[PAGE];
+
+    void name(int index, String name) {
+      names[index] = name;
+      int length = name.length();
+      if (length > SHORT_NAME_MAX || !name.chars().allMatch(each -> each >= ' ' && each < 0x7f)) {
+        return;
+      }
+      if (bytesEnd + 1 + length > bytes.length) {
+        bytes = Arrays.copyOf(bytes, 2 * bytes.length);
+      }
+      places[index] = bytesEnd;
+      bytes[bytesEnd++] = (byte) length;
+      for (int i = 0; i < length; i++) {
+        bytes[bytesEnd++] = (byte) name.charAt(i);
+      }
+    }
   }
 
   /** What an ordinal held when it was looked at. */
@@ -100,8 +127,11 @@ final class CounterTable {
     }
   }
 
-  /** The same, of a name in ASCII without control characters; -1 for any other name too. */
+  /** The same, of a short name in ASCII without control characters; -1 for any other name too. */
   int find(byte[] name, int from, int length) {
+    if (length < 1 || length > SHORT_NAME_MAX) {
+      return -1;
+    }
     int hash = 0;
     for (int i = from; i < from + length; i++) {
       if (name[i] < ' ') { // above 0x7f it is negative
@@ -125,16 +155,11 @@ final class CounterTable {
   }
 
   private boolean isName(int ordinal, byte[] name, int from, int length) {
-    String known = name(ordinal);
-    if (known == null || known.length() != length) {
-      return false;
-    }
-    for (int i = 0; i < length; i++) {
-      if (known.charAt(i) != name[from + i]) {
-        return false;
-      }
-    }
-    return true;
+    Page page = page(ordinal);
+    int at = page.places[ordinal & (PAGE - 1)];
+    byte[] known = page.bytes;
+    return known[at] == length
+        && Arrays.equals(known, at + 1, at + 1 + length, name, from, from + length);
   }
 
   /** Gives a new name the next ordinal. */
@@ -154,7 +179,7 @@ final class CounterTable {
       pages[pages.length - 1] = new Page();
     }
     size = Math.max(size, ordinal + 1);
-    page(ordinal).names[ordinal & (PAGE - 1)] = name;
+    page(ordinal).name(ordinal & (PAGE - 1), name);
     int hash = spread(name.hashCode());
     int part = hash & (PARTS - 1);
     // Parts fill alike; different loads keep them from growing at the same moment.

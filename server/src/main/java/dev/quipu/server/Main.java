@@ -8,10 +8,16 @@ import picocli.CommandLine;
 
 /** The command {@code quipu}. */
 public final class Main {
+  private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
+
   private Main() {}
 
   /** Runs a command and exits with its code. */
   public static void main(String[] args) {
+    // Netty samples buffers to find leaks, which tests do; here it only costs.
+    if (System.getProperty(LEAK_DETECTION) == null) {
+      System.setProperty(LEAK_DETECTION, "disabled");
+    }
     CommandLine line = QuipuCommand.commandLine();
     // Not System.out, which keeps failures to itself: what cannot be written must end badly.
     line.setOut(

@@ -10,14 +10,19 @@ import java.util.List;
 public final class Batch implements Operation {
   private static final int TOUCHED_AHEAD = 32;
 
-  private final List<Step> steps = new ArrayList<>();
+  private final List<Step> steps;
   private final ByteBuf out;
   private int next;
   private int touched;
 
-  /** Answers go into {@code out}. */
-  Batch(ByteBuf out) {
+  /**
+   * Answers go into {@code out}.
+   *
+   * @param expected commands that it is likely to have
+   */
+  Batch(ByteBuf out, int expected) {
     this.out = out;
+    this.steps = new ArrayList<>(expected);
   }
 
   /** Adds a command. */

@@ -28,6 +28,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   private final LoopCommits commits;
   private @Nullable ByteBuf rest;
   private @Nullable Batch batch; // that is to be committed
+  private int lastSize = 1;
   private boolean isShut;
   private @Nullable Future<?> slow;
 
@@ -38,7 +39,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelInactive(ChannelHandlerContext context) {
-    Batch last = new Batch(Unpooled.buffer());
+    Batch last = new Batch(Unpooled.buffer(), 1);
     front.closed(last);
     if (last.size() > 0) {
       commits.add(last, () -> {});
@@ -79,7 +80,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   private void read(ChannelHandlerContext context) {
     ByteBuf in = rest;
     if (in != null) {
-      Batch next = new Batch(context.alloc().heapBuffer());
+      Batch next = new Batch(context.alloc().heapBuffer(), lastSize);
       boolean isMore = true;
       while (isMore && next.size() < BATCH_COMMANDS_MAX && !front.isEnding()) {
         isMore = front.next(in, next);
@@ -90,6 +91,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
       }
       if (next.size() > 0) {
         batch = next;
+        lastSize = next.size(); // most clients send alike again and again
         commits.add(next, () -> answer(context, next));
         return;
       }
