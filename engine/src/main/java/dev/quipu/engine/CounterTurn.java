@@ -46,6 +46,16 @@ public final class CounterTurn {
     return CHANGE_BYTES_MAX * changes + 3 * namesLength;
   }
 
+  /** Most bytes of log that the removal of so many counters writes, or that they expire. */
+  public static int endsBytesMax(int counters) {
+    return 2 * Records.COUNTER_RECORD_BYTES_MAX * counters;
+  }
+
+  /** Whether changes that write so many bytes fit into one commit. */
+  public boolean canEverFit(int bytes) {
+    return bytes >= 0 && group.canEverFit(bytes); // below 0 for more than an int tells
+  }
+
   /** Whether changes that write so many bytes are sure to fit now. */
   public boolean fits(int bytes) {
     return group.fits(bytes);

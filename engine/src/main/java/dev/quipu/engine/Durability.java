@@ -14,10 +14,20 @@ public sealed interface Durability {
   Durability NONE = new None();
 
   /** See {@link #FSYNC}. */
-  record Fsync() implements Durability {}
+  record Fsync() implements Durability {
+    @Override
+    public String toString() {
+      return "fsync";
+    }
+  }
 
   /** See {@link #NONE}. */
-  record None() implements Durability {}
+  record None() implements Durability {
+    @Override
+    public String toString() {
+      return "none";
+    }
+  }
 
   /**
    * Every so often: a cut loses what was answered since.
@@ -34,6 +44,11 @@ public sealed interface Durability {
         throw new IllegalArgumentException(
             "the interval is %s, the limits are %s and %s".formatted(every, MIN, MAX));
       }
+    }
+
+    @Override
+    public String toString() {
+      return "interval=" + every;
     }
   }
 }

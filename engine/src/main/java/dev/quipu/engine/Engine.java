@@ -70,6 +70,7 @@ public final class Engine implements EmbeddedEngine {
   private final Committer committer;
   private final Checkpointer checkpointer;
   private final EngineDriver driver;
+  private final Durability durability;
   private final @Nullable LogSyncer syncer;
   private boolean closed;
 
@@ -98,8 +99,9 @@ public final class Engine implements EmbeddedEngine {
         new Checkpointer(
             disk, directory, found.identity(), options, committer, log, highWater, logBytes);
     this.driver = new EngineDriver(committer);
+    this.durability = options.durability();
     this.syncer =
-        options.durability() instanceof Durability.Interval interval
+        durability instanceof Durability.Interval interval
             ? new LogSyncer(committer, interval.every())
             : null;
   }
@@ -276,6 +278,11 @@ public final class Engine implements EmbeddedEngine {
       throw new StoreException(
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "no snapshot: " + e.getMessage(), e);
     }
+  }
+
+  /** When what was counted has reached the disk. */
+  public Durability durability() {
+    return durability;
   }
 
   /** What the engine holds and has done. */

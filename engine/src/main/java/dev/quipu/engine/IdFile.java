@@ -7,7 +7,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /*
@@ -77,7 +76,6 @@ final class IdFile {
 
   /** Writes a table to a new file. Returns when it has reached the disk under its name. */
   static void write(Disk disk, Path path, IdTable table) throws IOException {
-    long[] sorted = sorted(table.entries());
     int entries = table.size();
     int pages = (entries + PAGE_ENTRIES - 1) / PAGE_ENTRIES;
     int filterBlocks = Math.max(1, (int) ((long) entries * FILTER_BITS_PER_ID / (8 * BLOCK)));
@@ -90,9 +88,17 @@ final class IdFile {
             StandardOpenOption.TRUNCATE_EXISTING,
             StandardOpenOption.WRITE)) {
       ByteBuffer ends = ByteBuffer.allocate(Math.toIntExact(tail));
-      writePages(disk, file, sorted, ends);
-      ends.position(pages * Long.BYTES);
-      fill(sorted, ends.slice(), filterBlocks);
+      ByteBuffer filter = ends.slice(pages * Long.BYTES, filterBlocks * BLOCK);
+      Pages out = new Pages(disk, file, ends);
+      IdSorter sorter = new IdSorter(table.largestPart());
+      for (int part = 0; part < IdTable.PARTS; part++) { // which are in order of hash
+        int end = sorter.sort(table, part) * IdTable.STRIDE;
+        for (int at = 0; at < end; at += IdTable.STRIDE) {
+          out.add(sorter.sorted(), at);
+          addToFilter(IdSorter.hashAt(sorter.sorted(), at), filter, filterBlocks);
+        }
+      }
+      out.end();
       ends.clear();
       ByteBuffer head = ByteBuffer.allocate(PAGE);
       head.putLong(MAGIC).putInt(1).putInt(entries).putInt(pages).putInt(filterBlocks);
@@ -153,6 +159,11 @@ final class IdFile {
       }
     }
     return false;
+  }
+
+  /** Reads where the filter would tell of an id, and nothing more: see {@link RequestIds#touch}. */
+  long touch(long hash) {
+    return bytes.get(filterStart() + block(spread(hash), filterBlocks) * BLOCK);
   }
 
   /**
@@ -216,7 +227,7 @@ final class IdFile {
   }
 
   private boolean mayHold(long hash) {
-    long spread = hash * 0xD6E8FEB86659FD93L;
+    long spread = spread(hash);
     int block = filterStart() + block(spread, filterBlocks) * BLOCK;
     for (int i = 0; i < FILTER_PROBES; i++, spread >>>= 9) {
       int bit = (int) spread & (8 * BLOCK - 1);
@@ -227,94 +238,21 @@ final class IdFile {
     return true;
   }
 
+  private static long spread(long hash) {
+    return hash * 0xD6E8FEB86659FD93L;
+  }
+
   private static int block(long spread, int blocks) {
     return (int) (((spread >>> 32) * blocks) >>> 32);
   }
 
-  private static void fill(long[] sorted, ByteBuffer filter, int blocks) {
-    for (int at = 0; at < sorted.length; at += IdTable.STRIDE) {
-      long spread = hashAt(sorted, at) * 0xD6E8FEB86659FD93L;
-      int block = block(spread, blocks) * BLOCK;
-      for (int i = 0; i < FILTER_PROBES; i++, spread >>>= 9) {
-        int bit = (int) spread & (8 * BLOCK - 1);
-        int byteAt = block + (bit >>> 3);
-        filter.put(byteAt, (byte) (filter.get(byteAt) | 1 << (bit & 7)));
-      }
-    }
-  }
-
-  private static void writePages(Disk disk, FileChannel file, long[] sorted, ByteBuffer fences)
-      throws IOException {
-    int pagesPerWrite = 64;
-    ByteBuffer out = ByteBuffer.allocateDirect(PAGE * pagesPerWrite);
-    long offset = PAGE;
-    int at = 0;
-    while (at < sorted.length) {
-      int start = out.position();
-      int count = Math.min(PAGE_ENTRIES, (sorted.length - at) / IdTable.STRIDE);
-      fences.putLong(hashAt(sorted, at));
-      out.putInt(0).putInt(count);
-      for (int end = at + count * IdTable.STRIDE; at < end; at++) {
-        out.putLong(sorted[at]);
-      }
-      while (out.position() < start + PAGE) {
-        out.put((byte) 0);
-      }
-      out.putInt(start, crc(out.slice(start + 4, PAGE - 4)));
-      if (!out.hasRemaining() || at == sorted.length) {
-        out.flip();
-        int length = out.remaining();
-        disk.write(file, out, offset);
-        offset += length;
-        out.clear();
-      }
-    }
-  }
-
-  private static long hashAt(long[] entries, int at) {
-    return IdTable.hash(entries[at], entries[at + 1], IdTable.ordinal(entries[at + 2]));
-  }
-
-  /** The entries in unsigned order of hash. */
-  private static long[] sorted(long[] entries) {
-    int count = entries.length / IdTable.STRIDE;
-    // The upper half of the hash, made signed-comparable, over the entry's number: one primitive
-    // sort. Entries that agree in the upper half are few, and are put right afterwards.
-    long[] order = new long[count];
-    for (int i = 0; i < count; i++) {
-      long hash = hashAt(entries, i * IdTable.STRIDE);
-      order[i] = ((hash ^ Long.MIN_VALUE) & 0xFFFFFFFF00000000L) | i;
-    }
-    Arrays.sort(order);
-    for (int from = 0; from < count; ) {
-      int until = from + 1;
-      while (until < count && order[until] >>> 32 == order[from] >>> 32) {
-        until++;
-      }
-      if (until - from > 1) {
-        sortByWholeHash(entries, order, from, until);
-      }
-      from = until;
-    }
-    long[] sorted = new long[entries.length];
-    for (int i = 0; i < count; i++) {
-      System.arraycopy(
-          entries, (int) order[i] * IdTable.STRIDE, sorted, i * IdTable.STRIDE, IdTable.STRIDE);
-    }
-    return sorted;
-  }
-
-  private static void sortByWholeHash(long[] entries, long[] order, int from, int until) {
-    Long[] run = new Long[until - from];
-    Arrays.setAll(run, i -> order[from + i]);
-    Arrays.sort(
-        run,
-        (a, b) ->
-            Long.compareUnsigned(
-                hashAt(entries, a.intValue() * IdTable.STRIDE),
-                hashAt(entries, b.intValue() * IdTable.STRIDE)));
-    for (int i = 0; i < run.length; i++) {
-      order[from + i] = run[i];
+  private static void addToFilter(long hash, ByteBuffer filter, int blocks) {
+    long spread = spread(hash);
+    int block = block(spread, blocks) * BLOCK;
+    for (int i = 0; i < FILTER_PROBES; i++, spread >>>= 9) {
+      int bit = (int) spread & (8 * BLOCK - 1);
+      int byteAt = block + (bit >>> 3);
+      filter.put(byteAt, (byte) (filter.get(byteAt) | 1 << (bit & 7)));
     }
   }
 
@@ -322,5 +260,65 @@ final class IdFile {
     CRC32C crc = new CRC32C();
     crc.update(bytes);
     return (int) crc.getValue();
+  }
+
+  /** Writes the pages, and their fences. */
+  private static final class Pages {
+    private static final int PER_WRITE = 64;
+
+    private final Disk disk;
+    private final FileChannel file;
+    private final ByteBuffer fences;
+    private final ByteBuffer out = ByteBuffer.allocateDirect(PAGE * PER_WRITE);
+    private long offset = PAGE;
+    private int start; // of the page that is being filled
+    private int count; // of its entries
+
+    Pages(Disk disk, FileChannel file, ByteBuffer fences) {
+      this.disk = disk;
+      this.file = file;
+      this.fences = fences;
+    }
+
+    void add(long[] entries, int at) throws IOException {
+      if (count == 0) {
+        start = out.position();
+        fences.putLong(IdSorter.hashAt(entries, at));
+        out.putInt(0).putInt(0);
+      }
+      for (int i = 0; i < IdTable.STRIDE; i++) {
+        out.putLong(entries[at + i]);
+      }
+      if (++count == PAGE_ENTRIES) {
+        endPage();
+      }
+    }
+
+    private void endPage() throws IOException {
+      while (out.position() < start + PAGE) {
+        out.put((byte) 0);
+      }
+      out.putInt(start + 4, count);
+      out.putInt(start, crc(out.slice(start + 4, PAGE - 4)));
+      count = 0;
+      if (!out.hasRemaining()) {
+        flush();
+      }
+    }
+
+    private void flush() throws IOException {
+      out.flip();
+      int length = out.remaining();
+      disk.write(file, out, offset);
+      offset += length;
+      out.clear();
+    }
+
+    void end() throws IOException {
+      if (count > 0) {
+        endPage();
+      }
+      flush();
+    }
   }
 }

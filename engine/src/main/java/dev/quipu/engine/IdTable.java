@@ -1,5 +1,7 @@
 package dev.quipu.engine;
 
+import java.util.Arrays;
+
 /*
  * Five longs an entry, all in one array, so that a look-up touches one or two cache lines:
  *   high, low          the request id
@@ -14,7 +16,7 @@ final class IdTable {
   static final int STRIDE = 5;
   static final int APPLIED = 1;
   static final int SEALED = 2;
-  private static final int PARTS = 64;
+  static final int PARTS = 64;
   private static final int PART_SLOTS_FIRST = 16;
 
   private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST * STRIDE];
@@ -115,19 +117,38 @@ final class IdTable {
     newestMillis = Math.max(newestMillis, timeMillis);
   }
 
-  /** All entries, in no order, {@link #STRIDE} longs each. */
-  long[] entries() {
-    long[] all = new long[size * STRIDE];
-    int to = 0;
-    for (long[] part : parts) {
-      for (int at = 0; at < part.length; at += STRIDE) {
-        if (part[at + 2] != 0) {
-          System.arraycopy(part, at, all, to, STRIDE);
-          to += STRIDE;
-        }
+  /** Entries of the part that has the most. */
+  int largestPart() {
+    return Arrays.stream(used).max().orElse(0);
+  }
+
+  /**
+   * Copies the entries of a part, in no order, {@link #STRIDE} longs each. All hashes of a part are
+   * below those of the next.
+   *
+   * @return how many there are
+   */
+  int entries(int part, long[] to) {
+    long[] slots = parts[part];
+    int end = 0;
+    for (int at = 0; at < slots.length; at += STRIDE) {
+      if (slots[at + 2] != 0) {
+        System.arraycopy(slots, at, to, end, STRIDE);
+        end += STRIDE;
       }
     }
-    return all;
+    return end / STRIDE;
+  }
+
+  /** Makes it as new, but for the room that it has. */
+  void clear() {
+    for (long[] part : parts) {
+      Arrays.fill(part, 0);
+    }
+    Arrays.fill(used, 0);
+    size = 0;
+    oldestMillis = Long.MAX_VALUE;
+    newestMillis = Long.MIN_VALUE;
   }
 
   private static long[] grown(long[] part) {

@@ -25,6 +25,7 @@ final class RequestIds {
   private final int tableMax;
   private final Deque<IdTable> waiting = new ArrayDeque<>();
   private final List<IdFile> files = new ArrayList<>();
+  private @Nullable IdTable spare;
   private IdTable active = new IdTable();
 
   RequestIds(long windowMillis, int tableMax) {
@@ -63,6 +64,9 @@ final class RequestIds {
     for (IdTable table : waiting) {
       touched += table.touch(hash);
     }
+    for (IdFile file : files) {
+      touched += file.touch(hash);
+    }
     return touched;
   }
 
@@ -88,7 +92,9 @@ final class RequestIds {
   void rotate() {
     if (active.size() > 0) {
       waiting.addLast(active);
-      active = new IdTable();
+      IdTable cleared = spare;
+      active = cleared == null ? new IdTable() : cleared;
+      spare = null;
     }
   }
 
@@ -106,6 +112,11 @@ final class RequestIds {
   void sealed(IdTable table, IdFile file) {
     waiting.remove(table);
     files.add(file);
+  }
+
+  /** Gives a table that was cleared: the room of a generation is used for another. */
+  void reuse(IdTable cleared) {
+    spare = cleared;
   }
 
   /** Puts a file found at the start in its place. */

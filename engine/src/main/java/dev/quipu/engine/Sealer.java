@@ -28,6 +28,8 @@ final class Sealer implements AutoCloseable {
   private @Nullable IdTable offered; // guarded by lock
   private @Nullable IdFile written; // guarded by lock
   private @Nullable StoreException failure; // guarded by lock
+  private @Nullable IdTable retired; // whose ids are in a file; guarded by lock
+  private @Nullable IdTable cleared; // guarded by lock
   private boolean closed; // guarded by lock
 
   Sealer(Disk disk, Path directory) {
@@ -60,8 +62,14 @@ final class Sealer implements AutoCloseable {
     try {
       if (written != null && offered != null) {
         ids.sealed(offered, written);
+        retired = offered;
         offered = null;
         written = null;
+        changed.signalAll();
+      }
+      if (cleared != null) {
+        ids.reuse(cleared);
+        cleared = null;
       }
     } finally {
       lock.unlock();
@@ -101,6 +109,17 @@ final class Sealer implements AutoCloseable {
     lock.lock();
     try {
       while (!closed) {
+        IdTable old = retired;
+        if (old != null) {
+          retired = null;
+          lock.unlock();
+          try {
+            old.clear();
+          } finally {
+            lock.lock();
+          }
+          cleared = old;
+        }
         IdTable table = offered;
         if (table == null || written != null) {
           changed.await();

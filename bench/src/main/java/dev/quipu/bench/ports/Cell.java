@@ -77,8 +77,12 @@ final class Cell {
   }
 
   private String cpu(int subject) {
-    double cpu = median(rounds.stream().map(turns -> turns.get(subject).cpuPerMillion()).toList());
-    return Double.isNaN(cpu) ? "-" : String.format(Locale.ROOT, "%.2f", cpu);
+    double all = median(rounds.stream().map(turns -> turns.get(subject).cpu().all()).toList());
+    double share =
+        median(rounds.stream().map(turns -> turns.get(subject).cpu().kernelShare()).toList());
+    return Double.isNaN(all) || Double.isNaN(share)
+        ? "-"
+        : String.format(Locale.ROOT, "%.2f (%.0f %%)", all, share);
   }
 
   static double median(List<Double> values) {

@@ -62,16 +62,16 @@ final class PostgresSubject implements Subject {
         connections.add(DriverManager.getConnection(url));
       }
       long before = sum(statement);
-      double cpu = Processes.cpuSeconds(pid);
+      Cpu cpu = Processes.cpu(pid);
       long start = Clock.system().nanoTime();
       long applied = run(connections, shape, start + time.toNanos());
       long nanos = Clock.system().nanoTime() - start;
-      double taken = Processes.cpuSeconds(pid) - cpu;
+      Cpu taken = Processes.cpu(pid).since(cpu);
       long found = sum(statement) - before;
       if (found != applied) {
         throw new WrongCountException(name(), shape, applied, found);
       }
-      return new Turn(applied / (nanos / 1e9), taken / (applied / 1e6));
+      return new Turn(applied / (nanos / 1e9), taken.per(applied / 1e6));
     } finally {
       for (Connection each : connections) {
         each.close();

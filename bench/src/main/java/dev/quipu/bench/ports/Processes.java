@@ -67,30 +67,29 @@ final class Processes {
     return printed;
   }
 
-  /** Seconds of processor that a process and its children have taken; NaN if nobody tells. */
-  static double cpuSeconds(long pid) throws IOException {
+  /** What a process and its children have taken. */
+  static Cpu cpu(long pid) throws IOException {
     if (!Files.exists(Path.of("/proc/self/stat"))) {
-      return Double.NaN;
+      return Cpu.UNKNOWN;
     }
-    long ticks = 0;
+    long user = 0;
+    long kernel = 0;
     for (long each : family(pid)) {
-      ticks += ticks(each);
+      List<Long> ticks = ticks(each); // its own, and that of children that have ended
+      user += ticks.get(0) + ticks.get(2);
+      kernel += ticks.get(1) + ticks.get(3);
     }
-    return ticks / TICKS_PER_SECOND;
+    return new Cpu((user + kernel) / TICKS_PER_SECOND, kernel / TICKS_PER_SECOND);
   }
 
-  private static long ticks(long pid) throws IOException {
+  private static List<Long> ticks(long pid) throws IOException {
     try {
       String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
       // The name, in brackets, may have blanks in it.
       List<String> fields = List.of(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1));
-      long ticks = 0;
-      for (String each : fields.subList(USER_TIME, USER_TIME + TIMES)) {
-        ticks += Long.parseLong(each);
-      }
-      return ticks;
+      return fields.subList(USER_TIME, USER_TIME + TIMES).stream().map(Long::valueOf).toList();
     } catch (NoSuchFileException e) {
-      return 0; // a child that has ended: its parent has its time
+      return List.of(0L, 0L, 0L, 0L); // a child that has ended: its parent has its time
     }
   }
 }

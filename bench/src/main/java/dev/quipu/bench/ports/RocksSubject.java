@@ -42,7 +42,7 @@ final class RocksSubject implements Subject, AutoCloseable {
     if (applied != asked) {
       throw new WrongCountException(name(), shape, asked, applied);
     }
-    return new Turn(applied / (nanos / 1e9), Double.NaN);
+    return new Turn(applied / (nanos / 1e9), Cpu.UNKNOWN);
   }
 
   private List<Add> adds(Shape shape) {

@@ -4,6 +4,6 @@ package dev.quipu.bench.ports;
  * What one subject did in one turn.
  *
  * @param perSecond adds that were applied and answered
- * @param cpuPerMillion seconds of processor that the server took for a million; NaN if unknown
+ * @param cpu what the server took for a million
  */
-record Turn(double perSecond, double cpuPerMillion) {}
+record Turn(double perSecond, Cpu cpu) {}

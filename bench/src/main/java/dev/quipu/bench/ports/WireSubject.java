@@ -44,12 +44,12 @@ final class WireSubject implements Subject {
     try (Control control = new Control(port, dialect);
         Load load = new Load(port, dialect, request(shape, control), shape, numbers)) {
       long before = control.sum(Shape.KEYS_MAX);
-      double cpu = Processes.cpuSeconds(pid);
+      Cpu cpu = Processes.cpu(pid);
       Load.Outcome outcome = load.run(time);
-      double taken = Processes.cpuSeconds(pid) - cpu;
+      Cpu taken = Processes.cpu(pid).since(cpu);
       check(shape, outcome.applied(), control.sum(Shape.KEYS_MAX) - before);
       return new Turn(
-          outcome.applied() / (outcome.nanos() / 1e9), taken / (outcome.applied() / MILLION));
+          outcome.applied() / (outcome.nanos() / 1e9), taken.per(outcome.applied() / MILLION));
     }
   }
 

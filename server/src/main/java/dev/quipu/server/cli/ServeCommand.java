@@ -335,6 +335,9 @@ final class ServeCommand implements Callable<Integer> {
       Engine engine = Engine.open(OpenedStore.directory(uri), options);
       return new Counting(Quipu.on(engine), uri, () -> {});
     }
+    if (!(durability instanceof Durability.Fsync)) {
+      throw new IllegalArgumentException("--durability is for the engine alone");
+    }
     OpenedStore opened = OpenedStore.of(uri);
     try {
       TechniqueSpec spec =

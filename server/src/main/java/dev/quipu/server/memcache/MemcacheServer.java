@@ -11,9 +11,6 @@ import java.util.List;
 
 /** Serves the counters of an engine over the memcached protocol. */
 public final class MemcacheServer implements AutoCloseable {
-  /** Where it listens unless told otherwise. */
-  public static final int PORT = 7211;
-
   private final CommandPort port;
 
   private MemcacheServer(PortOptions options, MemcacheHub hub) throws IOException {

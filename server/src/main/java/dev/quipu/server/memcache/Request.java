@@ -72,7 +72,7 @@ final class Request implements Step {
   @Override
   public int bytesMax(CounterTurn turn) {
     int length = line.bytes().length + data.length + (data.length > 0 ? StoredText.BYTES_MAX : 0);
-    return CounterTurn.bytesMax(2, length);
+    return CounterTurn.bytesMax(1 + line.size(), length);
   }
 
   @Override

@@ -3,8 +3,16 @@ package dev.quipu.server.net;
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.engine.Operation;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * A commit that fails by its deadline may still be done later, by another thread. So a batch that
+ * has failed is left alone: its steps and what they write are never used again, the answers that
+ * say so are others, and the connection ends with them.
+ */
 
 /** What one connection asked for since the last commit, in order, and the answers. */
 public final class Batch implements Operation {
@@ -14,15 +22,17 @@ public final class Batch implements Operation {
   private final ByteBuf out;
   private int next;
   private int touched;
+  private @Nullable ByteBuf failures;
 
   /**
-   * Answers go into {@code out}.
+   * An empty one.
    *
-   * @param expected commands that it is likely to have
+   * @param commands that it is likely to have
+   * @param answerBytes that it is likely to be answered
    */
-  Batch(ByteBuf out, int expected) {
-    this.out = out;
-    this.steps = new ArrayList<>(expected);
+  Batch(int commands, int answerBytes) {
+    this.steps = new ArrayList<>(commands);
+    this.out = Unpooled.buffer(answerBytes);
   }
 
   /** Adds a command. */
@@ -35,25 +45,40 @@ public final class Batch implements Operation {
     return steps.size();
   }
 
-  ByteBuf out() {
-    return out;
+  /** What is to be answered. */
+  ByteBuf answers() {
+    return failures == null ? out : failures;
+  }
+
+  boolean hasFailed() {
+    return failures != null;
   }
 
   @Override
   public int bytesMax(CounterTurn turn) {
-    return steps.get(next).bytesMax(turn);
+    int bytes = steps.get(next).bytesMax(turn);
+    return turn.canEverFit(bytes) ? bytes : 0; // else it is refused, which writes nothing
   }
 
   @Override
   public void on(CounterTurn turn) {
+    int bytes = steps.get(next).bytesMax(turn);
     do {
       touch(turn);
       Step step = steps.get(next);
-      step.run(turn, out);
-      if (step.isDone()) {
+      if (turn.canEverFit(bytes)) {
+        step.run(turn, out);
+      } else {
+        step.failed(new IllegalArgumentException("more changes than fit into one commit"), out);
+      }
+      if (!turn.canEverFit(bytes) || step.isDone()) {
         next++;
       }
-    } while (next < steps.size() && turn.fits(steps.get(next).bytesMax(turn)));
+      if (next == steps.size()) {
+        return;
+      }
+      bytes = steps.get(next).bytesMax(turn);
+    } while (turn.fits(bytes) || !turn.canEverFit(bytes));
   }
 
   private void touch(CounterTurn turn) {
@@ -70,10 +95,11 @@ public final class Batch implements Operation {
     return next == steps.size();
   }
 
-  /** A commit that failed leaves nothing of what was to be answered. */
+  /** Nobody knows what of it was done. */
   @Override
   public void failed(RuntimeException why) {
-    out.clear();
-    steps.forEach(step -> step.failed(why, out));
+    ByteBuf told = Unpooled.buffer();
+    steps.forEach(step -> step.failed(why, told));
+    failures = told;
   }
 }

@@ -6,7 +6,6 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
@@ -18,8 +17,6 @@ import java.util.function.Function;
 
 /** Serves the counters of an engine in a protocol of commands. */
 public final class CommandPort implements AutoCloseable {
-  private static final int HALF_COMMAND_SECONDS_MAX = 30;
-
   private final PortOptions options;
   private final Engine engine;
   private final Function<String, Front> fronts;
@@ -78,10 +75,7 @@ public final class CommandPort implements AutoCloseable {
     InetSocketAddress remote = channel.remoteAddress();
     Front front = fronts.apply(remote == null ? "?" : text(remote));
     options.tls().ifPresent(tls -> channel.pipeline().addLast(tls.newHandler(channel.alloc())));
-    channel
-        .pipeline()
-        .addLast(new IdleStateHandler(HALF_COMMAND_SECONDS_MAX, 0, 0))
-        .addLast(new CommandConnection(front, ofLoop));
+    channel.pipeline().addLast(new CommandConnection(front, ofLoop));
   }
 
   /** Stops accepting, and closes all connections. */

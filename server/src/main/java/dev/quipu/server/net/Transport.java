@@ -23,10 +23,16 @@ public enum Transport {
 
   /** The quickest that works here. */
   public static Transport best() {
-    if (IoUring.isAvailable()) {
-      return IO_URING;
-    }
-    return Epoll.isAvailable() ? EPOLL : NIO;
+    return IO_URING.isAvailable() ? IO_URING : EPOLL.isAvailable() ? EPOLL : NIO;
+  }
+
+  /** Whether it works here. */
+  public boolean isAvailable() {
+    return switch (this) {
+      case IO_URING -> IoUring.isAvailable();
+      case EPOLL -> Epoll.isAvailable();
+      case NIO -> true;
+    };
   }
 
   /** Event loops, as many as {@code threads}. */

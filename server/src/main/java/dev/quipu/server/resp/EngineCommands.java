@@ -14,13 +14,12 @@ final class EngineCommands {
 
   static List<RespCommand> all() {
     return List.of(
-        RespCommand.reads(
+        RespCommand.onTurn(
             "quipu.explain",
             2,
-            1,
             "key",
             "Tells how a counter is kept, and what a lost reply means.",
-            EngineCommands::explain),
+            (session, words) -> turn -> explain(session, turn, words)),
         refused("incrbyfloat", 3, "key increment", "INCRBY"),
         refused("hincrbyfloat", 4, "key field increment", "HINCRBY"),
         RespCommand.onTurn(
@@ -50,7 +49,7 @@ final class EngineCommands {
         });
   }
 
-  private static Reply explain(CounterTurn turn, Arguments words) {
+  private static Reply explain(Session session, CounterTurn turn, Arguments words) {
     String key = words.key(1);
     Kind kind = Kind.of(turn, key);
     if (kind == Kind.NONE) {
@@ -62,6 +61,7 @@ final class EngineCommands {
     turn.get(key).ifPresent(value -> tell(told, "value", new Reply.Number(value)));
     long at = Kind.expiresAt(turn, key);
     tell(told, "expires-at-ms", at == 0 ? Replies.NULL : new Reply.Number(at));
+    tell(told, "durability", Reply.bulk(session.hub.engine().durability().toString()));
     tell(told, "technique", Reply.bulk(Engine.SPEC.name()));
     tell(told, "how", Reply.bulk(Engine.SPEC.summary()));
     List<Reply> guarantees =

@@ -138,10 +138,12 @@ record RespCommand(
     }
     if (isOnWholeKeys) {
       int last = lastKey < 0 ? arguments.size() - 1 : lastKey;
+      int members = 0;
       for (int i = firstKey; i <= last; i += step) {
-        changes += Family.size(turn, arguments.text(i));
+        members += Family.size(turn, arguments.text(i));
       }
       length += DistinctSketch.BYTES_MAX;
+      return CounterTurn.bytesMax(changes, length) + CounterTurn.endsBytesMax(members);
     }
     return CounterTurn.bytesMax(changes, length);
   }

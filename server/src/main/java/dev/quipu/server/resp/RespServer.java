@@ -12,9 +12,6 @@ import java.util.Locale;
 
 /** Serves the counters of an engine over the Redis protocol. */
 public final class RespServer implements AutoCloseable {
-  /** Where it listens unless told otherwise. */
-  public static final int PORT = 7379;
-
   private final CommandPort port;
 
   private RespServer(PortOptions options, Hub hub) throws IOException {

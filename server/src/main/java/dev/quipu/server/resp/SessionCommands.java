@@ -1,5 +1,6 @@
 package dev.quipu.server.resp;
 
+import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,16 +13,6 @@ import java.util.TreeMap;
 final class SessionCommands {
   /** The release of Redis whose answers these are like: clients look for it. */
   static final String LIKE_REDIS = "7.4.0";
-
-  private static final Map<String, String> SETTINGS =
-      new TreeMap<>(
-          Map.of(
-              "appendfsync", "always",
-              "appendonly", "yes",
-              "databases", "1",
-              "maxmemory", "0",
-              "maxmemory-policy", "noeviction",
-              "save", ""));
 
   private SessionCommands() {}
 
@@ -98,6 +89,24 @@ final class SessionCommands {
                       Reply.bulk(Long.toString(millis / 1_000)),
                       Reply.bulk(Long.toString(millis % 1_000 * 1_000))));
             }));
+  }
+
+  /** Settings of Redis, as they would be there. */
+  private static Map<String, String> settings(Durability durability) {
+    String sync =
+        switch (durability) {
+          case Durability.Fsync always -> "always";
+          case Durability.Interval interval -> "everysec";
+          case Durability.None none -> "no";
+        };
+    return new TreeMap<>(
+        Map.of(
+            "appendfsync", sync,
+            "appendonly", "yes",
+            "databases", "1",
+            "maxmemory", "0",
+            "maxmemory-policy", "noeviction",
+            "save", ""));
   }
 
   private static Reply hello(Session session, Arguments words) {
@@ -277,16 +286,17 @@ final class SessionCommands {
           "ERR only CONFIG GET is answered: settings are given when the server starts");
     }
     List<Reply> told = new ArrayList<>();
-    SETTINGS.forEach((name, value) -> {
-      boolean isAsked = false;
-      for (int i = 2; i < words.size(); i++) {
-        isAsked |= Glob.matches(words.text(i).toLowerCase(Locale.ROOT), name);
-      }
-      if (isAsked) {
-        told.add(Reply.bulk(name));
-        told.add(Reply.bulk(value));
-      }
-    });
+    settings(session.hub.engine().durability())
+        .forEach((name, value) -> {
+          boolean isAsked = false;
+          for (int i = 2; i < words.size(); i++) {
+            isAsked |= Glob.matches(words.text(i).toLowerCase(Locale.ROOT), name);
+          }
+          if (isAsked) {
+            told.add(Reply.bulk(name));
+            told.add(Reply.bulk(value));
+          }
+        });
     return new Reply.Pairs(told);
   }
 

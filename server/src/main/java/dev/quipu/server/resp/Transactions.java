@@ -82,7 +82,8 @@ final class Transactions {
   private record Exec(Session session, Optional<List<Later>> calls) implements Later {
     @Override
     public int bytesMax(CounterTurn turn) {
-      return calls.stream().flatMap(List::stream).mapToInt(call -> call.bytesMax(turn)).sum();
+      long sum = calls.stream().flatMap(List::stream).mapToLong(call -> call.bytesMax(turn)).sum();
+      return (int) Math.min(sum, Integer.MAX_VALUE);
     }
 
     @Override

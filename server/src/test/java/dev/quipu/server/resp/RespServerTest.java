@@ -2,6 +2,7 @@ package dev.quipu.server.resp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Reading;
@@ -9,9 +10,11 @@ import dev.quipu.RequestId;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.net.PortOptions;
+import dev.quipu.server.net.Transport;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What the Redis port does that a real Redis does not, or that takes more than one line. */
 final class RespServerTest {
@@ -272,5 +276,132 @@ final class RespServerTest {
     assertEquals(":" + RespCommands.all().size() + "\r\n", client.ask("COMMAND COUNT"));
     assertTrue(client.ask("COMMAND DOCS incr").startsWith("%1\r\n$4\r\nincr\r\n%2"));
     assertTrue(client.ask("COMMAND INFO get none").startsWith("*2\r\n*10"));
+  }
+
+  @Test
+  void aCounterIsExplained() throws IOException {
+    RawClient client = client();
+    assertEquals("$-1\r\n", client.ask("QUIPU.EXPLAIN a"));
+    client.ask("INCR a");
+    String told = client.ask("QUIPU.EXPLAIN a");
+    for (String part : List.of("counter", "BOUNDED", "fsync", "a repeat may count twice")) {
+      assertTrue(told.contains(part), told);
+    }
+    client.ask("HINCRBY h f 1");
+    assertTrue(client.ask("QUIPU.EXPLAIN h").contains("family of counters"));
+    assertEquals(
+        "*2\r\n$11\r\nappendfsync\r\n$6\r\nalways\r\n", client.ask("CONFIG GET appendfsync"));
+  }
+
+  @Test
+  void fractionsAreRefused() throws IOException {
+    RawClient client = client();
+    assertEquals(
+        "-ERR counters have no fractions: use INCRBY\r\n", client.ask("INCRBYFLOAT a 1.5"));
+    assertEquals(
+        "-ERR counters have no fractions: use HINCRBY\r\n", client.ask("HINCRBYFLOAT h f 1"));
+    assertTrue(client.ask("ZINCRBY z 1.5 a").startsWith("-ERR value is not an integer"));
+  }
+
+  @Test
+  void flushingIsByName() throws IOException {
+    RawClient client = client();
+    assertEquals("-ERR flushing is off: it needs --allow-flush\r\n", client.ask("FLUSHALL"));
+    PortOptions options = PortOptions.at(0).flushing(true);
+    try (RespServer flushing = RespServer.start(options, engine, "test", Clock.system());
+        RawClient other = new RawClient(flushing.address().getPort())) {
+      for (int i = 0; i < 10_000; i++) { // more than one part of it
+        engine.add(new Add("k" + i, 1, null));
+      }
+      other.ask("HINCRBY h f 1");
+      other.send("MULTI\r\nFLUSHDB\r\nEXEC\r\nINCR k1\r\nFLUSHALL\r\nDBSIZE\r\n");
+      assertEquals("+OK\r\n", other.answer());
+      assertEquals("+QUEUED\r\n", other.answer());
+      assertEquals("*1\r\n-ERR flushing is no part of a transaction\r\n", other.answer());
+      assertEquals(":2\r\n", other.answer());
+      assertEquals("+OK\r\n", other.answer());
+      assertEquals(":0\r\n", other.answer());
+    }
+  }
+
+  /** By every transport that this machine has, a pipeline is answered in order. */
+  @ParameterizedTest
+  @EnumSource
+  void everyTransportAnswersInOrder(Transport transport) throws IOException {
+    assumeTrue(transport.isAvailable(), "not on this machine");
+    PortOptions options = PortOptions.at(0).by(transport);
+    try (RespServer other = RespServer.start(options, engine, "test", Clock.system());
+        RawClient client = new RawClient(other.address().getPort())) {
+      int commands = 5_000; // more than one batch, and than one read
+      client.send("INCR piped\r\n*2\r\n$4\r\nINCR\r\n$5\r\npiped\r\n".repeat(commands));
+      for (int i = 1; i <= 2 * commands; i++) {
+        assertEquals(":" + i + "\r\n", client.answer());
+      }
+    }
+  }
+
+  /** A batch is answered in the protocol that was spoken when each command came. */
+  @Test
+  void theProtocolMayChangeWithinAPipeline() throws IOException {
+    RawClient client = client();
+    String get = "*2\r\n$3\r\nGET\r\n$6\r\nnobody\r\n";
+    client.send(get + "HELLO 3\r\n" + get + "HELLO 2\r\n" + get);
+    assertEquals("$-1\r\n", client.answer());
+    client.answer();
+    assertEquals("_\r\n", client.answer());
+    client.answer();
+    assertEquals("$-1\r\n", client.answer());
+  }
+
+  /** A family is removed and expires as a whole, and is found once by SCAN. */
+  @Test
+  void aFamilyIsOneKey() throws IOException {
+    RawClient client = client();
+    for (int i = 0; i < 2_000; i++) {
+      client.send("HINCRBY big f%d 1\r\n".formatted(i));
+    }
+    for (int i = 0; i < 2_000; i++) {
+      assertEquals(":1\r\n", client.answer());
+    }
+    client.ask("INCR big:er");
+    assertEquals(":2000\r\n", client.ask("HLEN big"));
+    assertEquals(":1\r\n", client.ask("EXPIRE big 100"));
+    assertEquals(":1\r\n", client.ask("HINCRBY big late 1"));
+    assertEquals(
+        "*2\r\n$1\r\n0\r\n*2\r\n$3\r\nbig\r\n$6\r\nbig:er\r\n", client.ask("SCAN 0 COUNT 9999"));
+    assertEquals(1, engine.list("", "", 10).counters().size(), "members are not shown");
+    clock.advance(Duration.ofSeconds(101));
+    assertEquals(":0\r\n", client.ask("EXISTS big"));
+    assertEquals(":0\r\n", client.ask("HLEN big"));
+    assertEquals(":1\r\n", client.ask("HINCRBY big f1 1"));
+    assertEquals(":-1\r\n", client.ask("TTL big"));
+  }
+
+  /** What does not fit into a commit is refused, and what came with it is done. */
+  @Test
+  void aFamilyThatIsTooLargeIsRefusedAlone() throws IOException {
+    RawClient client = client();
+    int members = 70_000;
+    StringBuilder all = new StringBuilder();
+    for (int i = 0; i < members; i++) {
+      all.append("HINCRBY big f%d 1\r\n".formatted(i));
+    }
+    Thread.ofVirtual().start(() -> sendAll(client, all.toString()));
+    for (int i = 0; i < members; i++) {
+      assertEquals(":1\r\n", client.answer());
+    }
+    client.send("INCR before\r\nDEL big\r\nINCR behind\r\n");
+    assertEquals(":1\r\n", client.answer());
+    assertEquals("-ERR more changes than fit into one commit\r\n", client.answer());
+    assertEquals(":1\r\n", client.answer());
+    assertEquals(":70000\r\n", client.ask("HLEN big"));
+  }
+
+  private static void sendAll(RawClient client, String bytes) {
+    try {
+      client.send(bytes);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }
