@@ -82,10 +82,10 @@ public final class Ports {
         A ratio is Quipu's adds per second to the peer's in the same round: above 1 Quipu is faster.
         It is the median of the rounds, and `of rounds` the least and the greatest. Only the ratios
         say anything about another machine. CPU is seconds of processor, the server's alone, for a
-        million adds, and in brackets how much of it was in the kernel, for network and files: what no
-        server on this system is spared. After each turn the counters are summed: had one server, Quipu or peer, not
-        held exactly what it had answered, there would be no page. (RocksDB is asked only whether
-        all were applied.)
+        million adds, and in brackets how much of it was in the kernel, for network and files: what
+        no server on this system is spared. After each turn the counters are summed: had one server,
+        Quipu or peer, not held exactly what it had answered, there would be no page. (RocksDB is
+        asked only whether all were applied.)
 
         %s
         Servers whose turn it is not wait idle. A pipeline is what each connection sends before it

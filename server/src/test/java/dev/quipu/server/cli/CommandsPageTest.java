@@ -27,14 +27,15 @@ final class CommandsPageTest {
           "Always. [Details](http.md).",
           "Redis",
           """
-          With `--resp PORT`. What Redis has too is answered byte for byte as Redis answers it, errors
-          among them; but a counter is set to nothing but a signed 64-bit integer, and its name is UTF-8
-          without control characters, at most 512 bytes. [Guide](../guides/redis.md).\
+          With `--resp PORT`. What Redis has too is answered byte for byte as Redis
+          answers it, errors among them; but a counter is set to nothing but a signed
+          64-bit integer, and its name is UTF-8 without control characters, at most 512
+          bytes. [Guide](../guides/redis.md).\
           """,
           "memcached",
           """
-          With `--memcached PORT`. What memcached has too is answered byte for byte as memcached 1.6.18
-          answers it. [Guide](../guides/memcached.md).\
+          With `--memcached PORT`. What memcached has too is answered byte for byte as
+          memcached 1.6.18 answers it. [Guide](../guides/memcached.md).\
           """);
 
   @Test

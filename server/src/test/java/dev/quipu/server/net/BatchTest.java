@@ -62,7 +62,7 @@ final class BatchTest {
   @Test
   void aBatchLargerThanACommitIsDoneInSeveral() {
     Batch batch = new Batch(1, 16);
-    int commands = 100_000;
+    int commands = 200_000;
     for (int i = 0; i < commands; i++) {
       batch.add(new Counting("counter-" + i));
     }
