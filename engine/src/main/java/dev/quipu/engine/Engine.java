@@ -18,6 +18,7 @@ import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.Cost;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.time.Periodic;
 import dev.quipu.time.Randomness;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -71,7 +72,7 @@ public final class Engine implements EmbeddedEngine {
   private final Checkpointer checkpointer;
   private final EngineDriver driver;
   private final Durability durability;
-  private final @Nullable LogSyncer syncer;
+  private final @Nullable Periodic syncer;
   private boolean closed;
 
   private Engine(
@@ -102,7 +103,7 @@ public final class Engine implements EmbeddedEngine {
     this.durability = options.durability();
     this.syncer =
         durability instanceof Durability.Interval interval
-            ? new LogSyncer(committer, interval.every())
+            ? new Periodic("quipu-log-syncer", interval.every(), this::syncNow)
             : null;
   }
 
@@ -277,6 +278,14 @@ public final class Engine implements EmbeddedEngine {
     } catch (IOException e) {
       throw new StoreException(
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "no snapshot: " + e.getMessage(), e);
+    }
+  }
+
+  private void syncNow() {
+    try {
+      committer.sync();
+    } catch (StoreException e) {
+      // the engine has stopped, and tells every caller
     }
   }
 

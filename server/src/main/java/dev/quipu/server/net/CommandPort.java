@@ -71,7 +71,7 @@ public final class CommandPort implements AutoCloseable {
     }
     connections.add(channel);
     LoopCommits ofLoop =
-        commits.computeIfAbsent(channel.eventLoop(), loop -> new LoopCommits(loop, engine));
+        commits.computeIfAbsent(channel.eventLoop(), loop -> new LoopCommits(loop, engine::run));
     InetSocketAddress remote = channel.remoteAddress();
     Front front = fronts.apply(remote == null ? "?" : text(remote));
     options.tls().ifPresent(tls -> channel.pipeline().addLast(tls.newHandler(channel.alloc())));

@@ -1,10 +1,10 @@
 package dev.quipu.server.net;
 
-import dev.quipu.engine.Engine;
 import dev.quipu.engine.Operation;
-import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 /**
  * What the connections of one event loop ask of the engine. The loop first reads what has come by
@@ -12,16 +12,21 @@ import java.util.List;
  * than to hand over to another thread. Lives on its event loop.
  */
 final class LoopCommits {
-  private final EventExecutor loop;
-  private final Engine engine;
+  private final Executor loop;
+  private final Consumer<List<Operation>> engine;
   private final Runnable commit = this::commit;
   private List<Operation> waiting = new ArrayList<>();
   private List<Runnable> after = new ArrayList<>();
-  private List<Operation> committing = new ArrayList<>();
-  private List<Runnable> ending = new ArrayList<>();
+  private List<Operation> spareWaiting = new ArrayList<>();
+  private List<Runnable> spareAfter = new ArrayList<>();
   private boolean isScheduled;
 
-  LoopCommits(EventExecutor loop, Engine engine) {
+  /**
+   * Of a loop.
+   *
+   * @param engine does operations, and returns when they have reached the disk
+   */
+  LoopCommits(Executor loop, Consumer<List<Operation>> engine) {
     this.loop = loop;
     this.engine = engine;
   }
@@ -44,17 +49,19 @@ final class LoopCommits {
     isScheduled = false;
     List<Operation> operations = waiting;
     List<Runnable> then = after;
-    waiting = committing;
-    after = ending;
-    committing = operations;
-    ending = then;
+    waiting = spareWaiting;
+    after = spareAfter;
+    // A commit that failed by its deadline may still be done: then its list is never used again.
+    spareWaiting = new ArrayList<>(0);
+    spareAfter = then;
     try {
-      engine.run(operations);
+      engine.accept(operations);
+      spareWaiting = operations;
     } catch (RuntimeException e) { // whatever it is, who waits must hear of it
       operations.forEach(each -> each.failed(e));
     }
     then.forEach(Runnable::run);
-    operations.clear();
-    then.clear();
+    spareWaiting.clear();
+    spareAfter.clear();
   }
 }

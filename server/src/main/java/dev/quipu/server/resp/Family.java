@@ -34,6 +34,21 @@ final class Family {
     return new Family(turn, key + CounterTurn.RANKED_MEMBER);
   }
 
+  /**
+   * The family under the key of a command.
+   *
+   * @param kind HASH or RANKING
+   * @throws Refused if there is something else under the key
+   */
+  static Family of(CounterTurn turn, Arguments words, Kind kind) {
+    String key = words.key(1);
+    Family family = kind == Kind.HASH ? hash(turn, key) : ranking(turn, key);
+    if (!family.exists()) {
+      Kind.require(turn, key, kind);
+    }
+    return family;
+  }
+
   /** Members under a key, of whatever kind. */
   static int size(CounterTurn turn, String key) {
     return hash(turn, key).names().size() + ranking(turn, key).names().size();
@@ -123,6 +138,15 @@ final class Family {
 
   void expire(long atMillis) {
     names().forEach(name -> turn.expire(name, atMillis));
+  }
+
+  /** Removes the members that a command names behind its key; how many there were. */
+  Reply remove(Arguments words) {
+    long removed = 0;
+    for (int i = 2; i < words.size(); i++) {
+      removed += turn.remove(member(words.field(i))) ? 1 : 0;
+    }
+    return new Reply.Number(removed);
   }
 
   void remove() {

@@ -110,23 +110,11 @@ final class HashCommands {
             1,
             "key field [field ...]",
             "Removes counters of a family.",
-            (turn, words) -> {
-              Family family = family(turn, words);
-              long removed = 0;
-              for (int i = 2; i < words.size(); i++) {
-                removed += turn.remove(family.member(words.field(i))) ? 1 : 0;
-              }
-              return new Reply.Number(removed);
-            }));
+            (turn, words) -> family(turn, words).remove(words)));
   }
 
   private static Family family(CounterTurn turn, Arguments words) {
-    String key = words.key(1);
-    Family family = Family.hash(turn, key);
-    if (!family.exists()) {
-      Kind.require(turn, key, Kind.HASH);
-    }
-    return family;
+    return Family.of(turn, words, Kind.HASH);
   }
 
   private static String text(CounterTurn turn, String member) {

@@ -62,14 +62,7 @@ final class RankingCommands {
             1,
             "key member [member ...]",
             "Removes counters of a ranking.",
-            (turn, words) -> {
-              Family family = family(turn, words);
-              long removed = 0;
-              for (int i = 2; i < words.size(); i++) {
-                removed += turn.remove(family.member(words.field(i))) ? 1 : 0;
-              }
-              return new Reply.Number(removed);
-            }),
+            (turn, words) -> family(turn, words).remove(words)),
         RespCommand.reads(
             "zscore",
             3,
@@ -128,12 +121,7 @@ final class RankingCommands {
   }
 
   private static Family family(CounterTurn turn, Arguments words) {
-    String key = words.key(1);
-    Family family = Family.ranking(turn, key);
-    if (!family.exists()) {
-      Kind.require(turn, key, Kind.RANKING);
-    }
-    return family;
+    return Family.of(turn, words, Kind.RANKING);
   }
 
   private static long number(Arguments words, int index) {

@@ -7,11 +7,15 @@ import dev.quipu.Reading;
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.engine.Operation;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -72,5 +76,33 @@ final class BatchTest {
       assertTrue(engine.statistics().frames() > 1);
     }
     assertEquals("counted ".repeat(commands), told(batch));
+  }
+
+  /** A commit that nobody waits for any more is done from what it was given, and nothing else. */
+  @Test
+  void aLateCommitDoesNotDoWhatCameSince() {
+    Deque<Runnable> loop = new ArrayDeque<>();
+    List<List<Operation>> given = new ArrayList<>();
+    LoopCommits commits =
+        new LoopCommits(
+            loop::add,
+            operations -> {
+              given.add(operations);
+              if (given.size() == 1) {
+                throw StoreException.unknown(Reason.TIMEOUT, "no answer from the disk", null);
+              }
+            });
+    for (int i = 0; i < 4; i++) {
+      Batch batch = new Batch(1, 16);
+      batch.add(new Counting("counter-" + i));
+      commits.add(batch, () -> {});
+      loop.remove().run();
+    }
+    assertEquals(4, given.size());
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      engine.run(given.getFirst()); // late, by another thread
+      assertEquals(Optional.of(Reading.exact(1)), engine.read("counter-0"));
+      assertEquals(1, engine.statistics().counters());
+    }
   }
 }

@@ -56,10 +56,20 @@ final class NodeClientsTest {
     }
   }
 
+  /** The one that was installed with the clients: a system's own may be too old for them. */
+  private static Optional<String> node() {
+    return Stream.of("x64", "arm64")
+        .map(machine -> INSTALLED.resolve("node_modules/node-linux-" + machine + "/bin/node"))
+        .filter(Files::isExecutable)
+        .map(path -> path.toAbsolutePath().toString())
+        .findFirst()
+        .or(() -> Tool.find("node"));
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"ioredis", "node-redis", "glide"})
   void counts(String client) throws IOException, InterruptedException {
-    Optional<String> node = Tool.find("node");
+    Optional<String> node = node();
     assumeTrue(node.isPresent(), "no node on this machine: ./dev deps installs it");
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
       RespServer server = LikeRedisTest.serve(engine, Optional.empty());
