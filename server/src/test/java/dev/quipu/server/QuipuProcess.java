@@ -11,12 +11,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** The jar as users run it, in a process of its own. */
-record QuipuProcess(Process process, URI uri, int redisPort) implements AutoCloseable {
+record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort)
+    implements AutoCloseable {
   private static final Path JAR = Path.of("target/quipu.jar").toAbsolutePath();
   private static final Pattern READY =
-      Pattern.compile("\\S+ is ready: (http://[^,]+)(?:, redis://[^,]+:(\\d+))?,.*");
+      Pattern.compile(
+          "\\S+ is ready: (http://[^,]+)(?:, redis://[^,]+:(\\d+))?"
+              + "(?:, memcached://[^,]+:(\\d+))?,.*");
 
   /** Runs a command; what it prints is appended to {@code out}. */
   static Process run(Path out, String... arguments) throws IOException {
@@ -78,13 +82,17 @@ record QuipuProcess(Process process, URI uri, int redisPort) implements AutoClos
       Matcher ready = READY.matcher(line);
       if (ready.matches()) {
         Thread.ofVirtual().start(() -> lines.lines().forEach(each -> {}));
-        String redis = ready.group(2);
-        int redisPort = redis == null ? 0 : Integer.parseInt(redis);
-        return new QuipuProcess(process, URI.create(ready.group(1)), redisPort);
+        URI uri = URI.create(ready.group(1));
+        return new QuipuProcess(process, uri, port(ready.group(2)), port(ready.group(3)));
       }
       said.add(line);
     }
     throw new IllegalStateException("it ended before it was ready: " + said);
+  }
+
+  /** 0 for a port that was not asked for. */
+  private static int port(@Nullable String digits) {
+    return digits == null ? 0 : Integer.parseInt(digits);
   }
 
   /** Kills it, as kill -9 does. */

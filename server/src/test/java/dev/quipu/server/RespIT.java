@@ -3,6 +3,7 @@ package dev.quipu.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.server.resp.RawClient;
 import dev.quipu.time.Clock;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +13,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
@@ -59,6 +62,40 @@ final class RespIT {
     System.out.printf("RespIT: %d kills, %d counted, %d on their way%n", KILLS, acked.get(), lost);
     assertTrue(lost > 0, "nothing was on its way, so this run is void");
     assertEquals(acked.get(), sent.get());
+  }
+
+  /** A counter is the same on all ports, and a kill takes nothing, however durable it is. */
+  @ParameterizedTest
+  @ValueSource(strings = {"fsync", "interval=1h", "none"})
+  void allPortsCountTheSame(String durability) throws Exception {
+    String[] options = {
+      "--data",
+      directory.resolve("data").toString(),
+      "--resp",
+      "0",
+      "--memcached",
+      "0",
+      "--durability",
+      durability
+    };
+    Path out = directory.resolve("out");
+    try (QuipuProcess server = QuipuProcess.serve(out, options);
+        RawClient redis = new RawClient(server.redisPort());
+        RawClient memcached = new RawClient(server.memcachedPort())) {
+      assertEquals(":5\r\n", redis.ask("INCRBY a 5"));
+      assertEquals("7\r\n", memcached.askLine("incr a 2"));
+      assertEquals("VA 1 Oid-1\r\n", memcached.askLine("ma a v Oid-1"));
+      assertEquals("8\r\n", memcached.readUntil("\r\n"));
+      assertEquals("STORED\r\n", memcached.askLine("set text 0 0 5\r\nhello"));
+    }
+    try (QuipuProcess server = QuipuProcess.serve(out, options);
+        RawClient redis = new RawClient(server.redisPort());
+        RawClient memcached = new RawClient(server.memcachedPort())) {
+      assertEquals("$1\r\n8\r\n", redis.ask("GET a"));
+      assertEquals("VA 1 Oid-1\r\n", memcached.askLine("ma a v Oid-1"));
+      assertEquals("8\r\n", memcached.readUntil("\r\n"), "it was counted before the kill");
+      assertEquals("$5\r\nhello\r\n", redis.ask("GET text"));
+    }
   }
 
   private QuipuProcess serve(Path token) throws Exception {

@@ -75,6 +75,14 @@ final class TopologyTest {
     "--region eu, go together",
     "--region eu --topology FILE --store memory:, do not go with it",
     "--region us --topology FILE, the topology has [eu]",
+    "--store memory: --resp 0, --resp is for the engine alone",
+    "--store memory: --memcached 0, --memcached is for the engine alone",
+    "--store memory: --durability none, --durability is for the engine alone",
+    "--durability sometimes, is none of fsync",
+    "--durability interval=0s, the limits are",
+    "--memcached 70000 --data FILE.d, the limits are 0 and 65535",
+    "--tls-cert FILE, go together",
+    "--tls-cert FILE --tls-key FILE, cannot encrypt with",
   })
   void serveTellsWhatDoesNotGoTogether(String options, String complaint) throws IOException {
     String path = file("{%s}".formatted(STORES)).toString();
