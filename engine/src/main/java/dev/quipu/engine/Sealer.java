@@ -119,6 +119,7 @@ final class Sealer implements AutoCloseable {
             lock.lock();
           }
           cleared = old;
+          continue; // it may have been closed meanwhile
         }
         IdTable table = offered;
         if (table == null || written != null) {

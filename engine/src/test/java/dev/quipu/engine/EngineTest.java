@@ -3,6 +3,7 @@ package dev.quipu.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
@@ -143,5 +144,31 @@ final class EngineTest {
 
   private static AddResult replayed(long added, long value) {
     return new AddResult.Replayed(added, OptionalLong.of(value));
+  }
+
+  /** The table of a generation is made ready for another one beside the calls; a close waits. */
+  @Test
+  void aCloseEndsThoughATableIsBeingCleared() {
+    int ids = 1 << 19; // less log than makes a close take a snapshot
+    EngineOptions options = EngineOptions.defaults().withIdsInMemoryMax(ids);
+    for (int round = 0; round < 2; round++) {
+      Path data = directory.resolve("round-" + round);
+      assertTimeoutPreemptively(
+          Duration.ofSeconds(30),
+          () -> {
+            try (Engine engine = Engine.open(data, options)) {
+              for (int from = 0; from <= ids; from += 8_192) {
+                List<Add> adds = new ArrayList<>();
+                for (int i = from; i < from + 8_192; i++) {
+                  adds.add(new Add("a", 1, RequestId.of(1, i)));
+                }
+                engine.addAll(adds);
+              }
+              while (engine.statistics().idFiles() == 0) {
+                Thread.onSpinWait(); // until the file has just taken the table's place
+              }
+            }
+          });
+    }
   }
 }
