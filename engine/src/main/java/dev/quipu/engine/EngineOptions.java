@@ -10,7 +10,7 @@ import java.time.Duration;
  *     more, for ids are forgotten in generations.
  * @param segmentBytes size of one file of the log; 1 MiB to 1 GiB. Twice that is always in use.
  * @param checkpointBytes log after which a snapshot is taken
- * @param idsInMemoryMax request ids kept in memory, at 55 to 80 bytes each, before they are sealed
+ * @param idsInMemoryMax request ids kept in memory, at 80 to 135 bytes each, before they are sealed
  *     to disk; 1,024 to 32 Mi. Four times as many while the disk is slow.
  * @param durability when what was counted has reached the disk
  * @param callDeadline longest wait for the answer to one call

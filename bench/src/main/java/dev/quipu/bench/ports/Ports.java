@@ -269,15 +269,16 @@ public final class Ports {
 
         ## What holds it back
 
-        Without a pipeline, and at 16, most of Quipu's time is the kernel's, for one read and one write a
-        connection (the brackets above): there is little left to be quicker by, on any server. At 128 in
-        memory its core is full.
+        Without a pipeline, and at 16, most of Quipu's time is the kernel's, for one read
+        and one write a connection (the brackets above): there is little left to be quicker
+        by, on any server. At 128 in memory its core is full.
 
-        Exactly once, the cost of an add grows with the ids that are remembered: each is looked for in one
-        filter for every 2 Mi of them. One server alone, pipeline 128, on the disk before the answer, did
-        1.29 million adds a second with 6 million ids behind it, and 0.70 million with 20 million; the turns
-        above begin where the last one ended. Reading ids from the disk is rare; writing them, in sorted
-        files, shares the disk with the log, which is why rounds differ as they do.
+        Exactly once, the cost of an add grows with the ids that are remembered: each is
+        looked for in one filter for every 2 Mi of them. One server alone, pipeline 128, on
+        the disk before the answer, did 1.29 million adds a second with 6 million ids behind
+        it, and 0.70 million with 20 million; the turns above begin where the last one
+        ended. Reading ids from the disk is rare; writing them, in sorted files, shares the
+        disk with the log, which is why rounds differ as they do.
         """);
   }
 }
