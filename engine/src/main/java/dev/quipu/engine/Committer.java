@@ -234,8 +234,19 @@ final class Committer {
       rotateWanted = false;
     }
     state.ids.advance(state.timeMillis);
-    sealer.offer(state.ids.nextWaiting());
+    offerNext();
     group.begin(refusal());
+  }
+
+  /** Has the oldest table sealed; never before the frames that its ids came with are synced. */
+  private void offerNext() {
+    IdTable table = state.ids.nextWaiting();
+    if (table != null && table.lastFrame() > durableFrame) {
+      syncAll();
+    }
+    if (stopped == null) {
+      sealer.offer(table);
+    }
   }
 
   private @Nullable StoreException refusal() {
@@ -246,7 +257,7 @@ final class Committer {
       StoreException failure = sealer.awaitSealed();
       sealer.takeSealed(state.ids);
       state.ids.advance(state.timeMillis);
-      sealer.offer(state.ids.nextWaiting());
+      offerNext();
       if (failure != null && !state.ids.hasRoom()) {
         return failure;
       }

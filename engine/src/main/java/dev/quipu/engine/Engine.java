@@ -90,6 +90,7 @@ public final class Engine implements EmbeddedEngine {
             options.segmentBytes(),
             found.segments(),
             found.end(),
+            found.isTailStale(),
             state.frame + 1);
     this.highWater =
         HighWater.open(
@@ -137,7 +138,18 @@ public final class Engine implements EmbeddedEngine {
       for (String note : found.notes()) {
         LOGGER.atWarn().addKeyValue("directory", directory).log(note);
       }
-      return new Engine(lock, disk, directory, options, found);
+      Path unsynced = directory.resolve(Recovery.UNSYNCED_FILE);
+      boolean syncsEach = options.durability() instanceof Durability.Fsync;
+      if (!syncsEach && !Files.exists(unsynced)) {
+        Files.createFile(unsynced);
+        disk.syncDirectory(directory);
+      }
+      Engine engine = new Engine(lock, disk, directory, options, found);
+      if (syncsEach && Files.exists(unsynced)) { // what lies behind the end was left behind
+        disk.delete(unsynced);
+        disk.syncDirectory(directory);
+      }
+      return engine;
     } catch (IOException e) {
       close(lock, e);
       Reason reason = isFull(directory, e) ? Reason.FULL : Reason.UNAVAILABLE;

@@ -174,6 +174,7 @@ public final class Inspection {
             EngineOptions.defaults().segmentBytes(),
             List.of(),
             0,
+            false,
             state.frame + 1)
         .close();
     disk.syncDirectory(directory);

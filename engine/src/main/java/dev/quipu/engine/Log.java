@@ -90,6 +90,7 @@ final class Log implements AutoCloseable {
    *
    * @param inUse segments from the oldest needed to the last, in order; empty for a new log
    * @param end where in the last of them the next frame belongs
+   * @param isTailStale whether frames that were given up lie behind it
    * @param nextFrame the number of that frame
    * @param segmentBytes size of the segments; those in use may have another
    */
@@ -100,6 +101,7 @@ final class Log implements AutoCloseable {
       int segmentBytes,
       List<Segment> inUse,
       int end,
+      boolean isTailStale,
       long nextFrame)
       throws IOException {
     Log log = new Log(disk, directory(data), identity, segmentBytes);
@@ -110,7 +112,8 @@ final class Log implements AutoCloseable {
       Segment last = inUse.getLast();
       log.file = new SteadyFile(disk, last.path);
       log.position = end;
-      if (Files.size(last.path) != segmentBytes) { // written with another size: do not append to it
+      // One of another size is not appended to, nor one in which frames that were given up follow.
+      if (isTailStale || Files.size(last.path) != segmentBytes) {
         log.roll(last.number + 1, nextFrame);
       }
     }

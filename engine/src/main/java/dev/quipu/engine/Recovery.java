@@ -25,7 +25,9 @@ import java.util.TreeMap;
  *      - A valid frame with a higher number follows: the frame here was damaged afterwards, for a
  *        frame is written only when the one before has reached the disk.
  *      - The high-water mark lies behind: what was acknowledged is gone.
- *      In the last two cases opening would lose counts in silence; so it is refused.
+ *      In the last two cases opening would lose counts in silence; so it is refused. But if frames
+ *      were answered before they were synced (the file "unsynced" tells), those behind the mark may
+ *      have reached the disk in any order: the log ends with the last one that all came before.
  */
 
 /**
@@ -34,6 +36,10 @@ import java.util.TreeMap;
  */
 final class Recovery {
   static final String FORMAT_FILE = "format";
+
+  /** Is there while, and after, frames are answered before they are synced. */
+  static final String UNSYNCED_FILE = "unsynced";
+
   private static final String FORMAT = "quipu-engine 1";
 
   private final Path directory;
@@ -47,12 +53,15 @@ final class Recovery {
   private List<Log.Segment> segments = List.of();
   private int end = Log.HEAD_BYTES;
   private long validBehindDamage;
+  private final boolean isUnsynced;
+  private boolean isTailStale;
   private final TreeMap<Long, Long> sealed = new TreeMap<>(); // first and last frame of id files
 
   private Recovery(Path directory, EngineOptions options, boolean lenient) {
     this.directory = directory;
     this.options = options;
     this.lenient = lenient;
+    this.isUnsynced = Files.exists(directory.resolve(UNSYNCED_FILE));
     this.state = new State(new RequestIds(options.window().toMillis(), options.idsInMemoryMax()));
   }
 
@@ -63,6 +72,8 @@ final class Recovery {
    * @param segments of the log, from the oldest needed to the last
    * @param end where in the last of them the next frame belongs
    * @param damages what is wrong; empty unless asked to be lenient
+   * @param isTailStale whether frames that were given up lie behind the end: it must not be written
+   *     there, but in a new segment
    * @param validBehindDamage commands in frames that are whole but lie behind a damaged one
    * @param notes what an operator may want to know
    */
@@ -72,6 +83,7 @@ final class Recovery {
       HighWater.Mark highWater,
       List<Log.Segment> segments,
       int end,
+      boolean isTailStale,
       List<DamageException> damages,
       long validBehindDamage,
       List<String> notes) {}
@@ -124,6 +136,7 @@ final class Recovery {
         recovery.highWater,
         recovery.segments,
         recovery.end,
+        recovery.isTailStale,
         recovery.damages,
         recovery.validBehindDamage,
         recovery.notes);
@@ -304,7 +317,14 @@ final class Recovery {
         at + Frame.HEAD_BYTES <= bytes.limit()
             && bytes.getInt(at) == Frame.MAGIC
             && bytes.getLong(at + 16) == next;
-    if (highestFrameBehind(frame, bytes, at, next) > 0 || (begun && next <= highWater.frame())) {
+    boolean isFollowed = highestFrameBehind(frame, bytes, at, next) > 0;
+    if (isUnsynced && next > highWater.frame() && (begun || isFollowed)) {
+      validBehindDamage = 0;
+      isTailStale = true;
+      notes.add(
+          "UNSYNCED_TAIL in %s at byte %d: frames from %d on were not synced, and are given up"
+              .formatted(segment.path(), at, next));
+    } else if (isFollowed || (begun && next <= highWater.frame())) {
       report(flipped(segment, at, next, frame, bytes));
     } else if (begun) {
       notes.add(
