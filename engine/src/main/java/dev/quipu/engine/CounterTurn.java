@@ -153,13 +153,9 @@ public final class CounterTurn {
       return false;
     }
     group.requireWritable();
-    if (!state.watched.isEmpty()) {
-      changed(Objects.requireNonNull(state.counters.name(place)));
-    }
+    changedAt(place);
     state.counters.set(place, after);
-    long meta = IdTable.meta(place, IdTable.APPLIED, 0);
-    state.ids.add(high, low, meta, delta, after, state.timeMillis, state.frame);
-    group.once(place, high, low, delta, after, 0);
+    remember(place, high, low, delta, after, 0);
     return true;
   }
 
@@ -175,12 +171,17 @@ public final class CounterTurn {
       return false;
     }
     group.requireWritable();
-    if (!state.watched.isEmpty()) {
-      changed(Objects.requireNonNull(state.counters.name(place)));
-    }
+    changedAt(place);
     state.counters.set(place, after);
     group.plain(state.counters, place);
     return true;
+  }
+
+  /** The name is looked at only if somebody watches: here each look at memory counts. */
+  private void changedAt(int place) {
+    if (!state.watched.isEmpty()) {
+      changed(Objects.requireNonNull(state.counters.name(place)));
+    }
   }
 
   /** When it stops to exist, in milliseconds since 1970; 0 for never, or if there is none. */
@@ -230,9 +231,14 @@ public final class CounterTurn {
   public void begin(String counter, long value, RequestId id) {
     int ordinal = writable(state.counters.find(counter), counter);
     state.counters.set(ordinal, value);
-    long meta = IdTable.meta(ordinal, IdTable.APPLIED, 0);
-    state.ids.add(id.high(), id.low(), meta, value, value, state.timeMillis, state.frame);
-    group.once(ordinal, id.high(), id.low(), value, value, 0);
+    remember(ordinal, id.high(), id.low(), value, value, 0);
+  }
+
+  /** Keeps what an add under an id did, in memory and in the log. */
+  private void remember(int ordinal, long high, long low, long delta, long after, int mark) {
+    long meta = IdTable.meta(ordinal, IdTable.APPLIED, mark);
+    state.ids.add(high, low, meta, delta, after, state.timeMillis, state.frame);
+    group.once(ordinal, high, low, delta, after, mark);
   }
 
   /** Adds, once if it has an id. */
@@ -288,10 +294,7 @@ public final class CounterTurn {
     if (id == null) {
       group.plain(state.counters, ordinal);
     } else {
-      int mark = add.boundsMark();
-      long meta = IdTable.meta(ordinal, IdTable.APPLIED, mark);
-      state.ids.add(id.high(), id.low(), meta, add.delta(), after, state.timeMillis, state.frame);
-      group.once(ordinal, id.high(), id.low(), add.delta(), after, mark);
+      remember(ordinal, id.high(), id.low(), add.delta(), after, add.boundsMark());
     }
     return new AddResult.Applied(add.delta(), OptionalLong.of(after));
   }

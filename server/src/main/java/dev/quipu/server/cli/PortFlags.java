@@ -3,6 +3,7 @@ package dev.quipu.server.cli;
 import dev.quipu.engine.Engine;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.memcache.MemcacheServer;
+import dev.quipu.server.net.CommandPort;
 import dev.quipu.server.net.PortOptions;
 import dev.quipu.server.net.Tls;
 import dev.quipu.server.resp.RespServer;
@@ -59,7 +60,11 @@ final class PortFlags {
   private @Nullable Path key;
 
   /** A port that was opened, as the ready line names it. */
-  record Open(String scheme, InetSocketAddress address) {}
+  record Open(String scheme, InetSocketAddress address) {
+    String url() {
+      return scheme + "://" + CommandPort.text(address);
+    }
+  }
 
   /**
    * What encrypts all ports.

@@ -30,7 +30,6 @@ import dev.quipu.time.Randomness;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -365,14 +364,8 @@ final class ServeCommand implements Callable<Integer> {
     return shards != 1 || !Bounds.between(floor, ceiling).isNone();
   }
 
-  private static String url(String scheme, InetSocketAddress address) {
-    String host = address.getAddress().getHostAddress();
-    return "%s://%s:%d"
-        .formatted(scheme, host.contains(":") ? "[" + host + "]" : host, address.getPort());
-  }
-
   private void ready(List<PortFlags.Open> ports, String name) {
-    List<String> urls = ports.stream().map(each -> url(each.scheme(), each.address())).toList();
+    List<String> urls = ports.stream().map(PortFlags.Open::url).toList();
     long millis = (Clock.system().nanoTime() - QuipuCommand.STARTED_NANOS) / 1_000_000;
     PrintWriter err = command.commandLine().getErr();
     err.printf("quipu is ready: %s, store %s, in %d ms%n", String.join(", ", urls), name, millis);

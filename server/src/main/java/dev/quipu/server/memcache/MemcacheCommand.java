@@ -28,6 +28,11 @@ record MemcacheCommand(
     void run(CounterTurn turn, Request request, ByteBuf out);
   }
 
+  /** Whether a line of this command asks for no answer. */
+  boolean isQuiet(Line line) {
+    return knowsNoReply && line.text(line.size() - 1).equals("noreply");
+  }
+
   /** A command without data and without noreply. */
   static MemcacheCommand of(
       String name, int wordsMin, int wordsMax, String usage, String summary, Does does) {

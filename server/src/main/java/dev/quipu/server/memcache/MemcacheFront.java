@@ -255,7 +255,7 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
       isEnding = true;
       return;
     }
-    boolean isQuiet = found.knowsNoReply() && line.text(line.size() - 1).equals("noreply");
+    boolean isQuiet = found.isQuiet(line);
     int words = line.size() - (isQuiet ? 1 : 0);
     if (words < found.wordsMin() || words > found.wordsMax()) {
       boolean isHalfMeta = found.name().equals("ms") && words == 2;

@@ -226,7 +226,8 @@ final class MetaCommands {
     } else {
       begin(turn, flags);
     }
-    told(turn, request, flags, out);
+    Entry after = Entry.read(turn, key, flags.isUnsigned()).orElseThrow();
+    told(turn, request, flags, after, out);
   }
 
   /** A counter that is not there begins with J, and expires as N says. */
@@ -241,16 +242,6 @@ final class MetaCommands {
       throw new Refused(TextCommands.WOULD_OVERFLOW);
     }
     return initial;
-  }
-
-  private static void told(CounterTurn turn, Request request, MetaFlags flags, ByteBuf out) {
-    if (flags.has('T')) {
-      TextCommands.touch(turn, flags.key(), flags.time('T'));
-    }
-    if (!flags.has('q')) {
-      Entry entry = Entry.read(turn, flags.key(), flags.isUnsigned()).orElseThrow();
-      answer(turn, request, flags, entry, flags.has('v'), "", out);
-    }
   }
 
   /** Counts under the opaque token: what a repeat finds done is not done again. */
@@ -307,18 +298,16 @@ final class MetaCommands {
   /** The answer to a count under an id: its own value, whatever came since. */
   private static void value(
       CounterTurn turn, Request request, MetaFlags flags, long value, ByteBuf out) {
+    told(turn, request, flags, Entry.ofCounter(value, flags.isUnsigned()), out);
+  }
+
+  private static void told(
+      CounterTurn turn, Request request, MetaFlags flags, Entry entry, ByteBuf out) {
     if (flags.has('T')) {
       TextCommands.touch(turn, flags.key(), flags.time('T'));
     }
     if (!flags.has('q')) {
-      answer(
-          turn,
-          request,
-          flags,
-          Entry.ofCounter(value, flags.isUnsigned()),
-          flags.has('v'),
-          "",
-          out);
+      answer(turn, request, flags, entry, flags.has('v'), "", out);
     }
   }
 

@@ -23,7 +23,7 @@ final class Request implements Step {
     this.line = line;
     this.data = data;
     this.hub = hub;
-    this.isQuiet = command.knowsNoReply() && line.text(line.size() - 1).equals("noreply");
+    this.isQuiet = command.isQuiet(line);
   }
 
   Line line() {

@@ -71,9 +71,7 @@ final class IncrementWithin {
   }
 
   private Reply increment(CounterTurn turn, String key) {
-    if (turn.get(key).isEmpty()) {
-      Kind.requireNumber(turn, key);
-    }
+    Kind.requireNumber(turn, key);
     long before = turn.get(key).orElse(0);
     long after = before + by;
     boolean overflows = ((before ^ after) & (by ^ after)) < 0;
