@@ -9,10 +9,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -50,6 +53,8 @@ final class Committer {
   private final long nanoStart;
   private final LongAdder frames = new LongAdder();
   private final LongAdder bytes = new LongAdder();
+  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+  private final AtomicReference<@Nullable Consumer<Throwable>> onFailure = new AtomicReference<>();
   private volatile @Nullable StoreException stopped;
   private volatile boolean rotateWanted;
   private volatile Snapshot.@Nullable Start snapshotStart;
@@ -305,6 +310,31 @@ final class Committer {
       }
     } catch (IOException | RuntimeException e) {
       stop(e);
+    }
+  }
+
+  /** Stops the engine on a failure; see {@link Engine#stop}. */
+  void stop(Throwable cause) {
+    if (failure.compareAndSet(null, cause)) {
+      stopped =
+          StoreException.unknown(
+              Reason.UNAVAILABLE, "the engine stopped and must be opened again: " + cause, cause);
+      Consumer<Throwable> listener = onFailure.getAndSet(null);
+      if (listener != null) {
+        listener.accept(cause);
+      }
+    }
+  }
+
+  Optional<Throwable> failure() {
+    return Optional.ofNullable(failure.get());
+  }
+
+  void onFailure(Consumer<Throwable> listener) {
+    onFailure.set(listener);
+    Throwable cause = failure.get();
+    if (cause != null && onFailure.compareAndSet(listener, null)) {
+      listener.accept(cause);
     }
   }
 

@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -299,6 +300,28 @@ public final class Engine implements EmbeddedEngine {
     } catch (StoreException e) {
       // the engine has stopped, and tells every caller
     }
+  }
+
+  /**
+   * Stops the engine for good: no call is acknowledged from now on, and only reopening the directory
+   * shows what is on the disk. For the process around it, when the virtual machine fails ({@link
+   * VirtualMachineError}) in a thread of its own. Later causes are ignored.
+   */
+  public void stop(Throwable cause) {
+    committer.stop(cause);
+  }
+
+  /** Returns what stopped the engine; empty while it runs, and after {@link #close}. */
+  public Optional<Throwable> failure() {
+    return committer.failure();
+  }
+
+  /**
+   * Registers what to run, once, when the engine stops on a failure; at once if it has. It runs on
+   * the thread that failed, and must neither block nor throw.
+   */
+  public void onFailure(Consumer<Throwable> listener) {
+    committer.onFailure(listener);
   }
 
   /** When what was counted has reached the disk. */

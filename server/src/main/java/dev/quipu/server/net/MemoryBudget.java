@@ -1,0 +1,54 @@
+package dev.quipu.server.net;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Bounds the memory that all clients together can make the ports hold: requests that are being read,
+ * queued transactions, replies that nobody has read yet. Counters and request ids have a budget of
+ * their own in the engine. Thread-safe.
+ */
+public final class MemoryBudget {
+  /** The ports may hold one part in so many of the largest heap. */
+  private static final int HEAP_SHARE = 5;
+
+  private final long limitBytes;
+  private final AtomicLong usedBytes = new AtomicLong();
+
+  /** Creates an unused budget of so many bytes. */
+  public MemoryBudget(long limitBytes) {
+    this.limitBytes = limitBytes;
+  }
+
+  /** Returns a budget derived from the largest heap of this process. */
+  public static MemoryBudget ofHeap() {
+    return new MemoryBudget(Runtime.getRuntime().maxMemory() / HEAP_SHARE);
+  }
+
+  /** Reserves bytes if the limit allows it; returns whether it did. */
+  public boolean tryReserve(long bytes) {
+    while (true) {
+      long used = usedBytes.get();
+      if (bytes > limitBytes - used) {
+        return false;
+      }
+      if (usedBytes.compareAndSet(used, used + bytes)) {
+        return true;
+      }
+    }
+  }
+
+  /** Returns bytes that were reserved. */
+  public void release(long bytes) {
+    usedBytes.addAndGet(-bytes);
+  }
+
+  /** Returns the limit, in bytes. */
+  public long limitBytes() {
+    return limitBytes;
+  }
+
+  /** Returns what is reserved now, in bytes. */
+  public long usedBytes() {
+    return usedBytes.get();
+  }
+}
