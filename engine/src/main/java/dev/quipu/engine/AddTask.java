@@ -3,9 +3,11 @@ package dev.quipu.engine;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.RequestId;
+import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Adds, each once if it has an id: the hot path. */
 final class AddTask extends Task {
@@ -13,29 +15,33 @@ final class AddTask extends Task {
 
   private final List<Add> adds;
   private final List<AddResult> results;
-  private boolean applied;
+  private @Nullable RuntimeException failure;
 
   AddTask(List<Add> adds) {
     this.adds = adds;
     this.results = new ArrayList<>(adds.size());
   }
 
-  /** One result for each add. */
+  /**
+   * One result for each add.
+   *
+   * @throws StoreException if an add failed: UNKNOWN if others have been applied, for the caller
+   *     must not take this for none
+   */
   List<AddResult> results() {
-    return results;
+    RuntimeException why = failure;
+    if (why == null) {
+      return results;
+    }
+    if (results.stream().noneMatch(AddResult.Applied.class::isInstance)) {
+      throw why;
+    }
+    Reason reason = why instanceof StoreException known ? known.reason() : Reason.INVALID;
+    throw StoreException.unknown(reason, why.getMessage(), why);
   }
 
   @Override
   boolean run(State state, Group group) {
-    try {
-      return addAll(state, group);
-    } catch (StoreException e) {
-      // Some of these adds may be on the disk: the caller must not take this for none.
-      throw applied ? StoreException.unknown(e.reason(), e.getMessage(), e) : e;
-    }
-  }
-
-  private boolean addAll(State state, Group group) {
     CounterTurn turn = new CounterTurn(state, group);
     if (results.isEmpty() && state.counters.hasTexts()) {
       adds.forEach(add -> turn.requireNumber(add.counter())); // before any of them counts
@@ -49,9 +55,16 @@ final class AddTask extends Task {
       if (!group.fits(CounterTurn.CHANGE_BYTES_MAX + 3 * add.counter().length())) {
         return false;
       }
-      AddResult result = turn.add(add);
-      applied |= result instanceof AddResult.Applied;
-      results.add(result);
+      long before = state.changes;
+      try {
+        results.add(turn.add(add));
+      } catch (RuntimeException e) {
+        if (state.changes != before) {
+          throw e;
+        }
+        failure = e; // those before it are in the frame
+        return true;
+      }
     }
     return true;
   }

@@ -22,14 +22,17 @@ import org.slf4j.LoggerFactory;
  *   1. End the generation of request ids between two frames; the next frame is where the log will
  *      have to be read from.
  *   2. Wait until all request ids before it are in files.
- *   3. Write the snapshot: the files, then counters and items, a few at a time, each few taken from
- *      the committer like any other read.
+ *   3. Write the snapshot: the files but for those of forgotten ids, then counters and items, a few
+ *      at a time, each few taken from the committer like any other read.
  *   4. Sync, rename. From here on it counts.
  *   5. Remove the older snapshot, the segments of the log before 1, files of forgotten ids.
  *   Broken off anywhere, the older snapshot and its log are still whole.
+ *
+ * A file is dropped from memory in step 5 only: while a durable snapshot lists it, no ordinal that
+ * its ids refer to is used again (see Tombstones).
  */
 
-/** Takes snapshots when the log has grown, and tidies up. Has a thread of its own. */
+/** Takes snapshots when the log has grown or ids were forgotten. Has a thread of its own. */
 final class Checkpointer implements AutoCloseable {
   private static final int COUNTERS_AT_ONCE = 4_096;
   private static final int ITEMS_AT_ONCE = 512;
@@ -44,6 +47,8 @@ final class Checkpointer implements AutoCloseable {
   private final Log log;
   private final HighWater highWater;
   private final Thread thread;
+  private final Threads threads;
+  private final Failure failure;
   private final ReentrantLock working = new ReentrantLock();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -52,15 +57,18 @@ final class Checkpointer implements AutoCloseable {
   private volatile long bytesBefore;
 
   Checkpointer(
-      Disk disk,
+      Environment environment,
       Path directory,
       long identity,
       EngineOptions options,
       Committer committer,
+      Failure failure,
       Log log,
       HighWater highWater,
       long logBytes) {
-    this.disk = disk;
+    this.disk = environment.disk();
+    this.threads = environment.threads();
+    this.failure = failure;
     this.directory = directory;
     this.identity = identity;
     this.options = options;
@@ -68,9 +76,7 @@ final class Checkpointer implements AutoCloseable {
     this.log = log;
     this.highWater = highWater;
     this.bytesBefore = -logBytes;
-    this.thread = new Thread(this::work, "quipu-checkpointer");
-    thread.setDaemon(true);
-    thread.start();
+    this.thread = threads.start("quipu-checkpointer", failure.guarded(this::work));
   }
 
   /** Bytes of log that would have to be read at the next start. */
@@ -84,11 +90,9 @@ final class Checkpointer implements AutoCloseable {
     try {
       long bytes = committer.bytes();
       Snapshot.Start start = committer.startSnapshot();
-      List<IdFile> files = awaitIdFiles();
+      IdFilesTask ids = awaitIdFiles();
       try (Snapshot snapshot = Snapshot.start(disk, directory, identity, start)) {
-        for (IdFile file : files) {
-          snapshot.idFile(file);
-        }
+        snapshot.idFiles(ids.remembered, ids.isSalvaged);
         writeCounters(snapshot);
         List<Key> expired = writeItems(snapshot);
         committer.sync(); // all that the snapshot may know of
@@ -96,13 +100,13 @@ final class Checkpointer implements AutoCloseable {
         removeExpired(expired);
       }
       bytesBefore = bytes;
-      for (Path path : Snapshot.all(directory)) {
+      for (Path path : Snapshot.all(disk, directory)) {
         if (Snapshot.frameOf(path) < start.frame()) {
           disk.delete(path);
         }
       }
       log.recycle(start.frame());
-      dropForgotten();
+      drop(ids.forgotten);
     } finally {
       working.unlock();
     }
@@ -118,36 +122,45 @@ final class Checkpointer implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    Join.uninterruptibly(thread);
   }
 
   private void work() {
     while (awaitTick()) {
       try {
         highWater.sync();
-        if (logBytes() >= options.checkpointBytes()) {
+        if (logBytes() >= options.checkpointBytes() || hasForgotten()) {
           checkpoint();
         }
         failing = false;
-      } catch (IOException | StoreException e) {
-        if (!failing && committer.stopped() == null) {
-          LOGGER.atWarn().addKeyValue("directory", directory).setCause(e).log("no checkpoint");
+      } catch (IOException | RuntimeException e) {
+        if (!failing && !failure.hasEnded()) {
+          LOGGER
+              .atWarn()
+              .addKeyValue("directory", directory)
+              .setCause(e)
+              .log("Checkpoint failed; retrying every second");
         }
-        failing = true; // and try again at the next tick
+        failing = true;
       }
     }
+  }
+
+  /** Whether files of forgotten ids are worth a snapshot that does not list them. */
+  private boolean hasForgotten() {
+    if (committer.bytes() == bytesBefore) {
+      return false; // nothing was written since the last one
+    }
+    IdFilesTask task = new IdFilesTask();
+    committer.run(task);
+    return !task.forgotten.isEmpty();
   }
 
   private boolean awaitTick() {
     lock.lock();
     try {
-      long left = TimeUnit.SECONDS.toNanos(TICK_SECONDS);
-      while (!closed && left > 0) {
-        left = changed.awaitNanos(left);
+      if (!closed) {
+        threads.await(changed, TimeUnit.SECONDS.toNanos(TICK_SECONDS));
       }
       return !closed;
     } catch (InterruptedException e) {
@@ -158,16 +171,16 @@ final class Checkpointer implements AutoCloseable {
     }
   }
 
-  private List<IdFile> awaitIdFiles() throws IOException {
+  private IdFilesTask awaitIdFiles() throws IOException {
     while (true) {
       IdFilesTask task = new IdFilesTask();
       committer.run(task);
-      if (task.files != null) {
-        return task.files;
+      if (!task.isWaiting) {
+        return task;
       }
-      StoreException failure = committer.awaitSealed();
-      if (failure != null) {
-        throw new IOException(failure);
+      StoreException why = committer.awaitSealed();
+      if (why != null) {
+        throw new IOException(why);
       }
     }
   }
@@ -178,7 +191,7 @@ final class Checkpointer implements AutoCloseable {
       committer.run(task);
       for (int i = 0; i < task.contents.size(); i++) {
         CounterTable.Content content = task.contents.get(i);
-        if (content != null) { // an ordinal without a name is what a salvage left
+        if (content != null) {
           snapshot.counter(first + i, content);
         }
       }
@@ -214,25 +227,33 @@ final class Checkpointer implements AutoCloseable {
     }
   }
 
-  private void dropForgotten() throws IOException {
-    DropForgottenTask task = new DropForgottenTask();
-    committer.run(task);
-    for (IdFile file : task.gone) {
-      disk.delete(file.path());
+  private void drop(List<IdFile> forgotten) throws IOException {
+    if (!forgotten.isEmpty()) {
+      committer.run(new DropTask(forgotten));
+      for (IdFile file : forgotten) {
+        disk.delete(file.path());
+      }
     }
   }
 
   private static final class IdFilesTask extends Task {
-    @Nullable List<IdFile> files;
+    boolean isWaiting;
+    boolean isSalvaged;
+    List<IdFile> remembered = List.of();
+    List<IdFile> forgotten = List.of();
 
     @Override
     boolean run(State state, Group group) {
-      files = state.ids.nextWaiting() == null ? state.ids.files() : null;
+      isWaiting = state.ids.nextWaiting() != null;
+      forgotten = state.ids.forgotten(state.timeMillis);
+      remembered = new ArrayList<>(state.ids.files());
+      remembered.removeAll(forgotten);
+      isSalvaged = state.isSalvaged && state.ids.isLive(RequestIds.EPOCH_BEFORE);
       return true;
     }
   }
 
-  /** Some counters as they are; those that have expired are removed. */
+  /** Some counters as they are. */
   private static final class CountersTask extends Task {
     final int first;
     final List<CounterTable.@Nullable Content> contents = new ArrayList<>();
@@ -243,16 +264,9 @@ final class Checkpointer implements AutoCloseable {
 
     @Override
     boolean run(State state, Group group) {
-      if (!group.fits(COUNTERS_AT_ONCE * Records.COUNTER_RECORD_BYTES_MAX)) {
-        return false;
-      }
       CounterTable counters = state.counters;
       for (int i = first; i < Math.min(counters.size(), first + COUNTERS_AT_ONCE); i++) {
-        if (group.isWritable() && counters.isWritten(i) && !counters.isAlive(i, state.timeMillis)) {
-          counters.remove(i);
-          group.plain(counters, i);
-        }
-        contents.add(counters.content(i));
+        contents.add(counters.content(i, state.ids));
       }
       return true;
     }
@@ -292,18 +306,24 @@ final class Checkpointer implements AutoCloseable {
       if (!group.fits(Records.keyBytesMax(key))) {
         return false;
       }
-      state.items.set(key, Optional.empty());
+      state.beginChange();
+      state.setItem(key, Optional.empty());
       group.noItem(key);
+      state.endChange();
       return true;
     }
   }
 
-  private static final class DropForgottenTask extends Task {
-    List<IdFile> gone = List.of();
+  private static final class DropTask extends Task {
+    private final List<IdFile> files;
+
+    DropTask(List<IdFile> files) {
+      this.files = files;
+    }
 
     @Override
     boolean run(State state, Group group) {
-      gone = state.ids.dropForgotten(state.timeMillis);
+      state.ids.drop(files);
       return true;
     }
   }

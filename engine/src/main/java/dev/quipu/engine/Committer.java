@@ -8,14 +8,10 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -24,10 +20,13 @@ import org.jspecify.annotations.Nullable;
  * thread of its own for it: a caller that finds nobody leading leads, so that a lone call needs no
  * other thread to wake up; while it syncs, others queue, and are the next group.
  *
- * Reads are tasks as well. What a read saw is on the disk before its caller hears of it.
+ * A leader that is done wakes the caller of the next task. One that gave up waiting says so first,
+ * and then looks once more whether it can lead; a leader that finds only such tasks leads on. So
+ * there is never a task in the queue without a thread that sees to it.
  *
- * After an I/O error on a frame nobody knows what is on the disk. Its callers hear UNKNOWN, and the
- * engine stops: only opening it again tells what is there.
+ * Reads are tasks as well. What a read saw is on the disk before its caller gets it.
+ *
+ * Whatever is thrown here after a task has changed memory stops the engine: see Failure.
  */
 
 /** Turns calls into groups, each of which is one write and one sync. Thread-safe. */
@@ -41,46 +40,45 @@ final class Committer {
   private final HighWater highWater;
   private final Frame frame;
   private final Group group;
-  private final Clock clock;
+  private final EngineClock clock;
   private final Duration callDeadline;
   private final Sealer sealer;
+  private final Failure failure;
   private final boolean syncsEach;
   private final ConcurrentLinkedQueue<Task> queue = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean leading = new AtomicBoolean();
   private final List<Task> ready = new ArrayList<>();
+  private @Nullable Task current;
   private final int frameBytesMax;
-  private final long wallStartMillis;
-  private final long nanoStart;
   private final LongAdder frames = new LongAdder();
   private final LongAdder bytes = new LongAdder();
-  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-  private final AtomicReference<@Nullable Consumer<Throwable>> onFailure = new AtomicReference<>();
-  private volatile @Nullable StoreException stopped;
   private volatile boolean rotateWanted;
   private volatile Snapshot.@Nullable Start snapshotStart;
   private volatile long durableFrame;
 
   Committer(
+      Disk disk,
       State state,
       Log log,
       HighWater highWater,
       long identity,
       EngineOptions options,
-      Sealer sealer) {
+      Sealer sealer,
+      Failure failure) {
     this.state = state;
     this.log = log;
     this.highWater = highWater;
     this.frame = new Frame(identity);
     this.frameBytesMax = Math.min(FRAME_BYTES_MAX, log.frameBytesMax() / 2);
-    this.group = new Group(frameBytesMax);
-    this.clock = options.clock();
+    this.group = new Group(disk.buffer(frameBytesMax));
+    this.clock =
+        new EngineClock(options.clock(), state.timeMillis, options.window().toMillis() / 8);
     this.callDeadline = options.callDeadline();
     this.sealer = sealer;
+    this.failure = failure;
     this.syncsEach = options.durability() instanceof Durability.Fsync;
-    this.wallStartMillis = Math.max(clock.epochMillis(), state.timeMillis);
-    this.nanoStart = clock.nanoTime();
     this.durableFrame = state.frame;
-    state.counters.startVersions(wallStartMillis << 20);
+    state.limitMemory(options.memoryBytesMax());
     state.frame++; // from now on, the frame that is being filled
     state.idsAreSealed = false;
   }
@@ -88,38 +86,76 @@ final class Committer {
   /**
    * Runs a task and returns when what it did has reached the disk.
    *
-   * @throws StoreException if it was refused, or it is not known whether it was done
+   * @throws StoreException if it was rejected, or its outcome is unknown
    */
   void run(Task task) {
     queue.add(task);
     long deadline = 0;
     while (!task.isDone()) {
       if (leading.compareAndSet(false, true)) {
-        boolean interrupted = Thread.interrupted(); // waits until the group is through
-        try {
-          lead();
-        } finally {
-          leading.set(false);
-          if (interrupted) {
-            Thread.currentThread().interrupt();
-          }
-        }
-        wakeNext();
+        leadAndHandOver();
         continue;
       }
       long now = Clock.system().nanoTime();
       deadline = deadline == 0 ? now + callDeadline.toNanos() : deadline;
       if (now - deadline >= 0) {
-        throw StoreException.unknown(
-            Reason.TIMEOUT, "no answer from the disk within " + callDeadline, null);
+        giveUp(task, Reason.TIMEOUT, "no answer from the disk within " + callDeadline);
+        break;
       }
       LockSupport.parkNanos(this, deadline - now);
       if (Thread.interrupted()) {
-        Thread.currentThread().interrupt();
-        throw StoreException.unknown(Reason.UNAVAILABLE, "interrupted while waiting", null);
+        try {
+          giveUp(task, Reason.UNAVAILABLE, "interrupted while waiting");
+        } finally {
+          Thread.currentThread().interrupt();
+        }
+        break;
       }
     }
     task.rethrow();
+  }
+
+  /**
+   * Ends the wait for a task.
+   *
+   * @throws StoreException if it is not done by now
+   */
+  private void giveUp(Task task, Reason reason, String why) {
+    task.abandon(); // before the look whether there is a leader, which then wakes another caller
+    if (leading.compareAndSet(false, true)) {
+      leadAndHandOver();
+    }
+    if (!task.isDone()) {
+      throw StoreException.unknown(reason, why, null);
+    }
+  }
+
+  private void leadAndHandOver() {
+    boolean interrupted = false;
+    do {
+      try {
+        interrupted |= Thread.interrupted(); // waits until the group is through
+        lead();
+      } finally {
+        leading.set(false);
+      }
+    } while (!wakeNext() && leading.compareAndSet(false, true));
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Wakes a caller that waits; false if there are tasks, and nobody waits for any of them. */
+  private boolean wakeNext() {
+    boolean isEmpty = true;
+    for (Task next : queue) {
+      isEmpty = false;
+      if (!next.isAbandoned()) {
+        LockSupport.unpark(next.caller());
+        return true;
+      }
+    }
+    return isEmpty;
   }
 
   /**
@@ -150,10 +186,6 @@ final class Committer {
    */
   void sync() {
     run(new Syncing());
-    StoreException why = stopped;
-    if (why != null) {
-      throw why;
-    }
   }
 
   /** The last frame that has reached the disk. */
@@ -171,67 +203,95 @@ final class Committer {
     return bytes.sum();
   }
 
-  /** What stopped the engine; null while it runs. */
-  @Nullable StoreException stopped() {
-    return stopped;
-  }
-
-  /** Refuses all calls from now on, and returns when the last group is through. */
+  /** Rejects all calls from now on, and returns when the last group is through. */
   void close() {
-    if (stopped == null) {
-      run(new Syncing());
-      run(new Closing());
+    while (!leading.compareAndSet(false, true)) {
+      Thread.yield(); // what follows closes files under a leader
     }
-  }
-
-  private void wakeNext() {
-    Task next = queue.peek();
-    if (next != null) {
-      LockSupport.unpark(next.caller());
+    lead(); // all that came before
+    try {
+      if (!failure.hasEnded()) {
+        syncAll();
+      }
+    } catch (Throwable e) {
+      failure.stop(e);
     }
+    failure.close();
+    drain();
+    leading.set(false);
+    wakeNext();
   }
 
   private void lead() {
-    for (int round = 0; round < ROUNDS_MAX && !queue.isEmpty(); round++) {
-      begin();
-      int taken = 0;
-      for (Task task = queue.poll(); task != null; task = queue.poll()) {
-        execute(task);
-        if (++taken == TASKS_PER_FRAME_MAX) {
-          break;
+    try {
+      for (int round = 0; isAtWork(round); round++) {
+        begin();
+        int taken = 0;
+        for (Task task = queue.poll(); task != null; task = queue.poll()) {
+          execute(task);
+          if (++taken == TASKS_PER_FRAME_MAX || failure.hasEnded()) {
+            break;
+          }
         }
+        flush();
       }
-      flush();
+    } catch (Throwable e) { // memory may differ from the log: nothing is acknowledged any more
+      failure.stop(e);
+    }
+    if (failure.hasEnded()) {
+      drain();
     }
   }
 
-  private void execute(Task task) {
+  private boolean isAtWork(int round) {
+    return round < ROUNDS_MAX && !failure.hasEnded() && !queue.isEmpty();
+  }
+
+  /** Ends all calls after the engine has ended. Allocates nothing: there may be no memory. */
+  private void drain() {
+    Task broken = current;
+    if (broken != null) {
+      current = null;
+      broken.fail(failure.unknown());
+    }
+    for (int i = 0; i < ready.size(); i++) {
+      ready.get(i).fail(failure.unknown());
+    }
+    ready.clear();
+    for (Task task = queue.poll(); task != null; task = queue.poll()) {
+      task.fail(failure.notApplied());
+    }
+  }
+
+  private void execute(Task task) throws IOException {
+    current = task;
+    long before = state.changes;
     try {
-      StoreException why = stopped;
-      if (why != null) {
-        throw StoreException.notApplied(why.reason(), why.getMessage());
-      }
       while (!task.run(state, group)) {
         flush();
-        begin();
-        if (stopped != null) {
-          throw StoreException.unknown(
-              Reason.UNAVAILABLE, Objects.requireNonNull(stopped).getMessage(), stopped);
+        if (failure.hasEnded()) {
+          return; // see drain
         }
+        begin();
+        before = state.changes;
+      }
+      if (state.isChanging) {
+        throw new IllegalStateException("a change was broken off");
       }
       ready.add(task);
     } catch (RuntimeException e) {
+      if (state.changes != before) {
+        throw e;
+      }
       task.fail(e);
     }
+    current = null;
   }
 
-  private void begin() {
-    if (stopped != null) { // what is in memory may not be on the disk: let nothing go there
-      group.begin(stopped);
-      return;
-    }
-    long elapsed = clock.nanoTime() - nanoStart;
-    state.timeMillis = Math.max(state.timeMillis, wallStartMillis + elapsed / 1_000_000);
+  private void begin() throws IOException {
+    clock.tick();
+    state.wallMillis = clock.wallMillis();
+    state.timeMillis = clock.ageMillis();
     sealer.takeSealed(state.ids);
     if (rotateWanted) {
       state.ids.rotate();
@@ -244,52 +304,48 @@ final class Committer {
   }
 
   /** Has the oldest table sealed; never before the frames that its ids came with are synced. */
-  private void offerNext() {
+  private void offerNext() throws IOException {
     IdTable table = state.ids.nextWaiting();
     if (table != null && table.lastFrame() > durableFrame) {
       syncAll();
     }
-    if (stopped == null) {
-      sealer.offer(table);
-    }
+    sealer.offer(table);
   }
 
-  private @Nullable StoreException refusal() {
+  private @Nullable StoreException refusal() throws IOException {
     if (!log.hasRoom(frameBytesMax)) {
       return log.noRoom();
     }
     while (!state.ids.hasRoom()) {
-      StoreException failure = sealer.awaitSealed();
+      StoreException full = sealer.awaitSealed();
       sealer.takeSealed(state.ids);
       state.ids.advance(state.timeMillis);
       offerNext();
-      if (failure != null && !state.ids.hasRoom()) {
-        return failure;
+      if (full != null && !state.ids.hasRoom()) {
+        return full;
       }
     }
     return null;
   }
 
-  private void flush() {
+  private void flush() throws IOException {
     if (!group.isEmpty()) {
-      try {
-        ByteBuffer out = group.end(frame, state, state.commands);
-        int length = out.remaining();
-        log.append(out, state.frame, syncsEach);
-        state.commands += group.commands();
-        state.frame++;
-        if (syncsEach) {
-          acknowledged();
-        }
-        frames.increment();
-        bytes.add(length);
-      } catch (IOException | RuntimeException e) {
-        stop(e);
-        return;
+      ByteBuffer out = group.end(frame, state, state.commands);
+      int length = out.remaining();
+      log.append(out, state.frame, syncsEach);
+      state.commands += group.commands();
+      state.frame++;
+      if (syncsEach) {
+        acknowledged();
       }
+      frames.increment();
+      bytes.add(length);
     }
-    for (Task task : ready) {
-      task.succeed();
+    if (failure.hasEnded()) {
+      return; // see drain
+    }
+    for (int i = 0; i < ready.size(); i++) {
+      ready.get(i).succeed();
     }
     ready.clear();
     group.begin(null);
@@ -302,54 +358,11 @@ final class Committer {
     durableFrame = last;
   }
 
-  private void syncAll() {
-    try {
-      log.sync();
-      if (durableFrame != state.frame - 1) {
-        acknowledged();
-      }
-    } catch (IOException | RuntimeException e) {
-      stop(e);
+  private void syncAll() throws IOException {
+    log.sync();
+    if (durableFrame != state.frame - 1) {
+      acknowledged();
     }
-  }
-
-  /** Stops the engine on a failure; see {@link Engine#stop}. */
-  void stop(Throwable cause) {
-    if (failure.compareAndSet(null, cause)) {
-      stopped =
-          StoreException.unknown(
-              Reason.UNAVAILABLE, "the engine stopped and must be opened again: " + cause, cause);
-      Consumer<Throwable> listener = onFailure.getAndSet(null);
-      if (listener != null) {
-        listener.accept(cause);
-      }
-    }
-  }
-
-  Optional<Throwable> failure() {
-    return Optional.ofNullable(failure.get());
-  }
-
-  void onFailure(Consumer<Throwable> listener) {
-    onFailure.set(listener);
-    Throwable cause = failure.get();
-    if (cause != null && onFailure.compareAndSet(listener, null)) {
-      listener.accept(cause);
-    }
-  }
-
-  private void stop(Exception e) {
-    StoreException why =
-        StoreException.unknown(
-            Reason.UNAVAILABLE,
-            "the engine stopped after an error of the disk, and must be opened again: " + e,
-            e);
-    stopped = why;
-    for (Task task : ready) {
-      task.fail(why);
-    }
-    ready.clear();
-    group.begin(why);
   }
 
   /** A task that only makes a frame begin. */
@@ -363,22 +376,11 @@ final class Committer {
   /** Brings to the disk what was answered before it was there. */
   private final class Syncing extends Task {
     @Override
-    boolean run(State state, Group group) {
+    boolean run(State state, Group group) throws IOException {
       if (!group.isEmpty()) {
         return false; // first what is in this frame
       }
-      if (stopped == null) {
-        syncAll();
-      }
-      return true;
-    }
-  }
-
-  /** The last task. */
-  private final class Closing extends Task {
-    @Override
-    boolean run(State state, Group group) {
-      stopped = StoreException.notApplied(Reason.UNAVAILABLE, "the engine is closed");
+      syncAll();
       return true;
     }
   }

@@ -6,14 +6,16 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Each counter has an ordinal: 0 for the first that was ever named, and so on. Names and values
- * lie in pages by ordinal, so that a page never moves. Names are found by hash, through an
- * open-addressing index in many parts which grow one at a time and not all at once; a slot holds
- * the hash in its upper half and the ordinal, plus one, in its lower half. A sorted map of names
- * serves listings. A counter that was removed keeps its name and ordinal: request ids refer to it.
+ * Each counter has an ordinal, the lowest that is free. Names and values lie in pages by ordinal,
+ * so that a page never moves. Names are found through an index; a sorted map of names serves
+ * listings.
+ *
+ * A counter that was removed keeps its name and ordinal as a tombstone while request ids refer to
+ * them: see Tombstones. Then both are free for another counter.
  *
  * An ordinal may hold a text in place of a number: what clients keep beside their counters. These
  * are few, and lie in a map.
@@ -24,68 +26,32 @@ import org.jspecify.annotations.Nullable;
 
 /** Names and values of all counters. Not thread-safe. */
 final class CounterTable {
-  private static final int PARTS = 64;
-  private static final int PART_SLOTS_FIRST = 64;
-  private static final int PAGE_BITS = 12;
-  private static final int PAGE = 1 << PAGE_BITS;
+  private static final int PAGE = CounterTablePage.SIZE;
+  private static final int PAGE_BITS = Integer.numberOfTrailingZeros(PAGE);
 
-  /** Longest name, in bytes, that is found by its bytes. */
-  private static final int SHORT_NAME_MAX = 127;
+  /** Heap of a counter besides its name, in bytes, measured: see docs/reference/benchmarks-sizes. */
+  static final int COUNTER_BYTES = 192;
 
-  private static final int BYTES_FIRST = 1 << 10; // more than the longest name
+  /** Heap of each char of a name: in the string, and once more in the page. */
+  private static final int CHAR_BYTES = 3;
 
-  /** Of the state of an ordinal: there is a number, or a text. */
-  private static final byte WRITTEN = 1;
+  /** Heap of a text besides its content, in bytes. */
+  private static final int TEXT_BYTES = 96;
 
-  /** It expires. */
-  private static final byte EXPIRES = 2;
-
-  /** It holds a text. */
-  private static final byte TEXT = 4;
-
-  /** Its value is to go into the frame that is being filled. */
-  private static final byte DIRTY = 8;
-
-  /** Somebody looked at versions of its page. */
-  private static final byte VERSIONED = 16;
-
-  private final long[][] index = new long[PARTS][PART_SLOTS_FIRST];
-  private final int[] used = new int[PARTS];
-  private Page[] pages = {};
+  private final NameIndex index;
+  private CounterTablePage[] pages = {};
   private final Map<Integer, byte[]> texts = new HashMap<>();
   private long lastVersion;
   private final TreeMap<String, Integer> sorted = new TreeMap<>(Key.ORDER);
   private int size;
+  private int named;
+  private int[] free = new int[16]; // ordinals below size without a name
+  private int freeCount;
+  private long memoryBytes;
+  private long nextExpiryMillis = Long.MAX_VALUE; // no counter expires before
 
-  /** What lies by ordinal. */
-  private static final class Page {
-    private final @Nullable String[] names = new String[PAGE];
-    private final long[] values = new long[PAGE];
-    private final byte[] states = new byte[PAGE];
-    private long @Nullable [] expiries; // come with the first
-    private long @Nullable [] versions;
-
-    // Names in ASCII once more, behind one another and each behind its length, so that looking for
-    // one touches little memory. At 0 there is none.
-    private byte[] bytes = new byte[BYTES_FIRST];
-    private int bytesEnd = 1;
-    private final int[] places = new int[PAGE];
-
-    void name(int index, String name) {
-      names[index] = name;
-      int length = name.length();
-      if (length > SHORT_NAME_MAX || !name.chars().allMatch(each -> each >= ' ' && each < 0x7f)) {
-        return;
-      }
-      if (bytesEnd + 1 + length > bytes.length) {
-        bytes = Arrays.copyOf(bytes, 2 * bytes.length);
-      }
-      places[index] = bytesEnd;
-      bytes[bytesEnd++] = (byte) length;
-      for (int i = 0; i < length; i++) {
-        bytes[bytesEnd++] = (byte) name.charAt(i);
-      }
-    }
+  CounterTable(Secret secret) {
+    this.index = new NameIndex(secret);
   }
 
   /** What an ordinal held when it was looked at. */
@@ -95,9 +61,11 @@ final class CounterTable {
     final long value;
     final byte @Nullable [] text; // null for a number
     final long expiresAt;
+    final boolean hasIds;
 
-    private Content(CounterTable table, int ordinal, String name) {
+    private Content(CounterTable table, int ordinal, String name, boolean hasIds) {
       this.name = name;
+      this.hasIds = hasIds;
       this.isWritten = table.isWritten(ordinal);
       this.value = table.value(ordinal);
       this.text = table.text(ordinal);
@@ -105,108 +73,153 @@ final class CounterTable {
     }
   }
 
-  /** Counters that have an ordinal; all ordinals are below it. */
+  /** All ordinals are below it. */
   int size() {
     return size;
   }
 
+  /** Ordinals that have a name: counters and tombstones. */
+  int named() {
+    return named;
+  }
+
+  /** Returns about how much heap counters, texts and tombstones take, in bytes. */
+  long memoryBytes() {
+    return memoryBytes;
+  }
+
+  /** Returns how much heap a new counter takes, in bytes. */
+  static long memoryBytes(String name) {
+    return COUNTER_BYTES + (long) CHAR_BYTES * name.length();
+  }
+
+  /** Returns how much heap a text takes in a counter's place, in bytes. */
+  static long memoryBytes(byte[] text) {
+    return TEXT_BYTES + text.length;
+  }
+
   /** The ordinal of a name; -1 if it has none. */
   int find(String name) {
-    int hash = spread(name.hashCode());
-    long[] part = index[hash & (PARTS - 1)];
-    int mask = part.length - 1;
-    for (int at = (hash >>> 6) & mask; ; at = (at + 1) & mask) {
-      long slot = part[at];
-      if (slot == 0) {
-        return -1;
-      }
-      int ordinal = (int) slot - 1;
-      if ((int) (slot >>> 32) == hash && name.equals(name(ordinal))) {
-        return ordinal;
-      }
-    }
+    return index.find(name, this);
   }
 
   /** The same, of a short name in ASCII without control characters; -1 for any other name too. */
   int find(byte[] name, int from, int length) {
-    if (length < 1 || length > SHORT_NAME_MAX) {
+    if (length < 1 || length > CounterTablePage.SHORT_NAME_MAX) {
       return -1;
     }
-    int hash = 0;
     for (int i = from; i < from + length; i++) {
       if (name[i] < ' ') { // above 0x7f it is negative
         return -1;
       }
-      hash = 31 * hash + name[i]; // as String has it
     }
-    hash = spread(hash);
-    long[] part = index[hash & (PARTS - 1)];
-    int mask = part.length - 1;
-    for (int at = (hash >>> 6) & mask; ; at = (at + 1) & mask) {
-      long slot = part[at];
-      if (slot == 0) {
-        return -1;
-      }
-      int ordinal = (int) slot - 1;
-      if ((int) (slot >>> 32) == hash && isName(ordinal, name, from, length)) {
-        return ordinal;
-      }
-    }
+    return index.find(name, from, length, this);
   }
 
-  private boolean isName(int ordinal, byte[] name, int from, int length) {
-    Page page = page(ordinal);
-    int at = page.places[ordinal & (PAGE - 1)];
-    byte[] known = page.bytes;
-    return known[at] == length
-        && Arrays.equals(known, at + 1, at + 1 + length, name, from, from + length);
+  /** Whether an ordinal has this short name. */
+  boolean isName(int ordinal, byte[] name, int from, int length) {
+    return page(ordinal).isName(ordinal & (PAGE - 1), name, from, length);
   }
 
-  /** Gives a new name the next ordinal. */
+  /** Gives a new name an ordinal. */
   int add(String name) {
-    int ordinal = size;
+    int ordinal = freeCount > 0 ? free[freeCount - 1] : size;
     define(ordinal, name);
+    if (freeCount > 0) {
+      freeCount--; // after all that may fail
+    }
     return ordinal;
   }
 
-  /** Gives a name an ordinal, which may be known already. */
-  void define(int ordinal, String name) {
-    if (ordinal < size && name(ordinal) != null) {
+  /**
+   * Gives an ordinal a name, as a record of the log says. The state may come from a later moment: it
+   * may know another name of the ordinal, or another ordinal of the name. Both were made free later,
+   * by records that follow.
+   */
+  void redefine(int ordinal, String name) {
+    if (ordinal < size && name.equals(name(ordinal))) {
       return;
     }
-    while (pages.length << PAGE_BITS <= ordinal) {
-      pages = Arrays.copyOf(pages, pages.length + 1);
-      pages[pages.length - 1] = new Page();
+    if (ordinal < size && name(ordinal) != null) {
+      forget(ordinal);
     }
-    size = Math.max(size, ordinal + 1);
-    page(ordinal).name(ordinal & (PAGE - 1), name);
-    int hash = spread(name.hashCode());
-    int part = hash & (PARTS - 1);
-    // Parts fill alike; different loads keep them from growing at the same moment.
-    if (used[part] * 128L > index[part].length * (64L + part / 2)) {
-      grow(part);
+    int other = find(name);
+    if (other >= 0) {
+      forget(other);
     }
-    put(index[part], (long) hash << 32 | (ordinal + 1));
-    used[part]++;
+    define(ordinal, name);
   }
 
-  private Page page(int ordinal) {
+  private void define(int ordinal, String name) {
+    reach(ordinal);
+    page(ordinal).name(ordinal & (PAGE - 1), name);
+    index.put(name, ordinal);
+    named++;
+    memoryBytes += memoryBytes(name);
+  }
+
+  /** Forgets a counter wholly, so that its ordinal and its name are free for others. */
+  void free(int ordinal) {
+    if (freeCount == free.length) {
+      free = Arrays.copyOf(free, 2 * free.length);
+    }
+    forget(ordinal);
+    free[freeCount++] = ordinal;
+  }
+
+  void forget(int ordinal) {
+    String name = name(ordinal);
+    remove(ordinal);
+    CounterTablePage page = page(ordinal);
+    page.states[ordinal & (PAGE - 1)] &= CounterTablePage.VERSIONED;
+    if (name != null) {
+      index.remove(name, ordinal);
+      page.forget(ordinal & (PAGE - 1));
+      named--;
+      memoryBytes -= memoryBytes(name);
+    }
+  }
+
+  /** Finds the ordinals that are free, when a state was read; those that are kept back are not. */
+  void findFree(IntPredicate isKeptBack) {
+    freeCount = 0;
+    for (int ordinal = size - 1; ordinal >= 0; ordinal--) {
+      if (name(ordinal) == null && !isKeptBack.test(ordinal)) {
+        if (freeCount == free.length) {
+          free = Arrays.copyOf(free, 2 * free.length);
+        }
+        free[freeCount++] = ordinal;
+      }
+    }
+  }
+
+  /** Makes sure that there is a place for an ordinal, named or not. */
+  void reach(int ordinal) {
+    while (pages.length << PAGE_BITS <= ordinal) {
+      CounterTablePage page = new CounterTablePage();
+      pages = Arrays.copyOf(pages, pages.length + 1);
+      pages[pages.length - 1] = page;
+    }
+    size = Math.max(size, ordinal + 1);
+  }
+
+  private CounterTablePage page(int ordinal) {
     return pages[ordinal >>> PAGE_BITS];
   }
 
-  private byte state(int ordinal) {
+  private short state(int ordinal) {
     return page(ordinal).states[ordinal & (PAGE - 1)];
   }
 
-  private void mark(int ordinal, byte bits) {
+  private void mark(int ordinal, short bits) {
     page(ordinal).states[ordinal & (PAGE - 1)] |= bits;
   }
 
-  private void unmark(int ordinal, byte bits) {
-    page(ordinal).states[ordinal & (PAGE - 1)] &= (byte) ~bits;
+  private void unmark(int ordinal, int bits) {
+    page(ordinal).states[ordinal & (PAGE - 1)] &= (short) ~bits;
   }
 
-  /** The name of an ordinal; null in a gap that a snapshot left and the log will fill. */
+  /** The name of an ordinal; null if it is free. */
   @Nullable String name(int ordinal) {
     return page(ordinal).names[ordinal & (PAGE - 1)];
   }
@@ -218,16 +231,15 @@ final class CounterTable {
 
   /** Whether the counter was ever added to; one that was not may have a sealed request. */
   boolean isWritten(int ordinal) {
-    return (state(ordinal) & WRITTEN) != 0;
+    return (state(ordinal) & CounterTablePage.WRITTEN) != 0;
   }
 
   void set(int ordinal, long value) {
-    Page page = page(ordinal);
+    CounterTablePage page = page(ordinal);
     page.values[ordinal & (PAGE - 1)] = value;
-    byte state = page.states[ordinal & (PAGE - 1)];
-    if ((state & (WRITTEN | TEXT | VERSIONED)) != WRITTEN) { // nearly never
-      texts.remove(ordinal);
-      unmark(ordinal, TEXT);
+    short state = page.states[ordinal & (PAGE - 1)];
+    if ((state & (CounterTablePage.WRITTEN | CounterTablePage.TEXT | CounterTablePage.VERSIONED)) != CounterTablePage.WRITTEN) { // nearly never
+      dropText(ordinal);
       wrote(ordinal);
     }
   }
@@ -235,8 +247,19 @@ final class CounterTable {
   private void wrote(int ordinal) {
     changed(ordinal);
     if (!isWritten(ordinal)) {
-      mark(ordinal, WRITTEN);
-      sorted.put(Objects.requireNonNull(name(ordinal)), ordinal);
+      mark(ordinal, CounterTablePage.WRITTEN);
+      String name = name(ordinal);
+      if (name != null) { // else it is made free by a record that follows
+        sorted.put(name, ordinal);
+      }
+    }
+  }
+
+  private void dropText(int ordinal) {
+    if ((state(ordinal) & CounterTablePage.TEXT) != 0) {
+      byte[] gone = texts.remove(ordinal);
+      memoryBytes -= gone == null ? 0 : memoryBytes(gone);
+      unmark(ordinal, CounterTablePage.TEXT);
     }
   }
 
@@ -249,15 +272,17 @@ final class CounterTable {
 
   /** Has an ordinal hold a text and no number. */
   void setText(int ordinal, byte[] text) {
+    dropText(ordinal);
     page(ordinal).values[ordinal & (PAGE - 1)] = 0;
     texts.put(ordinal, text);
-    mark(ordinal, TEXT);
+    memoryBytes += memoryBytes(text);
+    mark(ordinal, CounterTablePage.TEXT);
     wrote(ordinal);
   }
 
   /** The text; null if there is none, as usual. */
   byte @Nullable [] text(int ordinal) {
-    return (state(ordinal) & TEXT) == 0 ? null : texts.get(ordinal);
+    return (state(ordinal) & CounterTablePage.TEXT) == 0 ? null : texts.get(ordinal);
   }
 
   /** Whether any ordinal holds a text. */
@@ -272,23 +297,25 @@ final class CounterTable {
 
   /** A number that is another one after every change. */
   long version(int ordinal) {
-    Page page = page(ordinal);
+    CounterTablePage page = page(ordinal);
     long[] versions = page.versions;
     if (versions == null) {
       versions = new long[PAGE];
       Arrays.fill(versions, ++lastVersion);
       page.versions = versions;
       for (int i = 0; i < PAGE; i++) {
-        page.states[i] |= VERSIONED;
+        page.states[i] |= CounterTablePage.VERSIONED;
       }
     }
     return versions[ordinal & (PAGE - 1)];
   }
 
-  /** What an ordinal holds; null in a gap that a salvage left. */
-  @Nullable Content content(int ordinal) {
+  /** What an ordinal holds; null if it is free. */
+  @Nullable Content content(int ordinal, RequestIds ids) {
     String name = name(ordinal);
-    return name == null ? null : new Content(this, ordinal, name);
+    return name == null
+        ? null
+        : new Content(this, ordinal, name, ids.isLive(epochOfIds(ordinal)));
   }
 
   /** When the counter stops to exist, in milliseconds since 1970; 0 for never. */
@@ -299,14 +326,14 @@ final class CounterTable {
 
   /** Whether the counter was written, and has not expired. */
   boolean isAlive(int ordinal, long nowMillis) {
-    byte state = state(ordinal);
-    return (state & (WRITTEN | EXPIRES)) == WRITTEN // nearly always
-        || ((state & WRITTEN) != 0 && expiresAt(ordinal) > nowMillis);
+    short state = state(ordinal);
+    return (state & (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES)) == CounterTablePage.WRITTEN // nearly always
+        || ((state & CounterTablePage.WRITTEN) != 0 && expiresAt(ordinal) > nowMillis);
   }
 
   /** Sets when the counter stops to exist; 0 for never. */
   void expire(int ordinal, long atMillis) {
-    Page page = page(ordinal);
+    CounterTablePage page = page(ordinal);
     long[] expiries = page.expiries;
     if (expiries == null) {
       if (atMillis == 0) {
@@ -314,22 +341,97 @@ final class CounterTable {
       }
       expiries = new long[PAGE];
       page.expiries = expiries;
+      memoryBytes += (long) PAGE * Long.BYTES;
     }
     expiries[ordinal & (PAGE - 1)] = atMillis;
     if (atMillis == 0) {
-      unmark(ordinal, EXPIRES);
+      unmark(ordinal, CounterTablePage.EXPIRES);
     } else {
-      mark(ordinal, EXPIRES);
+      mark(ordinal, CounterTablePage.EXPIRES);
+      page.nextExpiryMillis = Math.min(page.nextExpiryMillis, atMillis);
+      nextExpiryMillis = Math.min(nextExpiryMillis, atMillis);
     }
+  }
+
+  /** Whether a counter may have expired that is still there. */
+  boolean hasExpired(long nowMillis) {
+    return nextExpiryMillis <= nowMillis;
+  }
+
+  /**
+   * Finds counters that have expired and are still there.
+   *
+   * @param found takes their ordinals, which the caller removes
+   * @param max at most so many
+   * @return how many were found
+   */
+  int findExpired(long nowMillis, int[] found, int max) {
+    int count = 0;
+    long next = Long.MAX_VALUE;
+    for (int number = 0; number < pages.length; number++) {
+      CounterTablePage page = pages[number];
+      if (page.nextExpiryMillis <= nowMillis) {
+        count = page.findExpired(number << PAGE_BITS, nowMillis, found, count, max);
+      }
+      next = Math.min(next, page.nextExpiryMillis);
+      if (count >= max) {
+        return count; // there may be more
+      }
+    }
+    nextExpiryMillis = next;
+    return count;
+  }
+
+  /** Counters that have expired and are still there. */
+  int expiredSize(long nowMillis) {
+    int count = 0;
+    for (CounterTablePage page : pages) {
+      long[] expiries = page.expiries;
+      for (int i = 0; expiries != null && page.nextExpiryMillis <= nowMillis && i < PAGE; i++) {
+        boolean expires = (page.states[i] & (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES)) == (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES);
+        count += expires && expiries[i] <= nowMillis ? 1 : 0;
+      }
+    }
+    return count;
+  }
+
+  /** Notes that a counter has a request id in the generation with this epoch, 1 to 255. */
+  void markIds(int ordinal, int epoch) {
+    reach(ordinal);
+    short[] states = page(ordinal).states;
+    int at = ordinal & (PAGE - 1);
+    if ((states[at] >>> CounterTablePage.EPOCH_SHIFT & CounterTablePage.FLAGS) != epoch) {
+      states[at] = (short) (states[at] & CounterTablePage.FLAGS | epoch << CounterTablePage.EPOCH_SHIFT);
+    }
+  }
+
+  /** Returns the epoch of the generation that has its newest request id; 0 if it never had one. */
+  int epochOfIds(int ordinal) {
+    return state(ordinal) >>> CounterTablePage.EPOCH_SHIFT & CounterTablePage.FLAGS;
+  }
+
+  /** Marks a counter as one that waits in {@link Tombstones}; whether it did not before. */
+  boolean markTombstone(int ordinal) {
+    boolean isNew = (state(ordinal) & CounterTablePage.TOMBSTONE) == 0;
+    mark(ordinal, CounterTablePage.TOMBSTONE);
+    return isNew;
+  }
+
+  /** Ends that. */
+  void unmarkTombstone(int ordinal) {
+    unmark(ordinal, CounterTablePage.TOMBSTONE);
   }
 
   /** Makes the counter as one that was never written; its name keeps the ordinal. */
   void remove(int ordinal) {
     if (isWritten(ordinal)) {
       page(ordinal).values[ordinal & (PAGE - 1)] = 0;
-      unmark(ordinal, (byte) (WRITTEN | TEXT));
-      sorted.remove(Objects.requireNonNull(name(ordinal)));
-      texts.remove(ordinal);
+      dropText(ordinal);
+      unmark(ordinal, CounterTablePage.WRITTEN);
+      String name = name(ordinal);
+      if (name != null) {
+        sorted.remove(name, ordinal);
+      }
       changed(ordinal);
     }
     expire(ordinal, 0);
@@ -337,15 +439,15 @@ final class CounterTable {
 
   /** Marks an ordinal as one whose value goes into the frame; whether it was not marked before. */
   boolean markDirty(int ordinal) {
-    byte[] states = page(ordinal).states;
-    byte state = states[ordinal & (PAGE - 1)];
-    states[ordinal & (PAGE - 1)] = (byte) (state | DIRTY);
-    return (state & DIRTY) == 0;
+    short[] states = page(ordinal).states;
+    short state = states[ordinal & (PAGE - 1)];
+    states[ordinal & (PAGE - 1)] = (short) (state | CounterTablePage.DIRTY);
+    return (state & CounterTablePage.DIRTY) == 0;
   }
 
   /** Ends that. */
   void unmarkDirty(int ordinal) {
-    unmark(ordinal, DIRTY);
+    unmark(ordinal, CounterTablePage.DIRTY);
   }
 
   /** Counters that were written, by name, from the first name that is not before {@code from}. */
@@ -356,29 +458,5 @@ final class CounterTable {
   /** Counters that were written. */
   int writtenSize() {
     return sorted.size();
-  }
-
-  private void grow(int part) {
-    long[] bigger = new long[index[part].length * 2];
-    for (long slot : index[part]) {
-      if (slot != 0) {
-        put(bigger, slot);
-      }
-    }
-    index[part] = bigger;
-  }
-
-  private static void put(long[] part, long slot) {
-    int mask = part.length - 1;
-    int at = ((int) (slot >>> 32) >>> 6) & mask;
-    while (part[at] != 0) {
-      at = (at + 1) & mask;
-    }
-    part[at] = slot;
-  }
-
-  private static int spread(int hash) {
-    int mixed = hash * 0x9E3779B9;
-    return mixed ^ (mixed >>> 15);
   }
 }

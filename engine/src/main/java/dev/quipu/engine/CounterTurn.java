@@ -66,13 +66,21 @@ public final class CounterTurn {
     return name.indexOf(MEMBER) >= 0 || name.indexOf(RANKED_MEMBER) >= 0;
   }
 
-  /** The engine's time, in milliseconds since 1970; never goes back. */
+  /** Returns the wall time, in milliseconds since 1970, by which counters expire. */
   public long nowMillis() {
-    return state.timeMillis;
+    return state.wallMillis;
+  }
+
+  /**
+   * Returns how many changes there were since the engine was opened. What throws after a change of
+   * its own stops the engine, so that the change is never in the log: see {@link Operation#on}.
+   */
+  public long changeCount() {
+    return state.changes;
   }
 
   private boolean isAlive(int ordinal) {
-    return ordinal >= 0 && state.counters.isAlive(ordinal, state.timeMillis);
+    return ordinal >= 0 && state.counters.isAlive(ordinal, state.wallMillis);
   }
 
   /** The value; empty if it was never written, was removed, has expired, or holds a text. */
@@ -104,9 +112,14 @@ public final class CounterTurn {
    * @param text not to be changed from now on; counts for {@link #bytesMax} as a name does
    */
   public void setText(String counter, byte[] text) {
-    int ordinal = writable(state.counters.find(counter), counter);
+    int known = state.counters.find(counter);
+    byte[] before = known < 0 ? null : state.counters.text(known);
+    state.requireMemory(
+        CounterTable.memoryBytes(text) - (before == null ? 0 : CounterTable.memoryBytes(before)));
+    int ordinal = writable(known, counter);
     state.counters.setText(ordinal, text);
     group.text(ordinal, text);
+    state.endChange();
   }
 
   /** A number that is another one after every change, and after every start; 0 for no counter. */
@@ -153,9 +166,11 @@ public final class CounterTurn {
       return false;
     }
     group.requireWritable();
+    state.beginChange();
     changedAt(place);
     state.counters.set(place, after);
     remember(place, high, low, delta, after, 0);
+    state.endChange();
     return true;
   }
 
@@ -171,9 +186,11 @@ public final class CounterTurn {
       return false;
     }
     group.requireWritable();
+    state.beginChange();
     changedAt(place);
     state.counters.set(place, after);
     group.plain(state.counters, place);
+    state.endChange();
     return true;
   }
 
@@ -190,9 +207,11 @@ public final class CounterTurn {
     return isAlive(ordinal) ? state.counters.expiresAt(ordinal) : 0;
   }
 
-  /** Counters that there are; some that have expired lately among them. */
+  /** Returns how many counters there are, texts and members included. */
   public int size() {
-    return state.counters.writtenSize();
+    CounterTable counters = state.counters;
+    return counters.writtenSize()
+        - (counters.hasExpired(state.wallMillis) ? counters.expiredSize(state.wallMillis) : 0);
   }
 
   /**
@@ -214,7 +233,7 @@ public final class CounterTurn {
     return names;
   }
 
-  /** Counters that were ever named; all their places are below it, and never change. */
+  /** All places are below it; a counter keeps its place as long as it exists. */
   public int places() {
     return state.counters.size();
   }
@@ -232,11 +251,13 @@ public final class CounterTurn {
     int ordinal = writable(state.counters.find(counter), counter);
     state.counters.set(ordinal, value);
     remember(ordinal, id.high(), id.low(), value, value, 0);
+    state.endChange();
   }
 
   /** Keeps what an add under an id did, in memory and in the log. */
   private void remember(int ordinal, long high, long low, long delta, long after, int mark) {
     long meta = IdTable.meta(ordinal, IdTable.APPLIED, mark);
+    state.counters.markIds(ordinal, state.ids.epoch());
     state.ids.add(high, low, meta, delta, after, state.timeMillis, state.frame);
     group.once(ordinal, high, low, delta, after, mark);
   }
@@ -296,21 +317,31 @@ public final class CounterTurn {
     } else {
       remember(ordinal, id.high(), id.low(), add.delta(), after, add.boundsMark());
     }
+    state.endChange();
     return new AddResult.Applied(add.delta(), OptionalLong.of(after));
   }
 
-  /** The ordinal of a counter that is about to be written; what has expired is forgotten first. */
+  /**
+   * Begins a change of a counter, which gets an ordinal if it has none; what has expired is removed
+   * first.
+   */
   private int writable(int known, String counter) {
     group.requireWritable();
-    changed(counter);
-    int ordinal = known;
-    if (ordinal < 0) {
-      ordinal = state.counters.add(counter);
-      group.name(ordinal, counter);
-    } else if (state.counters.expiresAt(ordinal) != 0 && !isAlive(ordinal)) {
-      expire(ordinal, 0);
+    if (known < 0) {
+      state.requireMemory(CounterTable.memoryBytes(counter));
     }
-    return ordinal;
+    state.beginChange();
+    changed(counter);
+    if (known < 0) {
+      int ordinal = state.counters.add(counter);
+      group.name(ordinal, counter);
+      return ordinal;
+    }
+    if (state.counters.isWritten(known) && !isAlive(known)) {
+      state.counters.remove(known);
+      group.gone(known);
+    }
+    return known;
   }
 
   private void changed(String counter) {
@@ -328,7 +359,14 @@ public final class CounterTurn {
    * @return how many were, to be compared to what {@link #changes} tells later
    */
   public long watch(String counter) {
-    long[] watched = state.watched.computeIfAbsent(counter, any -> new long[2]);
+    long[] watched = state.watched.get(counter);
+    if (watched == null) {
+      long bytes = State.WATCH_BYTES + 2L * counter.length();
+      state.requireMemory(bytes);
+      watched = new long[2];
+      state.watched.put(counter, watched);
+      state.watchBytes += bytes;
+    }
     watched[0]++;
     return watched[1];
   }
@@ -344,6 +382,7 @@ public final class CounterTurn {
     long[] watched = state.watched.get(counter);
     if (watched != null && --watched[0] == 0) {
       state.watched.remove(counter);
+      state.watchBytes -= State.WATCH_BYTES + 2L * counter.length();
     }
   }
 
@@ -359,6 +398,7 @@ public final class CounterTurn {
     int ordinal = writable(state.counters.find(counter), counter);
     state.counters.set(ordinal, value);
     group.plain(state.counters, ordinal);
+    state.endChange();
   }
 
   /**
@@ -373,8 +413,10 @@ public final class CounterTurn {
       return false;
     }
     group.requireWritable();
+    state.beginChange();
     changed(counter);
     expire(ordinal, atMillis);
+    state.endChange();
     return true;
   }
 
@@ -389,10 +431,12 @@ public final class CounterTurn {
       return false;
     }
     group.requireWritable();
+    state.beginChange();
     changed(counter);
-    expire(ordinal, 0);
     state.counters.remove(ordinal);
-    group.plain(state.counters, ordinal);
+    group.gone(ordinal);
+    state.tombstones.add(ordinal);
+    state.endChange();
     return true;
   }
 
@@ -415,8 +459,13 @@ public final class CounterTurn {
     }
     int ordinal = writable(state.counters.find(counter), counter);
     long meta = IdTable.meta(ordinal, IdTable.SEALED, 0);
+    state.counters.markIds(ordinal, state.ids.epoch());
     state.ids.add(id.high(), id.low(), meta, 0, 0, state.timeMillis, state.frame);
     group.seal(ordinal, id.high(), id.low());
+    if (!state.counters.isWritten(ordinal)) {
+      state.tombstones.add(ordinal);
+    }
+    state.endChange();
     return new RequestOutcome.Sealed();
   }
 }

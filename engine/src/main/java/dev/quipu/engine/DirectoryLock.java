@@ -3,6 +3,7 @@ package dev.quipu.engine;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -12,22 +13,61 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps a data directory to one process. Freed by the system when the process ends. */
-final class DirectoryLock implements AutoCloseable {
+/**
+ * Keeps a data directory to one engine. Freed by the system when the process ends.
+ *
+ * <p>A POSIX lock belongs to the process, and the process gives it up when it closes any descriptor
+ * of the file. So this process never opens the file of a lock that it holds: it knows by itself
+ * which those are.
+ */
+final class DirectoryLock implements Closeable {
+  private static final Set<Object> HELD = ConcurrentHashMap.newKeySet();
+
+  /** Opened by mistake, and never to be closed: see above. */
+  private static final ConcurrentLinkedQueue<FileChannel> LEFT_OPEN = new ConcurrentLinkedQueue<>();
+
+  private final Object key;
   private final FileChannel file;
 
-  private DirectoryLock(FileChannel file) {
+  private DirectoryLock(Object key, FileChannel file) {
+    this.key = key;
     this.file = file;
   }
 
   /**
    * Locks a directory.
    *
-   * @throws StoreException if somebody else has
+   * @throws StoreException if another engine, in this process or elsewhere, has locked it
    */
   static DirectoryLock lock(Path directory) throws IOException {
+    Object key = key(directory);
+    if (!HELD.add(key)) {
+      throw inUse(directory, Long.toString(ProcessHandle.current().pid()));
+    }
+    FileChannel file = null;
+    try {
+      file = take(directory);
+      return new DirectoryLock(key, file);
+    } finally {
+      if (file == null) {
+        HELD.remove(key);
+      }
+    }
+  }
+
+  /** What is the same for all paths that lead to a directory. */
+  private static Object key(Path directory) throws IOException {
+    Object key = Files.readAttributes(directory, BasicFileAttributes.class).fileKey();
+    return key == null ? directory.toRealPath() : key;
+  }
+
+  private static FileChannel take(Path directory) throws IOException {
     Path path = directory.resolve("lock");
     FileChannel file =
         FileChannel.open(
@@ -36,28 +76,46 @@ final class DirectoryLock implements AutoCloseable {
     if (lock == null) {
       String owner = Files.readString(path).strip();
       file.close();
-      throw new StoreException(
-          Outcome.NOT_APPLIED,
-          Reason.DENIED,
-          "the data directory %s is in use by process %s".formatted(directory, owner),
-          null);
+      throw inUse(directory, owner);
     }
-    file.truncate(0);
-    String process = ProcessHandle.current().pid() + "\n";
-    file.write(ByteBuffer.wrap(process.getBytes(StandardCharsets.UTF_8)), 0);
-    return new DirectoryLock(file);
+    try {
+      file.truncate(0);
+      String process = ProcessHandle.current().pid() + "\n";
+      file.write(ByteBuffer.wrap(process.getBytes(StandardCharsets.UTF_8)), 0);
+      return file;
+    } catch (IOException e) { // a full disk, say
+      file.close();
+      throw e;
+    }
   }
 
   private static @Nullable FileLock tryLock(FileChannel file) throws IOException {
     try {
       return file.tryLock();
-    } catch (OverlappingFileLockException e) { // locked by this very process
-      return null;
+    } catch (OverlappingFileLockException e) { // held by this class in another class loader
+      LEFT_OPEN.add(file);
+      throw new StoreException(
+          Outcome.NOT_APPLIED,
+          Reason.DENIED,
+          "the data directory is in use by another copy of this library in this process",
+          e);
     }
+  }
+
+  private static StoreException inUse(Path directory, String process) {
+    return new StoreException(
+        Outcome.NOT_APPLIED,
+        Reason.DENIED,
+        "the data directory %s is in use by process %s".formatted(directory, process),
+        null);
   }
 
   @Override
   public void close() throws IOException {
-    file.close();
+    try {
+      file.close();
+    } finally {
+      HELD.remove(key);
+    }
   }
 }

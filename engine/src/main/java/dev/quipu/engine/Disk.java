@@ -1,74 +1,78 @@
 package dev.quipu.engine;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedByInterruptException;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.util.Objects;
+import java.util.List;
 
-/** Every change that the engine makes to a disk. Tests put one in its place that fails. */
-class Disk {
-  private static final int ZEROS = 1 << 20;
+/**
+ * The file system, as far as the engine uses it: {@link FileDisk} in production, a simulated one in
+ * tests. A change is durable when the method says so, and not before.
+ */
+interface Disk {
+  /** Size of the buffer of zeros that {@link #allocate} writes from, in bytes. */
+  int ZEROS = 1 << 20;
 
-  /** Writes all of {@code bytes} at {@code offset}. */
-  void write(FileChannel file, ByteBuffer bytes, long offset) throws IOException {
-    long at = offset;
-    while (bytes.hasRemaining()) {
-      at += file.write(bytes, at);
-    }
-  }
+  /** Creates a file, or truncates it, and opens it for writing. */
+  DiskFile create(Path file) throws IOException;
 
-  /** Returns when the content of the file has reached the disk. */
-  void sync(FileChannel file) throws IOException {
-    file.force(false);
-  }
+  /** Opens an existing file for writing. */
+  DiskFile open(Path file) throws IOException;
 
-  /** Returns when the names in the directory have reached the disk. */
-  void syncDirectory(Path directory) throws IOException {
-    boolean interrupted = false;
-    boolean synced = false;
-    while (!synced) { // an interrupt of the caller is no error of the disk: see SteadyFile
-      try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
-        channel.force(true);
-        synced = true;
-      } catch (ClosedByInterruptException e) {
-        interrupted |= Thread.interrupted();
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
+  /** Reads a whole file. */
+  ByteBuffer read(Path file) throws IOException;
 
-  /** Renames, replacing what has the new name, and returns when that has reached the disk. */
-  void rename(Path from, Path to) throws IOException {
-    Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    syncDirectory(Objects.requireNonNull(to.toAbsolutePath().getParent()));
-  }
+  /** Reads bytes from {@code offset} until {@code into} is full or the file ends. */
+  void read(Path file, long offset, ByteBuffer into) throws IOException;
 
-  /** Removes a file that may not be there. */
-  void delete(Path file) throws IOException {
-    Files.deleteIfExists(file);
-  }
+  /** Returns the content of a file that never changes, read on demand. */
+  ByteBuffer map(Path file) throws IOException;
 
-  /** Writes a file of {@code size} zeros: later writes into it need no new room. */
-  void allocate(Path path, long size) throws IOException {
-    try (FileChannel file =
-        FileChannel.open(
-            path,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.WRITE)) {
-      ByteBuffer zeros = ByteBuffer.allocateDirect(ZEROS);
+  /** Returns the size of a file, in bytes. */
+  long size(Path file) throws IOException;
+
+  boolean exists(Path file);
+
+  /** Returns what is in a directory, in order of name. */
+  List<Path> list(Path directory) throws IOException;
+
+  void createDirectories(Path directory) throws IOException;
+
+  /** Renames, replacing what has the new name. Returns when that is durable. */
+  void rename(Path from, Path to) throws IOException;
+
+  /** Moves a file or directory to another directory of the same disk. */
+  void move(Path from, Path to) throws IOException;
+
+  /** Removes a file if it exists. */
+  void delete(Path file) throws IOException;
+
+  /** Returns when the names in a directory are durable. */
+  void syncDirectory(Path directory) throws IOException;
+
+  /** Returns how many bytes can still be written. */
+  long usableBytes(Path directory) throws IOException;
+
+  /**
+   * Locks a data directory against all others, in this process and elsewhere.
+   *
+   * @throws dev.quipu.store.StoreException if it is locked
+   */
+  Closeable lock(Path directory) throws IOException;
+
+  /** Returns a buffer that files are written from. */
+  ByteBuffer buffer(int bytes);
+
+  /** Creates a file of {@code size} zeros: later writes into it need no new room. */
+  default void allocate(Path path, long size) throws IOException {
+    try (DiskFile file = create(path)) {
+      ByteBuffer zeros = buffer((int) Math.min(ZEROS, size));
       for (long at = 0; at < size; at += zeros.capacity()) {
         zeros.clear().limit((int) Math.min(zeros.capacity(), size - at));
-        write(file, zeros, at);
+        file.write(zeros, at);
       }
-      file.force(true);
+      file.sync();
     }
   }
 }

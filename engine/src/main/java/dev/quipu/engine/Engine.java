@@ -18,16 +18,19 @@ import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.Cost;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.time.Periodic;
 import dev.quipu.time.Randomness;
+import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -65,48 +68,95 @@ public final class Engine implements EmbeddedEngine {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Engine.class);
 
-  private final DirectoryLock lock;
+  /** Between two looks for what has expired. */
+  private static final Duration SWEEP_EVERY = Duration.ofSeconds(1);
+
+  private final Failure failure;
   private final Log log;
-  private final HighWater highWater;
-  private final Sealer sealer;
   private final Committer committer;
   private final Checkpointer checkpointer;
+  private final ExpirySweeper sweeper;
   private final EngineDriver driver;
   private final Durability durability;
-  private final @Nullable Periodic syncer;
-  private boolean closed;
+  private final Opened opened;
+  private final ReentrantLock closing = new ReentrantLock();
+  private boolean closed; // guarded by closing
+
+  /** What was opened, and is closed in the reverse order, whatever of it cannot be closed. */
+  private static final class Opened {
+    private final Deque<Closeable> parts = new ArrayDeque<>();
+
+    <T extends Closeable> T add(T part) {
+      parts.push(part);
+      return part;
+    }
+
+    void close() {
+      for (Closeable part : parts) {
+        try {
+          part.close();
+        } catch (IOException | RuntimeException e) {
+          LOGGER.atWarn().setCause(e).log("Closing a part of the engine failed");
+        }
+      }
+    }
+  }
 
   private Engine(
-      DirectoryLock lock, Disk disk, Path directory, EngineOptions options, Recovery.Found found)
+      Opened opened,
+      Environment environment,
+      Path directory,
+      EngineOptions options,
+      Recovery.Found found,
+      Failure failure)
       throws IOException {
-    this.lock = lock;
+    this.opened = opened;
+    this.failure = failure;
+    Disk disk = environment.disk();
     State state = found.state();
     removeStale(disk, directory, state);
-    long logBytes = logBytes(found);
+    long logBytes = logBytes(disk, found);
     this.log =
-        Log.open(
-            disk,
-            directory,
-            found.identity(),
-            options.segmentBytes(),
-            found.segments(),
-            found.end(),
-            found.isTailStale(),
-            state.frame + 1);
-    this.highWater =
-        HighWater.open(
-            disk, directory, found.identity(), new HighWater.Mark(state.frame, state.commands));
-    this.sealer = new Sealer(disk, directory);
-    this.committer = new Committer(state, log, highWater, found.identity(), options, sealer);
+        opened.add(
+            Log.open(
+                environment,
+                directory,
+                found.identity(),
+                options.segmentBytes(),
+                found.segments(),
+                found.end(),
+                found.isTailStale(),
+                state.frame + 1,
+                failure));
+    HighWater highWater =
+        opened.add(
+            HighWater.open(
+                disk, directory, found.identity(), new HighWater.Mark(state.frame, state.commands)));
+    Sealer sealer = opened.add(new Sealer(environment, directory, failure));
+    this.committer =
+        new Committer(
+            disk, state, log, highWater, found.identity(), options, sealer, failure);
+    opened.add(committer::close);
     this.checkpointer =
         new Checkpointer(
-            disk, directory, found.identity(), options, committer, log, highWater, logBytes);
+            environment,
+            directory,
+            found.identity(),
+            options,
+            committer,
+            failure,
+            log,
+            highWater,
+            logBytes);
+    opened.add(this::closeCheckpointer);
+    this.sweeper = new ExpirySweeper(committer);
+    opened.add(new Ticker(environment, failure, "quipu-sweeper", SWEEP_EVERY, this::sweep));
     this.driver = new EngineDriver(committer);
     this.durability = options.durability();
-    this.syncer =
-        durability instanceof Durability.Interval interval
-            ? new Periodic("quipu-log-syncer", interval.every(), this::syncNow)
-            : null;
+    if (durability instanceof Durability.Interval interval) {
+      opened.add(
+          new Ticker(environment, failure, "quipu-log-syncer", interval.every(), committer::sync));
+    }
   }
 
   /** What an engine is able to do as a store. */
@@ -121,60 +171,62 @@ public final class Engine implements EmbeddedEngine {
    * @throws StoreException if the directory is in use, or the disk cannot be written or is full
    */
   public static Engine open(Path directory, EngineOptions options) {
-    return open(directory, options, new Disk());
+    return open(directory, options, Environment.ofMachine());
   }
 
-  static Engine open(Path directory, EngineOptions options, Disk disk) {
-    DirectoryLock lock = null;
+  static Engine open(Path directory, EngineOptions options, Environment environment) {
+    Opened opened = new Opened();
+    Engine engine = null;
     try {
-      Files.createDirectories(directory);
-      lock = DirectoryLock.lock(directory);
-      Files.createDirectories(Log.directory(directory));
-      Files.createDirectories(IdFiles.directory(directory));
-      if (Recovery.isNew(directory)) {
-        Recovery.create(disk, directory, Randomness.secure().nextLong());
-        disk.syncDirectory(directory);
-      }
-      Recovery.Found found = Recovery.read(directory, options, false);
-      for (String note : found.notes()) {
-        LOGGER.atWarn().addKeyValue("directory", directory).log(note);
-      }
-      Path unsynced = directory.resolve(Recovery.UNSYNCED_FILE);
-      boolean syncsEach = options.durability() instanceof Durability.Fsync;
-      if (!syncsEach && !Files.exists(unsynced)) {
-        Files.createFile(unsynced);
-        disk.syncDirectory(directory);
-      }
-      Engine engine = new Engine(lock, disk, directory, options, found);
-      if (syncsEach && Files.exists(unsynced)) { // what lies behind the end was left behind
-        disk.delete(unsynced);
-        disk.syncDirectory(directory);
-      }
+      engine = open(opened, directory, options, environment);
       return engine;
     } catch (IOException e) {
-      close(lock, e);
-      Reason reason = isFull(directory, e) ? Reason.FULL : Reason.UNAVAILABLE;
+      Reason reason = isFull(environment.disk(), directory, e) ? Reason.FULL : Reason.UNAVAILABLE;
       throw new StoreException(
           Outcome.NOT_APPLIED, reason, "cannot open %s: %s".formatted(directory, e), e);
-    } catch (RuntimeException e) {
-      close(lock, e);
-      throw e;
-    }
-  }
-
-  private static void close(@Nullable DirectoryLock lock, Exception why) {
-    if (lock != null) {
-      try {
-        lock.close();
-      } catch (IOException e) {
-        why.addSuppressed(e);
+    } finally {
+      if (engine == null) {
+        opened.close();
       }
     }
   }
 
-  private static boolean isFull(Path directory, IOException e) {
+  private static Engine open(
+      Opened opened, Path directory, EngineOptions options, Environment environment)
+      throws IOException {
+    Disk disk = environment.disk();
+    disk.createDirectories(directory);
+    opened.add(disk.lock(directory));
+    disk.createDirectories(Log.directory(directory));
+    disk.createDirectories(IdFiles.directory(directory));
+    if (Recovery.isNew(disk, directory)) {
+      Recovery.create(disk, directory, Randomness.secure().nextLong());
+      disk.syncDirectory(directory);
+    }
+    Recovery.Found found = Recovery.read(disk, directory, options, false);
+    for (String note : found.notes()) {
+      LOGGER.atWarn().addKeyValue("directory", directory).log(note);
+    }
+    // Versions are not kept on disk: they start where no earlier run has been.
+    found.state().counters.startVersions(Randomness.secure().nextLong() >>> 33 << 32);
+    Path unsynced = directory.resolve(Recovery.UNSYNCED_FILE);
+    boolean syncsEach = options.durability() instanceof Durability.Fsync;
+    if (!syncsEach && !disk.exists(unsynced)) {
+      disk.create(unsynced).close();
+      disk.syncDirectory(directory);
+    }
+    Failure failure = new Failure();
+    Engine engine = new Engine(opened, environment, directory, options, found, failure);
+    if (syncsEach && disk.exists(unsynced)) { // what lies behind the end was left behind
+      disk.delete(unsynced);
+      disk.syncDirectory(directory);
+    }
+    return engine;
+  }
+
+  private static boolean isFull(Disk disk, Path directory, IOException e) {
     try {
-      return Files.getFileStore(directory).getUsableSpace() < 1 << 20
+      return disk.usableBytes(directory) < 1 << 20
           || String.valueOf(e.getMessage()).contains("No space left");
     } catch (IOException unreadable) {
       return false;
@@ -183,26 +235,22 @@ public final class Engine implements EmbeddedEngine {
 
   private static void removeStale(Disk disk, Path directory, State state) throws IOException {
     List<Path> used = state.ids.files().stream().map(IdFile::path).toList();
-    try (var files = Files.list(IdFiles.directory(directory))) {
-      for (Path file : files.toList()) {
-        if (!used.contains(file)) {
-          disk.delete(file);
-        }
+    for (Path file : disk.list(IdFiles.directory(directory))) {
+      if (!used.contains(file)) {
+        disk.delete(file);
       }
     }
-    try (var files = Files.list(directory)) {
-      for (Path file : files.toList()) {
-        if (file.getFileName().toString().endsWith(".tmp")) {
-          disk.delete(file);
-        }
+    for (Path file : disk.list(directory)) {
+      if (file.getFileName().toString().endsWith(".tmp")) {
+        disk.delete(file);
       }
     }
   }
 
-  private static long logBytes(Recovery.Found found) throws IOException {
+  private static long logBytes(Disk disk, Recovery.Found found) throws IOException {
     long bytes = found.segments().isEmpty() ? 0 : found.end();
     for (int i = 0; i < found.segments().size() - 1; i++) {
-      bytes += Files.size(found.segments().get(i).path());
+      bytes += disk.size(found.segments().get(i).path());
     }
     return bytes;
   }
@@ -294,12 +342,9 @@ public final class Engine implements EmbeddedEngine {
     }
   }
 
-  private void syncNow() {
-    try {
-      committer.sync();
-    } catch (StoreException e) {
-      // the engine has stopped, and tells every caller
-    }
+  /** Removes counters that have expired, now and not within the next seconds. */
+  void sweep() {
+    sweeper.sweep();
   }
 
   /**
@@ -308,12 +353,12 @@ public final class Engine implements EmbeddedEngine {
    * VirtualMachineError}) in a thread of its own. Later causes are ignored.
    */
   public void stop(Throwable cause) {
-    committer.stop(cause);
+    failure.stop(cause);
   }
 
   /** Returns what stopped the engine; empty while it runs, and after {@link #close}. */
   public Optional<Throwable> failure() {
-    return committer.failure();
+    return failure.cause();
   }
 
   /**
@@ -321,7 +366,7 @@ public final class Engine implements EmbeddedEngine {
    * the thread that failed, and must neither block nor throw.
    */
   public void onFailure(Consumer<Throwable> listener) {
-    committer.onFailure(listener);
+    failure.onStop(listener);
   }
 
   /** When what was counted has reached the disk. */
@@ -335,7 +380,9 @@ public final class Engine implements EmbeddedEngine {
     committer.run(task);
     return new Statistics(
         task.counters,
+        task.named - task.counters,
         task.items,
+        task.memoryBytes,
         task.ids,
         task.idFiles,
         committer.frames(),
@@ -346,8 +393,10 @@ public final class Engine implements EmbeddedEngine {
   /**
    * What an engine holds and has done.
    *
-   * @param counters counters that were ever added to
+   * @param counters counters that exist
+   * @param tombstones counters that were removed, and whose request ids are remembered
    * @param items items of its driver
+   * @param memoryBytes heap that counters, tombstones, texts and items take, about
    * @param requestIds request ids it remembers
    * @param idFiles files that hold the older ones
    * @param frames groups written since it was opened
@@ -356,7 +405,9 @@ public final class Engine implements EmbeddedEngine {
    */
   public record Statistics(
       long counters,
+      long tombstones,
       long items,
+      long memoryBytes,
       long requestIds,
       int idFiles,
       long frames,
@@ -365,30 +416,26 @@ public final class Engine implements EmbeddedEngine {
 
   /** Ends all calls, and brings to the disk what makes the next start quick. */
   @Override
-  public synchronized void close() {
-    if (closed) {
-      return;
-    }
-    closed = true;
-    if (syncer != null) {
-      syncer.close();
-    }
+  public void close() {
+    closing.lock();
     try {
-      checkpointer.close();
-      if (committer.stopped() == null && checkpointer.logBytes() > LOG_BYTES_LEFT_MAX) {
+      if (!closed) {
+        closed = true;
+        opened.close();
+      }
+    } finally {
+      closing.unlock();
+    }
+  }
+
+  private void closeCheckpointer() {
+    checkpointer.close();
+    try {
+      if (!failure.hasEnded() && checkpointer.logBytes() > LOG_BYTES_LEFT_MAX) {
         checkpointer.checkpoint();
       }
     } catch (IOException | StoreException e) {
-      LOGGER.atWarn().setCause(e).log("no snapshot at the end; the next start reads the log");
-    }
-    committer.close();
-    sealer.close();
-    for (AutoCloseable file : List.of(highWater, log, lock)) {
-      try {
-        file.close();
-      } catch (Exception e) {
-        LOGGER.atWarn().setCause(e).log("while closing");
-      }
+      LOGGER.atWarn().setCause(e).log("No snapshot at the end; the next start reads the log");
     }
   }
 
@@ -440,7 +487,7 @@ public final class Engine implements EmbeddedEngine {
     boolean run(State state, Group group) {
       int ordinal = state.counters.find(counter);
       if (ordinal >= 0
-          && state.counters.isAlive(ordinal, state.timeMillis)
+          && state.counters.isAlive(ordinal, state.wallMillis)
           && state.counters.text(ordinal) == null) {
         reading = Optional.of(Reading.exact(state.counters.value(ordinal)));
       }
@@ -473,7 +520,7 @@ public final class Engine implements EmbeddedEngine {
           page = new CounterPage(found, Optional.of(found.getLast().name()));
           return true;
         }
-        if (!state.counters.isAlive(each.getValue(), state.timeMillis)
+        if (!state.counters.isAlive(each.getValue(), state.wallMillis)
             || state.counters.text(each.getValue()) != null
             || CounterTurn.isMember(each.getKey())) {
           continue;
@@ -488,6 +535,8 @@ public final class Engine implements EmbeddedEngine {
 
   private static final class StatisticsTask extends Task {
     private long counters;
+    private long named;
+    private long memoryBytes;
     private long items;
     private long ids;
     private int idFiles;
@@ -495,6 +544,8 @@ public final class Engine implements EmbeddedEngine {
     @Override
     boolean run(State state, Group group) {
       counters = state.counters.writtenSize();
+      named = state.counters.named();
+      memoryBytes = state.memoryBytes();
       items = state.items.size();
       ids = state.ids.size();
       idFiles = state.ids.files().size();

@@ -143,6 +143,7 @@ final class EngineDriver implements StoreDriver {
     boolean run(State state, Group group) {
       List<Optional<Item>> after = new ArrayList<>(writes.size());
       long bytes = 0;
+      long grown = 0;
       long version = state.commands + group.commands();
       for (Write write : writes) {
         Optional<Item> before = state.items.get(write.key());
@@ -154,6 +155,7 @@ final class EngineDriver implements StoreDriver {
           case Write.Effect.Now now -> {
             after.add(now.item());
             bytes += bytesOf(write.key(), now.item());
+            grown += State.itemBytes(now.item()) - State.itemBytes(before);
           }
         }
       }
@@ -166,9 +168,12 @@ final class EngineDriver implements StoreDriver {
       if (!group.fits(needed)) {
         return false;
       }
+      state.requireMemory(grown);
+      state.beginChange();
       for (int i = 0; i < after.size(); i++) {
         apply(state, group, writes.get(i).key(), after.get(i));
       }
+      state.endChange();
       result = new WriteResult.Applied(returnAfter ? after.getFirst() : Optional.empty());
       return true;
     }
@@ -188,7 +193,7 @@ final class EngineDriver implements StoreDriver {
     }
 
     private static void apply(State state, Group group, Key key, Optional<Item> item) {
-      state.items.set(key, item);
+      state.setItem(key, item);
       if (item.isPresent()) {
         group.item(item.get());
       } else {

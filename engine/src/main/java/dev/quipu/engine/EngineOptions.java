@@ -6,12 +6,15 @@ import java.time.Duration;
 /**
  * How an engine works.
  *
- * @param window how long a request id is remembered, at least; 1 s to 366 days. Up to an eighth
- *     more, for ids are forgotten in generations.
- * @param segmentBytes size of one file of the log; 1 MiB to 1 GiB. Twice that is always in use.
+ * @param window how long a request id is remembered, at least; 1 s to 366 days. Up to a quarter
+ *     more, for ids are forgotten in generations, and a wrong clock must not cost any.
+ * @param segmentBytes size of one file of the log; 64 KiB to 1 GiB. Twice that is always in use, and
+ *     half of it is the largest change.
  * @param checkpointBytes log after which a snapshot is taken
  * @param idsInMemoryMax request ids kept in memory, at 80 to 135 bytes each, before they are sealed
- *     to disk; 1,024 to 32 Mi. Four times as many while the disk is slow.
+ *     to disk; 16 to 32 Mi. Four times as many while the disk is slow.
+ * @param memoryBytesMax heap that counters, texts and items may take; what needs more is rejected,
+ *     and all else goes on; 1 MiB or more
  * @param durability when what was counted has reached the disk
  * @param callDeadline longest wait for the answer to one call
  * @param clock what tells the time
@@ -21,15 +24,26 @@ public record EngineOptions(
     int segmentBytes,
     long checkpointBytes,
     int idsInMemoryMax,
+    long memoryBytesMax,
     Durability durability,
     Duration callDeadline,
     Clock clock) {
   private static final Duration WINDOW_MIN = Duration.ofSeconds(1);
   static final Duration WINDOW_MAX = Duration.ofDays(366);
-  private static final int SEGMENT_BYTES_MIN = 1 << 20;
+  private static final int SEGMENT_BYTES_MIN = 1 << 16;
   private static final int SEGMENT_BYTES_MAX = 1 << 30;
-  private static final int IDS_IN_MEMORY_MIN = 1 << 10;
+  private static final int IDS_IN_MEMORY_MIN = 1 << 4;
   private static final int IDS_IN_MEMORY_LIMIT = 1 << 25;
+  private static final int IDS_IN_MEMORY_DEFAULT = 2 << 20;
+  private static final long MEMORY_BYTES_MIN = 1 << 20;
+
+  /** Heap of an id in memory, in bytes, and tables of ids at most: one active, three that wait. */
+  private static final int ID_BYTES = 135 * 4;
+
+  /** Parts of the heap: half for what clients store, a quarter for request ids in memory. */
+  private static final int STATE_SHARE = 2;
+
+  private static final int IDS_SHARE = 4;
 
   /**
    * Checks the limits.
@@ -49,18 +63,26 @@ public record EngineOptions(
     if (idsInMemoryMax < IDS_IN_MEMORY_MIN || idsInMemoryMax > IDS_IN_MEMORY_LIMIT) {
       throw outside("idsInMemoryMax", idsInMemoryMax, IDS_IN_MEMORY_MIN, IDS_IN_MEMORY_LIMIT);
     }
+    if (memoryBytesMax < MEMORY_BYTES_MIN) {
+      throw outside("memoryBytesMax", memoryBytesMax, MEMORY_BYTES_MIN, Long.MAX_VALUE);
+    }
     if (callDeadline.isNegative() || callDeadline.isZero()) {
       throw new IllegalArgumentException("callDeadline is not positive");
     }
   }
 
-  /** A window of 24 h, segments of 64 MiB, a snapshot every 128 MiB, 2 Mi ids, fsync, 10 s. */
+  /**
+   * A window of 24 h, segments of 64 MiB, a snapshot every 256 MiB, 2 Mi ids or as many as go into a
+   * quarter of the heap, half of the heap for counters, texts and items, fsync, 10 s.
+   */
   public static EngineOptions defaults() {
+    long heap = Runtime.getRuntime().maxMemory();
     return new EngineOptions(
         Duration.ofHours(24),
         64 << 20,
         256L << 20,
-        2 << 20,
+        (int) Math.clamp(heap / IDS_SHARE / ID_BYTES, IDS_IN_MEMORY_MIN, IDS_IN_MEMORY_DEFAULT),
+        Math.max(MEMORY_BYTES_MIN, heap / STATE_SHARE),
         Durability.FSYNC,
         Duration.ofSeconds(10),
         Clock.system());
@@ -69,31 +91,79 @@ public record EngineOptions(
   /** The same with another window. */
   public EngineOptions withWindow(Duration other) {
     return new EngineOptions(
-        other, segmentBytes, checkpointBytes, idsInMemoryMax, durability, callDeadline, clock);
+        other,
+        segmentBytes,
+        checkpointBytes,
+        idsInMemoryMax,
+        memoryBytesMax,
+        durability,
+        callDeadline,
+        clock);
   }
 
   /** The same with other sizes of the log. */
   public EngineOptions withLog(int segment, long checkpoint) {
     return new EngineOptions(
-        window, segment, checkpoint, idsInMemoryMax, durability, callDeadline, clock);
+        window,
+        segment,
+        checkpoint,
+        idsInMemoryMax,
+        memoryBytesMax,
+        durability,
+        callDeadline,
+        clock);
   }
 
   /** The same with another number of ids in memory. */
   public EngineOptions withIdsInMemoryMax(int other) {
     return new EngineOptions(
-        window, segmentBytes, checkpointBytes, other, durability, callDeadline, clock);
+        window,
+        segmentBytes,
+        checkpointBytes,
+        other,
+        memoryBytesMax,
+        durability,
+        callDeadline,
+        clock);
+  }
+
+  /** The same with another limit of memory. */
+  public EngineOptions withMemoryBytesMax(long other) {
+    return new EngineOptions(
+        window,
+        segmentBytes,
+        checkpointBytes,
+        idsInMemoryMax,
+        other,
+        durability,
+        callDeadline,
+        clock);
   }
 
   /** The same with another durability. */
   public EngineOptions withDurability(Durability other) {
     return new EngineOptions(
-        window, segmentBytes, checkpointBytes, idsInMemoryMax, other, callDeadline, clock);
+        window,
+        segmentBytes,
+        checkpointBytes,
+        idsInMemoryMax,
+        memoryBytesMax,
+        other,
+        callDeadline,
+        clock);
   }
 
   /** The same with another clock. */
   public EngineOptions withClock(Clock other) {
     return new EngineOptions(
-        window, segmentBytes, checkpointBytes, idsInMemoryMax, durability, callDeadline, other);
+        window,
+        segmentBytes,
+        checkpointBytes,
+        idsInMemoryMax,
+        memoryBytesMax,
+        durability,
+        callDeadline,
+        other);
   }
 
   private static IllegalArgumentException outside(

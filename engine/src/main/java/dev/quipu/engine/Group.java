@@ -16,9 +16,10 @@ final class Group {
   private int commands;
   private @Nullable StoreException refusal;
 
-  Group(int frameBytesMax) {
-    this.capacity = frameBytesMax;
-    this.out = ByteBuffer.allocateDirect(frameBytesMax);
+  /** Fills a buffer, which takes one frame. */
+  Group(ByteBuffer out) {
+    this.capacity = out.capacity();
+    this.out = out;
   }
 
   /**
@@ -47,6 +48,12 @@ final class Group {
   /** Whether changes are taken at all. */
   boolean isWritable() {
     return refusal == null;
+  }
+
+  /** Returns for how many records of counters there is room in this frame. */
+  int room() {
+    int values = dirtyCount * Records.COUNTER_RECORD_BYTES_MAX;
+    return (out.remaining() - Frame.ALIGNMENT - values) / Records.COUNTER_RECORD_BYTES_MAX;
   }
 
   /** Whether records of so many bytes fit into this frame; if not, end the frame and try again. */
@@ -85,10 +92,19 @@ final class Group {
     Records.expires(out, ordinal, atMillis);
   }
 
-  /**
-   * A counter was changed without an id, or removed: its value goes into the frame once, at the
-   * end.
-   */
+  /** A counter was removed. */
+  void gone(int ordinal) {
+    commands++;
+    Records.gone(out, ordinal);
+  }
+
+  /** A counter was removed, and its name and ordinal may be used again. */
+  void free(int ordinal) {
+    commands++;
+    Records.free(out, ordinal);
+  }
+
+  /** A counter was changed without an id: its value goes into the frame once, at the end. */
   void plain(CounterTable counters, int ordinal) {
     commands++;
     if (counters.markDirty(ordinal)) {
@@ -125,13 +141,9 @@ final class Group {
     for (int i = 0; i < dirtyCount; i++) {
       int ordinal = dirty[i];
       counters.unmarkDirty(ordinal);
-      if (counters.text(ordinal) != null) {
-        continue; // its record was written at once
-      }
-      if (counters.isWritten(ordinal)) {
+      // What it is besides a number was written at once.
+      if (counters.isWritten(ordinal) && counters.text(ordinal) == null) {
         Records.value(out, ordinal, counters.value(ordinal));
-      } else {
-        Records.gone(out, ordinal);
       }
     }
     dirtyCount = 0;

@@ -1,8 +1,8 @@
 package dev.quipu.engine;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
@@ -19,16 +19,16 @@ import java.util.zip.CRC32C;
  */
 
 /** The durable high-water mark. Not thread-safe, but for {@link #sync}. */
-final class HighWater implements AutoCloseable {
+final class HighWater implements Closeable {
   static final String FILE = "highwater";
   private static final int SLOT = 512;
 
-  private final SteadyFile file;
+  private final DiskFile file;
   private final long identity;
   private final ByteBuffer out = ByteBuffer.allocateDirect(SLOT);
   private volatile boolean dirty;
 
-  private HighWater(SteadyFile file, long identity) {
+  private HighWater(DiskFile file, long identity) {
     this.file = file;
     this.identity = identity;
   }
@@ -41,12 +41,12 @@ final class HighWater implements AutoCloseable {
    *
    * @throws DamageException if it is not there or neither slot can be read
    */
-  static Mark read(Path directory, long identity) throws IOException {
+  static Mark read(Disk disk, Path directory, long identity) throws IOException {
     Path path = directory.resolve(FILE);
-    if (!Files.exists(path)) {
+    if (!disk.exists(path)) {
       throw new DamageException(Damage.HIGH_WATER, path, 0, "the file is not there");
     }
-    ByteBuffer in = ByteBuffer.wrap(Files.readAllBytes(path));
+    ByteBuffer in = disk.read(path);
     Mark newest = null;
     for (int at = 0; at + 20 <= in.limit(); at += SLOT) {
       Mark mark = new Mark(in.getLong(at), in.getLong(at + 8));
@@ -64,8 +64,7 @@ final class HighWater implements AutoCloseable {
   /** Makes the file anew, wholly or not at all. */
   static void create(Disk disk, Path directory, long identity, Mark mark) throws IOException {
     Path draft = directory.resolve(FILE + ".tmp");
-    Files.write(draft, new byte[0]);
-    try (HighWater highWater = new HighWater(new SteadyFile(disk, draft), identity)) {
+    try (HighWater highWater = new HighWater(disk.create(draft), identity)) {
       highWater.write(mark.frame, mark.commands);
     }
     disk.rename(draft, directory.resolve(FILE));
@@ -73,7 +72,7 @@ final class HighWater implements AutoCloseable {
 
   /** Opens the file and moves the mark to where the log was found to end. */
   static HighWater open(Disk disk, Path directory, long identity, Mark mark) throws IOException {
-    HighWater highWater = new HighWater(new SteadyFile(disk, directory.resolve(FILE)), identity);
+    HighWater highWater = new HighWater(disk.open(directory.resolve(FILE)), identity);
     highWater.write(mark.frame, mark.commands);
     highWater.sync();
     return highWater;

@@ -2,11 +2,7 @@ package dev.quipu.engine;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.MappedByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.zip.CRC32C;
 
 /*
@@ -28,7 +24,7 @@ import java.util.zip.CRC32C;
 
 /** Sealed request ids. Thread-safe. */
 final class IdFile {
-  private static final long MAGIC = 0x5155495055494431L; // "QUIPUID1"
+  private static final long MAGIC = 0x5155495055494432L; // "QUIPUID2"
   private static final int PAGE = 4_096;
   private static final int ENTRY = IdTable.STRIDE * Long.BYTES;
   private static final int PAGE_HEAD = 8;
@@ -39,13 +35,14 @@ final class IdFile {
   private static final int HEAD_CRC = 60;
 
   private final Path path;
-  private final MappedByteBuffer bytes;
+  private final ByteBuffer bytes;
   private final int entries;
   private final int pages;
   private final int filterBlocks;
   private final long newestMillis;
+  private int epoch;
 
-  private IdFile(Path path, MappedByteBuffer bytes) {
+  private IdFile(Path path, ByteBuffer bytes) {
     this.path = path;
     this.bytes = bytes;
     this.entries = bytes.getInt(12);
@@ -56,6 +53,15 @@ final class IdFile {
 
   Path path() {
     return path;
+  }
+
+  /** Says which generation it holds; see {@link RequestIds#isLive}. */
+  void setEpoch(int number) {
+    epoch = number;
+  }
+
+  int epoch() {
+    return epoch;
   }
 
   int entries() {
@@ -81,21 +87,17 @@ final class IdFile {
     int filterBlocks = Math.max(1, (int) ((long) entries * FILTER_BITS_PER_ID / (8 * BLOCK)));
     long tail = (long) pages * Long.BYTES + (long) filterBlocks * BLOCK;
     Path draft = path.resolveSibling(path.getFileName() + ".tmp");
-    try (FileChannel file =
-        FileChannel.open(
-            draft,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.WRITE)) {
+    try (DiskFile file = disk.create(draft)) {
       ByteBuffer ends = ByteBuffer.allocate(Math.toIntExact(tail));
       ByteBuffer filter = ends.slice(pages * Long.BYTES, filterBlocks * BLOCK);
-      Pages out = new Pages(disk, file, ends);
-      IdSorter sorter = new IdSorter(table.largestPart());
+      Pages out = new Pages(file, ends, disk.buffer(PAGE * Math.clamp(pages, 1, Pages.PER_WRITE)));
+      IdSorter sorter = new IdSorter(table.secret(), table.largestPart());
       for (int part = 0; part < IdTable.PARTS; part++) { // which are in order of hash
         int end = sorter.sort(table, part) * IdTable.STRIDE;
         for (int at = 0; at < end; at += IdTable.STRIDE) {
-          out.add(sorter.sorted(), at);
-          addToFilter(IdSorter.hashAt(sorter.sorted(), at), filter, filterBlocks);
+          long hash = sorter.hashAt(sorter.sorted(), at);
+          out.add(sorter.sorted(), at, hash);
+          addToFilter(hash, filter, filterBlocks);
         }
       }
       out.end();
@@ -105,9 +107,9 @@ final class IdFile {
       head.putLong(table.oldestMillis()).putLong(table.newestMillis());
       head.putLong(table.firstFrame()).putLong(table.lastFrame()).putInt(crc(ends));
       head.putInt(HEAD_CRC, crc(head.slice(0, HEAD_CRC)));
-      disk.write(file, head.clear(), 0);
-      disk.write(file, ends.clear(), (long) PAGE * (pages + 1));
-      disk.sync(file);
+      file.write(head.clear(), 0);
+      file.write(ends.clear(), (long) PAGE * (pages + 1));
+      file.sync();
     }
     disk.rename(draft, path);
   }
@@ -117,28 +119,27 @@ final class IdFile {
    *
    * @throws DamageException if it is not there or its head, fences or filter are damaged
    */
-  static IdFile open(Path path) throws IOException {
-    if (!Files.exists(path)) {
+  static IdFile open(Disk disk, Path path) throws IOException {
+    if (!disk.exists(path)) {
       throw new DamageException(Damage.ID_FILE, path, 0, "the file is not there");
     }
-    try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
-      if (file.size() < PAGE) {
-        throw new DamageException(Damage.ID_FILE, path, file.size(), "the head is cut off");
-      }
-      MappedByteBuffer bytes = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size());
-      if (bytes.getLong(0) != MAGIC || bytes.getInt(HEAD_CRC) != crc(bytes.slice(0, HEAD_CRC))) {
-        throw new DamageException(Damage.ID_FILE, path, 0, "the head is damaged");
-      }
-      IdFile opened = new IdFile(path, bytes);
-      long tail = (long) PAGE * (opened.pages + 1);
-      if (opened.filterStart() + (long) opened.filterBlocks * BLOCK != file.size()) {
-        throw new DamageException(Damage.ID_FILE, path, file.size(), "the file has another length");
-      }
-      if (bytes.getInt(56) != crc(bytes.slice((int) tail, (int) (file.size() - tail)))) {
-        throw new DamageException(Damage.ID_FILE, path, tail, "fences or filter are damaged");
-      }
-      return opened;
+    long size = disk.size(path);
+    if (size < PAGE) {
+      throw new DamageException(Damage.ID_FILE, path, size, "the head is cut off");
     }
+    ByteBuffer bytes = disk.map(path);
+    if (bytes.getLong(0) != MAGIC || bytes.getInt(HEAD_CRC) != crc(bytes.slice(0, HEAD_CRC))) {
+      throw new DamageException(Damage.ID_FILE, path, 0, "the head is damaged");
+    }
+    IdFile opened = new IdFile(path, bytes);
+    long tail = (long) PAGE * (opened.pages + 1);
+    if (opened.filterStart() + (long) opened.filterBlocks * BLOCK != size) {
+      throw new DamageException(Damage.ID_FILE, path, size, "the file has another length");
+    }
+    if (bytes.getInt(56) != crc(bytes.slice((int) tail, (int) (size - tail)))) {
+      throw new DamageException(Damage.ID_FILE, path, tail, "fences or filter are damaged");
+    }
+    return opened;
   }
 
   /**
@@ -266,24 +267,23 @@ final class IdFile {
   private static final class Pages {
     private static final int PER_WRITE = 64;
 
-    private final Disk disk;
-    private final FileChannel file;
+    private final DiskFile file;
     private final ByteBuffer fences;
-    private final ByteBuffer out = ByteBuffer.allocateDirect(PAGE * PER_WRITE);
+    private final ByteBuffer out;
     private long offset = PAGE;
     private int start; // of the page that is being filled
     private int count; // of its entries
 
-    Pages(Disk disk, FileChannel file, ByteBuffer fences) {
-      this.disk = disk;
+    Pages(DiskFile file, ByteBuffer fences, ByteBuffer out) {
       this.file = file;
       this.fences = fences;
+      this.out = out;
     }
 
-    void add(long[] entries, int at) throws IOException {
+    void add(long[] entries, int at, long hash) throws IOException {
       if (count == 0) {
         start = out.position();
-        fences.putLong(IdSorter.hashAt(entries, at));
+        fences.putLong(hash);
         out.putInt(0).putInt(0);
       }
       for (int i = 0; i < IdTable.STRIDE; i++) {
@@ -309,7 +309,7 @@ final class IdFile {
     private void flush() throws IOException {
       out.flip();
       int length = out.remaining();
-      disk.write(file, out, offset);
+      file.write(out, offset);
       offset += length;
       out.clear();
     }

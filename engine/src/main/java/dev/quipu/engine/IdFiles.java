@@ -1,7 +1,6 @@
 package dev.quipu.engine;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -15,19 +14,16 @@ final class IdFiles {
   }
 
   /** All files, in order of their first frame. */
-  static List<Path> all(Path data) throws IOException {
-    try (var files = Files.list(directory(data))) {
-      return files
-          .filter(file -> file.getFileName().toString().matches("[0-9]{16}\\.ids"))
-          .sorted()
-          .toList();
-    }
+  static List<Path> all(Disk disk, Path data) throws IOException {
+    return disk.list(directory(data)).stream()
+        .filter(file -> file.getFileName().toString().matches("[0-9]{16}\\.ids"))
+        .toList();
   }
 
   /** Seals a table: writes it to a file and opens that. */
   static IdFile write(Disk disk, Path data, IdTable table) throws IOException {
     Path path = directory(data).resolve("%016d.ids".formatted(table.firstFrame()));
     IdFile.write(disk, path, table);
-    return IdFile.open(path);
+    return IdFile.open(disk, path);
   }
 }

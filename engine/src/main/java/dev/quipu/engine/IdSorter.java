@@ -4,19 +4,21 @@ import java.util.Arrays;
 
 /** Sorts request ids by their hashes, a part of a table at a time. */
 final class IdSorter {
+  private final Secret secret;
   private final long[] entries;
   private final long[] order;
   private final long[] sorted;
 
   /** For parts of so many entries. */
-  IdSorter(int largest) {
+  IdSorter(Secret secret, int largest) {
+    this.secret = secret;
     this.entries = new long[largest * IdTable.STRIDE];
     this.order = new long[largest];
     this.sorted = new long[largest * IdTable.STRIDE];
   }
 
-  static long hashAt(long[] entries, int at) {
-    return IdTable.hash(entries[at], entries[at + 1], IdTable.ordinal(entries[at + 2]));
+  long hashAt(long[] entries, int at) {
+    return secret.hash(entries[at], entries[at + 1], IdTable.ordinal(entries[at + 2]));
   }
 
   /** What was sorted last. */

@@ -8,7 +8,8 @@ import java.util.Arrays;
  *   meta               bounds mark << 32 | ordinal of the counter << 2 | kind; never 0
  *   delta, value       what was added, and the value that it made
  * Open addressing in 64 parts, each of which grows by itself; parts fill alike, so each has its
- * own load limit, between 5/8 and 7/8, to keep them from growing at the same moment.
+ * own load limit, between 5/8 and 7/8, to keep them from growing at the same moment. Hashes are
+ * keyed: see Secret.
  */
 
 /** Request ids in memory. Not thread-safe. */
@@ -19,6 +20,7 @@ final class IdTable {
   static final int PARTS = 64;
   private static final int PART_SLOTS_FIRST = 16;
 
+  private final Secret secret;
   private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST * STRIDE];
   private final int[] used = new int[PARTS];
   private int size;
@@ -26,6 +28,25 @@ final class IdTable {
   private long newestMillis = Long.MIN_VALUE;
   private long firstFrame;
   private long lastFrame;
+  private int epoch;
+
+  IdTable(Secret secret) {
+    this.secret = secret;
+  }
+
+  /** Begins a generation; see {@link RequestIds#isLive}. */
+  void begin(int number) {
+    epoch = number;
+  }
+
+  int epoch() {
+    return epoch;
+  }
+
+  /** The hashes by which its entries are found, and ordered when they are sealed. */
+  Secret secret() {
+    return secret;
+  }
 
   int size() {
     return size;
@@ -67,14 +88,6 @@ final class IdTable {
     return (int) (meta >>> 32);
   }
 
-  /** The hash by which tables and files are ordered. */
-  static long hash(long high, long low, int ordinal) {
-    long mixed = (high ^ Long.rotateLeft(low, 29) ^ ordinal * 0xD6E8FEB86659FD93L);
-    mixed = (mixed ^ (mixed >>> 32)) * 0x9E3779B97F4A7C15L;
-    mixed = (mixed ^ (mixed >>> 29)) * 0xBF58476D1CE4E5B9L;
-    return mixed ^ (mixed >>> 32);
-  }
-
   /** Reads where an id would be, and nothing more: see {@link RequestIds#touch}. */
   long touch(long hash) {
     long[] part = parts[(int) (hash >>> 58)];
@@ -104,7 +117,7 @@ final class IdTable {
       firstFrame = frame;
     }
     lastFrame = frame;
-    long hash = hash(high, low, ordinal(meta));
+    long hash = secret.hash(high, low, ordinal(meta));
     int number = (int) (hash >>> 58);
     int slots = parts[number].length / STRIDE;
     if (used[number] >= slots / 8 * 5 + ((slots * number) >>> 8)) {
@@ -151,12 +164,12 @@ final class IdTable {
     newestMillis = Long.MIN_VALUE;
   }
 
-  private static long[] grown(long[] part) {
+  private long[] grown(long[] part) {
     long[] bigger = new long[part.length * 2];
     for (int at = 0; at < part.length; at += STRIDE) {
       long meta = part[at + 2];
       if (meta != 0) {
-        long hash = hash(part[at], part[at + 1], ordinal(meta));
+        long hash = secret.hash(part[at], part[at + 1], ordinal(meta));
         put(bigger, hash, part[at], part[at + 1], meta, part[at + 3], part[at + 4]);
       }
     }

@@ -5,8 +5,9 @@ import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
+import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.Files;
+
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +39,11 @@ public final class Inspection {
    * @throws StoreException if the directory is in use or cannot be read
    */
   public static Report check(Path directory) {
-    return locked(directory, () -> report(directory, read(directory)));
+    return check(new FileDisk(), directory);
+  }
+
+  static Report check(Disk disk, Path directory) {
+    return locked(disk, directory, () -> report(directory, read(disk, directory)));
   }
 
   /**
@@ -52,16 +57,21 @@ public final class Inspection {
    * @throws StoreException if the directory is in use or the disk fails
    */
   public static Report salvage(Path directory) {
+    return salvage(new FileDisk(), directory);
+  }
+
+  static Report salvage(Disk disk, Path directory) {
     return locked(
+        disk,
         directory,
         () -> {
-          Recovery.Found found = read(directory);
+          Recovery.Found found = read(disk, directory);
           Report before = report(directory, found);
           if (before.sound()) {
             return before;
           }
           List<String> lines = new ArrayList<>(before.lines());
-          lines.add("salvaged: " + rewrite(directory, found));
+          lines.add("salvaged: " + rewrite(disk, directory, found));
           return new Report(true, lines);
         });
   }
@@ -70,27 +80,22 @@ public final class Inspection {
     Report look() throws IOException;
   }
 
-  private static Report locked(Path directory, Look look) {
-    if (!Files.isDirectory(directory)) {
+  private static Report locked(Disk disk, Path directory, Look look) {
+    if (!disk.exists(directory)) {
       throw StoreException.notApplied(Reason.INVALID, directory + " is not a directory");
     }
-    try {
-      DirectoryLock lock = DirectoryLock.lock(directory);
-      try {
-        return look.look();
-      } finally {
-        lock.close();
-      }
+    try (Closeable lock = disk.lock(directory)) {
+      return look.look();
     } catch (IOException e) {
       throw new StoreException(
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "cannot read " + directory + ": " + e, e);
     }
   }
 
-  private static Recovery.Found read(Path directory) throws IOException {
+  private static Recovery.Found read(Disk disk, Path directory) throws IOException {
     // Whatever window the engine is opened with, no id is given up here.
     EngineOptions patient = EngineOptions.defaults().withWindow(EngineOptions.WINDOW_MAX);
-    return Recovery.read(directory, patient, true);
+    return Recovery.read(disk, directory, patient, true);
   }
 
   private static Report report(Path directory, Recovery.Found found) {
@@ -127,10 +132,10 @@ public final class Inspection {
     return new Report(damages.isEmpty(), lines);
   }
 
-  private static String rewrite(Path directory, Recovery.Found found) throws IOException {
-    Disk disk = new Disk();
+  private static String rewrite(Disk disk, Path directory, Recovery.Found found)
+      throws IOException {
     Path aside = directory.resolve(DAMAGED);
-    for (int i = 1; Files.exists(aside); i++) {
+    for (int i = 1; disk.exists(aside); i++) {
       aside = directory.resolve(DAMAGED + "-" + i);
     }
     State state = found.state();
@@ -151,31 +156,33 @@ public final class Inspection {
         notes.add(e.getMessage());
       }
     }
-    Files.createDirectories(aside);
-    List<Path> old = new ArrayList<>(Snapshot.all(directory));
-    old.addAll(IdFiles.all(directory).stream().filter(file -> !keep.contains(file)).toList());
+    disk.createDirectories(aside);
+    List<Path> old = new ArrayList<>(Snapshot.all(disk, directory));
+    old.addAll(IdFiles.all(disk, directory).stream().filter(file -> !keep.contains(file)).toList());
     old.add(directory.resolve(HighWater.FILE));
     Snapshot.Start start = new Snapshot.Start(state.frame + 1, state.commands, state.timeMillis);
     List<Path> moved = new ArrayList<>();
     for (Path file : old) {
-      if (Files.exists(file)) {
-        moved.add(Files.move(file, aside.resolve(file.getFileName())));
+      if (disk.exists(file)) {
+        disk.move(file, aside.resolve(file.getFileName()));
+        moved.add(file);
       }
     }
-    Files.move(Log.directory(directory), aside.resolve("log"));
-    Files.createDirectories(Log.directory(directory));
+    disk.move(Log.directory(directory), aside.resolve("log"));
+    disk.createDirectories(Log.directory(directory));
     writeSnapshot(disk, directory, found, start, files);
     HighWater.Mark mark = new HighWater.Mark(state.frame, state.commands);
     HighWater.create(disk, directory, found.identity(), mark);
     Log.open(
-            disk,
+            new Environment(disk, Threads.PLATFORM),
             directory,
             found.identity(),
             EngineOptions.defaults().segmentBytes(),
             List.of(),
             0,
             false,
-            state.frame + 1)
+            state.frame + 1,
+            new Failure())
         .close();
     disk.syncDirectory(directory);
     return "%d counters and %d items kept, %d files of request ids given up, %d old files moved to %s"
@@ -192,11 +199,9 @@ public final class Inspection {
       throws IOException {
     State state = found.state();
     try (Snapshot snapshot = Snapshot.start(disk, directory, found.identity(), start)) {
-      for (IdFile file : files) {
-        snapshot.idFile(file);
-      }
+      snapshot.idFiles(files, true);
       for (int i = 0; i < state.counters.size(); i++) {
-        CounterTable.Content content = state.counters.content(i);
+        CounterTable.Content content = state.counters.content(i, state.ids);
         if (content != null) {
           snapshot.counter(i, content);
         }

@@ -2,12 +2,10 @@ package dev.quipu.engine;
 
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -38,7 +36,7 @@ import org.slf4j.LoggerFactory;
  */
 
 /** The append-only log. Only the committer appends; {@link #recycle} may be called beside it. */
-final class Log implements AutoCloseable {
+final class Log implements Closeable {
   static final int HEAD_BYTES = 4_096;
   private static final long MAGIC = 0x51554950554C4731L; // "QUIPULG1"
   private static final int HEAD_CRC = 32;
@@ -51,6 +49,7 @@ final class Log implements AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger(Log.class);
 
   private final Disk disk;
+  private final Threads threads;
   private final Path directory;
   private final long identity;
   private final int segmentBytes;
@@ -58,8 +57,8 @@ final class Log implements AutoCloseable {
   private final ConcurrentLinkedDeque<Path> spares = new ConcurrentLinkedDeque<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition spareChanged = lock.newCondition();
-  private final Thread preparer;
-  private @Nullable SteadyFile file;
+  private @Nullable Thread preparer;
+  private @Nullable DiskFile file;
   private int position;
   private boolean dirty; // frames were written that were not synced
   private boolean spareWanted;
@@ -71,13 +70,12 @@ final class Log implements AutoCloseable {
   /** A segment that is in use. */
   record Segment(long number, long firstFrame, Path path) {}
 
-  private Log(Disk disk, Path directory, long identity, int segmentBytes) {
-    this.disk = disk;
+  private Log(Environment environment, Path directory, long identity, int segmentBytes) {
+    this.disk = environment.disk();
+    this.threads = environment.threads();
     this.directory = directory;
     this.identity = identity;
     this.segmentBytes = segmentBytes;
-    this.preparer = new Thread(this::prepareSpares, "quipu-log-preparer");
-    preparer.setDaemon(true);
   }
 
   /** Where the log of a data directory lies. */
@@ -95,29 +93,31 @@ final class Log implements AutoCloseable {
    * @param segmentBytes size of the segments; those in use may have another
    */
   static Log open(
-      Disk disk,
+      Environment environment,
       Path data,
       long identity,
       int segmentBytes,
       List<Segment> inUse,
       int end,
       boolean isTailStale,
-      long nextFrame)
+      long nextFrame,
+      Failure failure)
       throws IOException {
-    Log log = new Log(disk, directory(data), identity, segmentBytes);
+    Disk disk = environment.disk();
+    Log log = new Log(environment, directory(data), identity, segmentBytes);
     log.adoptFiles(inUse);
     if (inUse.isEmpty()) {
       log.roll(1, nextFrame);
     } else {
       Segment last = inUse.getLast();
-      log.file = new SteadyFile(disk, last.path);
+      log.file = disk.open(last.path);
       log.position = end;
       // One of another size is not appended to, nor one in which frames that were given up follow.
-      if (isTailStale || Files.size(last.path) != segmentBytes) {
+      if (isTailStale || disk.size(last.path) != segmentBytes) {
         log.roll(last.number + 1, nextFrame);
       }
     }
-    log.preparer.start();
+    log.preparer = log.threads.start("quipu-log-preparer", failure.guarded(log::prepareSpares));
     return log;
   }
 
@@ -125,16 +125,14 @@ final class Log implements AutoCloseable {
   private void adoptFiles(List<Segment> inUse) throws IOException {
     segments.addAll(inUse);
     List<Path> used = inUse.stream().map(Segment::path).toList();
-    try (var files = Files.list(directory)) {
-      for (Path path : files.sorted().toList()) {
-        Matcher spare = SPARE.matcher(path.getFileName().toString());
-        if (spare.matches() && Files.size(path) == segmentBytes && spares.size() < SPARES_MAX) {
-          spares.add(path);
-          // No new spare may take the name of this one.
-          spareNumber = Math.max(spareNumber, Long.parseLong(spare.group(1)));
-        } else if (!used.contains(path)) {
-          disk.delete(path);
-        }
+    for (Path path : disk.list(directory)) {
+      Matcher spare = SPARE.matcher(path.getFileName().toString());
+      if (spare.matches() && disk.size(path) == segmentBytes && spares.size() < SPARES_MAX) {
+        spares.add(path);
+        // No new spare may take the name of this one.
+        spareNumber = Math.max(spareNumber, Long.parseLong(spare.group(1)));
+      } else if (!used.contains(path)) {
+        disk.delete(path);
       }
     }
   }
@@ -189,7 +187,7 @@ final class Log implements AutoCloseable {
     if (segmentBytes - position < frame.remaining()) {
       roll(lastNumber() + 1, number);
     }
-    SteadyFile current = Objects.requireNonNull(file);
+    DiskFile current = Objects.requireNonNull(file);
     int length = frame.remaining();
     current.write(frame, position);
     position += length;
@@ -223,7 +221,7 @@ final class Log implements AutoCloseable {
     try {
       while (segments.size() > 1 && segments.get(1).firstFrame <= frame) {
         Segment gone = segments.removeFirst();
-        if (spares.size() < SPARES_MAX && Files.size(gone.path) == segmentBytes) {
+        if (spares.size() < SPARES_MAX && disk.size(gone.path) == segmentBytes) {
           Path spare = sparePath(".log");
           disk.rename(gone.path, spare);
           spares.add(spare);
@@ -247,10 +245,9 @@ final class Log implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    try {
-      preparer.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    Thread started = preparer;
+    if (started != null) {
+      Join.uninterruptibly(started);
     }
     if (file != null) {
       file.close();
@@ -275,13 +272,13 @@ final class Log implements AutoCloseable {
       sync(); // no frame may follow on the disk where an earlier one is missing
       file.close();
     }
-    try (SteadyFile next = new SteadyFile(disk, spare)) {
+    try (DiskFile next = disk.open(spare)) {
       next.write(head(identity, segmentBytes, number, firstFrame), 0);
       next.sync();
     }
     Path path = directory.resolve("%016d.log".formatted(number));
     disk.rename(spare, path);
-    file = new SteadyFile(disk, path);
+    file = disk.open(path);
     position = HEAD_BYTES;
     lock.lock();
     try {
@@ -334,14 +331,14 @@ final class Log implements AutoCloseable {
             .atWarn()
             .addKeyValue("directory", directory)
             .setCause(failure)
-            .log("no room for log");
+            .log("Preparing a log segment failed; writes are rejected when the last one is full");
       }
     }
     spareChanged.signalAll();
   }
 
   private Path prepare() throws IOException {
-    long free = Files.getFileStore(directory).getUsableSpace();
+    long free = disk.usableBytes(directory);
     if (free < segmentBytes) { // asked again and again while the disk is full: do not try in vain
       throw new IOException("No space left on device: %d MiB are free".formatted(free >> 20));
     }
@@ -377,14 +374,9 @@ final class Log implements AutoCloseable {
    *
    * @throws DamageException if it is not a head of this directory
    */
-  static Segment readHead(Path path, long identity) throws IOException {
+  static Segment readHead(Disk disk, Path path, long identity) throws IOException {
     ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES);
-    try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
-      int read = 0;
-      while (head.hasRemaining() && read >= 0) {
-        read = file.read(head);
-      }
-    }
+    disk.read(path, 0, head);
     long number = head.getLong(16);
     String expected = "%016d.log".formatted(number);
     if (head.hasRemaining()

@@ -25,11 +25,12 @@ import java.util.Set;
  *   ONCE_BOUNDED  the same, bounds mark  the same, for a request with bounds
  *   SEAL          ordinal, high, low     request high-low will never apply
  *   EXPIRES       ordinal, milliseconds  it stops to exist then; 0 for never
- *   GONE          ordinal                it was removed
+ *   GONE          ordinal                it was removed, and does not expire
+ *   FREE          ordinal                the same, and its name is forgotten
  *   TEXT          ordinal, length, bytes it holds these bytes, and no number
  *   ITEM          key, version, expiry, fields        the item is now this
  *   NO_ITEM       key                    there is no such item
- *   START, ID_FILE, END                  in snapshots only: see Snapshot
+ *   START, ID_FILE, HAD_IDS, SALVAGED, END   in snapshots only: see Snapshot
  *
  * Records tell what is, not what changed: reading one twice, or one that is older than the state,
  * does no harm as long as all that follow are read too. That is what allows a snapshot to be taken
@@ -51,6 +52,9 @@ final class Records {
   static final byte EXPIRES = 11;
   static final byte GONE = 12;
   static final byte TEXT = 13;
+  static final byte FREE = 14;
+  static final byte HAD_IDS = 15;
+  static final byte SALVAGED = 16;
 
   /** Most bytes of a record of a counter but NAME, and of NAME besides its text. */
   static final int COUNTER_RECORD_BYTES_MAX = 64;
@@ -74,6 +78,10 @@ final class Records {
     void expires(int ordinal, long atMillis);
 
     void gone(int ordinal);
+
+    void free(int ordinal);
+
+    void hadIds(int ordinal);
 
     void text(int ordinal, byte[] text);
 
@@ -101,13 +109,15 @@ final class Records {
         case SEAL -> reader.seal((int) unsigned(in), in.getLong(), in.getLong());
         case EXPIRES -> reader.expires((int) unsigned(in), signed(in));
         case GONE -> reader.gone((int) unsigned(in));
+        case FREE -> reader.free((int) unsigned(in));
+        case HAD_IDS -> reader.hadIds((int) unsigned(in));
         case TEXT -> reader.text((int) unsigned(in), bytes(in));
         case ITEM -> {
           Item item = item(in);
           reader.item(item.key(), Optional.of(item));
         }
         case NO_ITEM -> reader.item(key(in), Optional.empty());
-        case START, ID_FILE, END -> reader.snapshot(kind, in);
+        case START, ID_FILE, SALVAGED, END -> reader.snapshot(kind, in);
         default -> throw new IllegalStateException("a record of kind " + kind);
       }
     }
@@ -146,6 +156,14 @@ final class Records {
 
   static void gone(ByteBuffer out, int ordinal) {
     unsigned(out.put(GONE), ordinal);
+  }
+
+  static void free(ByteBuffer out, int ordinal) {
+    unsigned(out.put(FREE), ordinal);
+  }
+
+  static void hadIds(ByteBuffer out, int ordinal) {
+    unsigned(out.put(HAD_IDS), ordinal);
   }
 
   static void text(ByteBuffer out, int ordinal, byte[] text) {

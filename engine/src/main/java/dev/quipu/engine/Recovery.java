@@ -2,11 +2,8 @@ package dev.quipu.engine;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,29 +37,34 @@ final class Recovery {
   /** Is there while, and after, frames are answered before they are synced. */
   static final String UNSYNCED_FILE = "unsynced";
 
-  private static final String FORMAT = "quipu-engine 1";
+  private static final String FORMAT = "quipu-engine 2";
 
+  private final Disk disk;
   private final Path directory;
   private final EngineOptions options;
   private final List<DamageException> damages = new ArrayList<>();
   private final List<String> notes = new ArrayList<>();
   private final State state;
   private final boolean lenient;
-  private long identity;
+  private final long identity;
   private HighWater.Mark highWater = new HighWater.Mark(0, 0);
   private List<Log.Segment> segments = List.of();
   private int end = Log.HEAD_BYTES;
   private long validBehindDamage;
+  private ByteBuffer segmentBytes = ByteBuffer.allocate(0);
   private final boolean isUnsynced;
   private boolean isTailStale;
   private final TreeMap<Long, Long> sealed = new TreeMap<>(); // first and last frame of id files
 
-  private Recovery(Path directory, EngineOptions options, boolean lenient) {
+  private Recovery(Disk disk, Path directory, EngineOptions options, boolean lenient)
+      throws IOException {
+    this.disk = disk;
     this.directory = directory;
     this.options = options;
     this.lenient = lenient;
-    this.isUnsynced = Files.exists(directory.resolve(UNSYNCED_FILE));
-    this.state = new State(new RequestIds(options.window().toMillis(), options.idsInMemoryMax()));
+    this.isUnsynced = disk.exists(directory.resolve(UNSYNCED_FILE));
+    this.identity = readIdentity();
+    this.state = new State(identity, options.window().toMillis(), options.idsInMemoryMax());
   }
 
   /**
@@ -89,16 +91,16 @@ final class Recovery {
       List<String> notes) {}
 
   /** Whether there is no engine in the directory yet. */
-  static boolean isNew(Path directory) throws IOException {
-    if (Files.exists(directory.resolve(FORMAT_FILE))) {
+  static boolean isNew(Disk disk, Path directory) throws IOException {
+    boolean isUsed =
+        disk.exists(directory.resolve(HighWater.FILE))
+            || !Snapshot.all(disk, directory).isEmpty()
+            || !segmentFiles(disk, directory).isEmpty();
+    if (disk.exists(directory.resolve(FORMAT_FILE))) {
       // The identity is written first: without a mark and a log, making it was broken off.
-      return !Files.exists(directory.resolve(HighWater.FILE))
-          && Snapshot.all(directory).isEmpty()
-          && segmentFiles(directory).isEmpty();
+      return !isUsed;
     }
-    if (Files.exists(directory.resolve(HighWater.FILE))
-        || !Snapshot.all(directory).isEmpty()
-        || !segmentFiles(directory).isEmpty()) {
+    if (isUsed) {
       throw new DamageException(
           Damage.FORMAT, directory.resolve(FORMAT_FILE), 0, "the file is not there");
     }
@@ -109,14 +111,9 @@ final class Recovery {
   static void create(Disk disk, Path directory, long identity) throws IOException {
     Path draft = directory.resolve(FORMAT_FILE + ".tmp");
     String text = "%s%nidentity %016x%n".formatted(FORMAT, identity);
-    try (FileChannel file =
-        FileChannel.open(
-            draft,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.WRITE)) {
-      disk.write(file, ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
-      disk.sync(file);
+    try (DiskFile file = disk.create(draft)) {
+      file.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
+      file.sync();
     }
     disk.rename(draft, directory.resolve(FORMAT_FILE));
     HighWater.create(disk, directory, identity, new HighWater.Mark(0, 0));
@@ -127,8 +124,9 @@ final class Recovery {
    *
    * @throws DamageException at the first damage, unless {@code lenient}
    */
-  static Found read(Path directory, EngineOptions options, boolean lenient) throws IOException {
-    Recovery recovery = new Recovery(directory, options, lenient);
+  static Found read(Disk disk, Path directory, EngineOptions options, boolean lenient)
+      throws IOException {
+    Recovery recovery = new Recovery(disk, directory, options, lenient);
     recovery.readAll();
     return new Found(
         recovery.state,
@@ -143,9 +141,8 @@ final class Recovery {
   }
 
   private void readAll() throws IOException {
-    identity = readIdentity();
     try {
-      highWater = HighWater.read(directory, identity);
+      highWater = HighWater.read(disk, directory, identity);
     } catch (DamageException e) {
       report(e);
     }
@@ -157,6 +154,7 @@ final class Recovery {
       boolean last = i == segments.size() - 1;
       sound = readSegment(segments.get(i), last);
     }
+    state.ready();
     long reached = Math.max(highWater.frame(), lastSealedFrame());
     if (state.frame < reached && damages.isEmpty()) {
       Path path = segments.isEmpty() ? Log.directory(directory) : segments.getLast().path();
@@ -177,7 +175,9 @@ final class Recovery {
 
   private long readIdentity() throws IOException {
     Path path = directory.resolve(FORMAT_FILE);
-    List<String> lines = Files.exists(path) ? Files.readAllLines(path) : List.of();
+    String text =
+        disk.exists(path) ? StandardCharsets.UTF_8.decode(disk.read(path)).toString() : "";
+    List<String> lines = text.lines().toList();
     if (lines.size() != 2
         || !lines.get(0).equals(FORMAT)
         || !lines.get(1).matches("identity [0-9a-f]{16}")) {
@@ -190,21 +190,19 @@ final class Recovery {
 
   /** Reads snapshot and id files, and returns the number of the frame that follows. */
   private long readSnapshot() throws IOException {
-    Optional<Path> path = Snapshot.newest(directory);
+    Optional<Path> path = Snapshot.newest(disk, directory);
     long next = 1;
     List<Path> listed = new ArrayList<>();
     long endFrame = 0;
     if (path.isPresent()) {
       try {
-        Snapshot.Contents contents = Snapshot.read(path.get(), identity, state);
+        Snapshot.Contents contents = Snapshot.read(disk, path.get(), identity, state);
         next = contents.start().frame();
         endFrame = contents.endFrame();
         state.commands = contents.start().commands();
         state.timeMillis = contents.start().timeMillis();
         for (Snapshot.IdFileName file : contents.idFiles()) {
-          if (state.ids.isRemembered(file.newestMillis(), nowMillis())) {
-            listed.add(IdFiles.directory(directory).resolve(file.name()));
-          }
+          listed.add(IdFiles.directory(directory).resolve(file.name()));
         }
       } catch (DamageException e) {
         report(e);
@@ -221,7 +219,7 @@ final class Recovery {
   private void readIdFiles(List<Path> listed, long next) throws IOException {
     for (Path path : listed) {
       try {
-        state.ids.add(IdFile.open(path));
+        state.ids.add(IdFile.open(disk, path));
       } catch (DamageException e) {
         report(e);
       }
@@ -230,12 +228,12 @@ final class Recovery {
       return; // what a snapshot does not vouch for is read from the log again
     }
     // Files sealed since the snapshot spare reading their ids from the log.
-    for (Path path : IdFiles.all(directory)) {
+    for (Path path : IdFiles.all(disk, directory)) {
       if (listed.contains(path)) {
         continue;
       }
       try {
-        IdFile file = IdFile.open(path);
+        IdFile file = IdFile.open(disk, path);
         if (file.firstFrame() >= next) {
           state.ids.add(file);
           sealed.put(file.firstFrame(), file.lastFrame());
@@ -248,11 +246,11 @@ final class Recovery {
 
   private List<Log.Segment> findSegments(long next) throws IOException {
     List<Log.Segment> found = new ArrayList<>();
-    List<Path> paths = segmentFiles(directory);
+    List<Path> paths = segmentFiles(disk, directory);
     for (int i = paths.size() - 1; i >= 0; i--) {
       Log.Segment segment;
       try {
-        segment = Log.readHead(paths.get(i), identity);
+        segment = Log.readHead(disk, paths.get(i), identity);
       } catch (DamageException e) {
         report(e);
         found.clear(); // what follows a segment that cannot be read cannot be used
@@ -284,15 +282,7 @@ final class Recovery {
   /** Reads the frames of a segment, and returns whether the next segment may be read. */
   private boolean readSegment(Log.Segment segment, boolean last) throws IOException {
     Frame frame = new Frame(identity);
-    ByteBuffer bytes;
-    try (FileChannel file = FileChannel.open(segment.path(), StandardOpenOption.READ)) {
-      bytes = ByteBuffer.allocateDirect(Math.toIntExact(file.size()));
-      int read = 0;
-      while (bytes.hasRemaining() && read >= 0) {
-        read = file.read(bytes);
-      }
-      bytes.flip();
-    }
+    ByteBuffer bytes = readWhole(segment.path());
     long next = segment.firstFrame();
     int at = Log.HEAD_BYTES;
     for (Frame.Head head = frame.read(bytes, at);
@@ -332,6 +322,17 @@ final class Recovery {
               .formatted(segment.path(), at, next));
     }
     return true;
+  }
+
+  /** Reads a segment into the one buffer for all of them: each is as large as a small heap. */
+  private ByteBuffer readWhole(Path path) throws IOException {
+    int size = Math.toIntExact(disk.size(path));
+    if (segmentBytes.capacity() < size) {
+      segmentBytes = disk.buffer(size);
+    }
+    segmentBytes.clear().limit(size);
+    disk.read(path, 0, segmentBytes);
+    return segmentBytes.flip();
   }
 
   private DamageException flipped(
@@ -378,7 +379,7 @@ final class Recovery {
   /** Ids of a long log must not pile up in memory. */
   private void sealWaiting() throws IOException {
     for (IdTable table = state.ids.nextWaiting(); table != null; table = state.ids.nextWaiting()) {
-      state.ids.sealed(table, IdFiles.write(new Disk(), directory, table));
+      state.ids.sealed(table, IdFiles.write(disk, directory, table));
     }
   }
 
@@ -389,20 +390,13 @@ final class Recovery {
     damages.add(damage);
   }
 
-  private long nowMillis() {
-    return Math.max(options.clock().epochMillis(), state.timeMillis);
-  }
-
-  private static List<Path> segmentFiles(Path directory) throws IOException {
+  private static List<Path> segmentFiles(Disk disk, Path directory) throws IOException {
     Path log = Log.directory(directory);
-    if (!Files.isDirectory(log)) {
+    if (!disk.exists(log)) {
       return List.of();
     }
-    try (var files = Files.list(log)) {
-      return files
-          .filter(file -> file.getFileName().toString().matches("[0-9]{16}\\.log"))
-          .sorted()
-          .toList();
-    }
+    return disk.list(log).stream()
+        .filter(file -> file.getFileName().toString().matches("[0-9]{16}\\.log"))
+        .toList();
   }
 }

@@ -8,10 +8,14 @@ import org.jspecify.annotations.Nullable;
 
 /*
  * Ids live in generations: an active table, which takes new ids; tables that are full or old, on
- * their way to disk; and files. An id is remembered while the newest id of its generation is within
- * the window. A generation ends after an eighth of the window, or when its table is full, or at a
- * checkpoint, and always between two frames of the log; so an id is remembered for the window at
- * least, and an eighth longer at most.
+ * their way to disk; and files. A generation ends after an eighth of the window, or when its table is
+ * full, or at a checkpoint, and always between two frames of the log. Its ids are remembered for the
+ * window and an eighth more after the newest of them came: so once a wrong clock may take an eighth
+ * of the window from them (see EngineClock), and they are still remembered for the window.
+ *
+ * Each generation has an epoch, 1 to 254 and then again from 1, by which counters know whether ids of
+ * theirs may be remembered. It is live until the file is dropped, which is not before a snapshot
+ * without it is durable.
  */
 
 /** Which requests were seen. Not thread-safe: only the committer calls it. */
@@ -21,21 +25,43 @@ final class RequestIds {
 
   private static final int GENERATIONS_PER_WINDOW = 8;
 
+  /** Numbers of epochs, and 0 for none. */
+  static final int EPOCHS = 256;
+
+  /** The epoch of all generations that were on the disk when the engine was opened. */
+  static final int EPOCH_BEFORE = EPOCHS - 1;
+
   private final long windowMillis;
   private final int tableMax;
   private final Deque<IdTable> waiting = new ArrayDeque<>();
   private final List<IdFile> files = new ArrayList<>();
   private @Nullable IdTable spare;
-  private IdTable active = new IdTable();
+  private final Secret secret;
+  private final int[] generations = new int[EPOCHS]; // of each epoch, but for the active one
+  private IdTable active;
+  private int epoch = 1;
 
-  RequestIds(long windowMillis, int tableMax) {
+  RequestIds(Secret secret, long windowMillis, int tableMax) {
+    this.secret = secret;
     this.windowMillis = windowMillis;
     this.tableMax = tableMax;
+    this.active = new IdTable(secret);
+    active.begin(epoch);
+  }
+
+  /** Returns the epoch of ids that are added now. */
+  int epoch() {
+    return epoch;
+  }
+
+  /** Whether there is a generation of an epoch. */
+  boolean isLive(int number) {
+    return number != 0 && (generations[number] > 0 || number == epoch);
   }
 
   /** Copies the entry of an id to {@code entry}; false if it is not remembered. */
   boolean find(long high, long low, int ordinal, long nowMillis, long[] entry) {
-    long hash = IdTable.hash(high, low, ordinal);
+    long hash = secret.hash(high, low, ordinal);
     if (find(active, hash, high, low, ordinal, nowMillis, entry)) {
       return true;
     }
@@ -59,7 +85,7 @@ final class RequestIds {
    * time; touching several first lets the processor wait for all of them at once.
    */
   long touch(long high, long low, int ordinal) {
-    long hash = IdTable.hash(high, low, ordinal);
+    long hash = secret.hash(high, low, ordinal);
     long touched = active.touch(hash);
     for (IdTable table : waiting) {
       touched += table.touch(hash);
@@ -91,10 +117,14 @@ final class RequestIds {
   /** Ends the active generation. */
   void rotate() {
     if (active.size() > 0) {
-      waiting.addLast(active);
       IdTable cleared = spare;
-      active = cleared == null ? new IdTable() : cleared;
+      IdTable next = cleared == null ? new IdTable(secret) : cleared;
+      waiting.addLast(active);
+      generations[epoch]++;
       spare = null;
+      active = next;
+      epoch = epoch == EPOCH_BEFORE - 1 ? 1 : epoch + 1;
+      next.begin(epoch);
     }
   }
 
@@ -110,6 +140,7 @@ final class RequestIds {
 
   /** Puts a file in the place of the table that it was written from. */
   void sealed(IdTable table, IdFile file) {
+    file.setEpoch(table.epoch());
     waiting.remove(table);
     files.add(file);
   }
@@ -121,6 +152,8 @@ final class RequestIds {
 
   /** Puts a file found at the start in its place. */
   void add(IdFile file) {
+    file.setEpoch(EPOCH_BEFORE);
+    generations[EPOCH_BEFORE]++;
     files.add(file);
   }
 
@@ -129,18 +162,22 @@ final class RequestIds {
     return List.copyOf(files);
   }
 
-  /** Drops the files whose ids have all left the window, and returns them. */
-  List<IdFile> dropForgotten(long nowMillis) {
-    List<IdFile> gone =
-        files.stream().filter(file -> !isRemembered(file.newestMillis(), nowMillis)).toList();
-    files.removeAll(gone);
-    waiting.removeIf(table -> !isRemembered(table.newestMillis(), nowMillis));
-    return gone;
+  /** Returns the files whose ids have all been forgotten. */
+  List<IdFile> forgotten(long nowMillis) {
+    return files.stream().filter(file -> !isRemembered(file.newestMillis(), nowMillis)).toList();
+  }
+
+  /** Drops files that no durable snapshot lists any more. */
+  void drop(List<IdFile> gone) {
+    for (IdFile file : gone) {
+      files.remove(file);
+      generations[file.epoch()]--;
+    }
   }
 
   /** Whether an id that came at {@code millis} is still remembered. */
   boolean isRemembered(long millis, long nowMillis) {
-    return nowMillis - millis <= windowMillis;
+    return nowMillis - millis <= windowMillis + windowMillis / GENERATIONS_PER_WINDOW;
   }
 
   /** Ids in memory and on disk, those of forgotten generations included. */

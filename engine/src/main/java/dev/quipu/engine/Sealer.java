@@ -3,6 +3,7 @@ package dev.quipu.engine;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
@@ -16,12 +17,13 @@ import org.slf4j.LoggerFactory;
  * Writes tables of request ids to disk, one at a time, beside the committer: it is offered a table,
  * and hands back a file. After an error it tries again every second.
  */
-final class Sealer implements AutoCloseable {
+final class Sealer implements Closeable {
   private static final long RETRY_SECONDS = 1;
   private static final Logger LOGGER = LoggerFactory.getLogger(Sealer.class);
 
   private final Disk disk;
   private final Path directory;
+  private final Threads threads;
   private final Thread thread;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -32,12 +34,11 @@ final class Sealer implements AutoCloseable {
   private @Nullable IdTable cleared; // guarded by lock
   private boolean closed; // guarded by lock
 
-  Sealer(Disk disk, Path directory) {
-    this.disk = disk;
+  Sealer(Environment environment, Path directory, Failure failure) {
+    this.disk = environment.disk();
+    this.threads = environment.threads();
     this.directory = directory;
-    this.thread = new Thread(this::seal, "quipu-id-sealer");
-    thread.setDaemon(true);
-    thread.start();
+    this.thread = threads.start("quipu-id-sealer", failure.guarded(this::seal));
   }
 
   /** Asks for a table to be written, if none is at work. */
@@ -98,11 +99,7 @@ final class Sealer implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    Join.uninterruptibly(thread);
   }
 
   private void seal() {
@@ -133,6 +130,8 @@ final class Sealer implements AutoCloseable {
           file = IdFiles.write(disk, directory, table);
         } catch (IOException e) {
           error = e;
+        } catch (DamageException e) { // what was just written cannot be read
+          error = new IOException(e);
         } finally {
           lock.lock();
         }
@@ -154,7 +153,7 @@ final class Sealer implements AutoCloseable {
       return;
     }
     if (failure == null) {
-      LOGGER.atWarn().addKeyValue("directory", directory).setCause(error).log("cannot seal ids");
+      LOGGER.atWarn().addKeyValue("directory", directory).setCause(error).log("Sealing request ids failed; retrying every second");
     }
     failure =
         new StoreException(
@@ -164,9 +163,8 @@ final class Sealer implements AutoCloseable {
                 .formatted(IdFiles.directory(directory), error.getMessage()),
             error);
     changed.signalAll();
-    long left = TimeUnit.SECONDS.toNanos(RETRY_SECONDS);
-    while (!closed && left > 0) {
-      left = changed.awaitNanos(left);
+    if (!closed) {
+      threads.await(changed, TimeUnit.SECONDS.toNanos(RETRY_SECONDS));
     }
   }
 }

@@ -2,12 +2,10 @@ package dev.quipu.engine;
 
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -18,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  *   START    the log goes on with this frame, before which there were so many commands; the time
  *   ID_FILE  name of a file of request ids that belongs to it, its newest time; one each
+ *   SALVAGED ordinals without a name may have request ids in these files
  *   NAME, VALUE, TEXT, EXPIRES, ITEM   as in the log
+ *   HAD_IDS  the counter has request ids in these files
  *   END      the last frame of the log that the snapshot may know of
  *
  * It is taken in pieces while writes go on, so pieces tell of different moments. That does not
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** Writes and reads snapshots. */
-final class Snapshot implements AutoCloseable {
+final class Snapshot implements Closeable {
   private static final int FRAME_BYTES = 1 << 20;
   private static final String PREFIX = "snapshot-";
   private static final String SUFFIX = ".snap";
@@ -35,22 +35,19 @@ final class Snapshot implements AutoCloseable {
   private final Disk disk;
   private final Path path;
   private final Path draft;
-  private final FileChannel file;
+  private final DiskFile file;
   private final Frame frame;
-  private ByteBuffer out = ByteBuffer.allocateDirect(FRAME_BYTES);
+  private ByteBuffer out;
   private long number;
   private long offset;
+  private boolean isEnded;
 
   private Snapshot(Disk disk, Path path, long identity) throws IOException {
     this.disk = disk;
     this.path = path;
     this.draft = path.resolveSibling(path.getFileName() + ".tmp");
-    this.file =
-        FileChannel.open(
-            draft,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.WRITE);
+    this.file = disk.create(draft);
+    this.out = disk.buffer(FRAME_BYTES);
     this.frame = new Frame(identity);
     out.position(Frame.HEAD_BYTES);
   }
@@ -65,22 +62,19 @@ final class Snapshot implements AutoCloseable {
   record Contents(Start start, List<IdFileName> idFiles, long endFrame) {}
 
   /** The newest snapshot of a directory. */
-  static Optional<Path> newest(Path directory) throws IOException {
-    List<Path> all = all(directory);
+  static Optional<Path> newest(Disk disk, Path directory) throws IOException {
+    List<Path> all = all(disk, directory);
     return all.isEmpty() ? Optional.empty() : Optional.of(all.getLast());
   }
 
   /** All snapshots of a directory, oldest first. */
-  static List<Path> all(Path directory) throws IOException {
-    try (var files = Files.list(directory)) {
-      return files
-          .filter(file -> {
-            String name = file.getFileName().toString();
-            return name.startsWith(PREFIX) && name.endsWith(SUFFIX);
-          })
-          .sorted()
-          .toList();
-    }
+  static List<Path> all(Disk disk, Path directory) throws IOException {
+    return disk.list(directory).stream()
+        .filter(file -> {
+          String name = file.getFileName().toString();
+          return name.startsWith(PREFIX) && name.endsWith(SUFFIX);
+        })
+        .toList();
   }
 
   /** The frame with which the log goes on behind a snapshot, by its name. */
@@ -100,12 +94,23 @@ final class Snapshot implements AutoCloseable {
     return snapshot;
   }
 
-  void idFile(IdFile idFile) throws IOException {
-    String name = idFile.path().getFileName().toString();
-    room(16 + name.length());
-    out.put(Records.ID_FILE);
-    Records.text(out, name);
-    Records.unsigned(out, idFile.newestMillis());
+  /**
+   * The files of request ids that belong to it.
+   *
+   * @param isSalvaged whether they may have ids of counters whose names were lost
+   */
+  void idFiles(List<IdFile> files, boolean isSalvaged) throws IOException {
+    for (IdFile file : files) {
+      String name = file.path().getFileName().toString();
+      room(16 + name.length());
+      out.put(Records.ID_FILE);
+      Records.text(out, name);
+      Records.unsigned(out, file.newestMillis());
+    }
+    if (isSalvaged) {
+      room(1);
+      out.put(Records.SALVAGED);
+    }
   }
 
   /** One counter, as it was when it was looked at. */
@@ -118,6 +123,9 @@ final class Snapshot implements AutoCloseable {
       Records.text(out, ordinal, text);
     } else if (content.isWritten) {
       Records.value(out, ordinal, content.value);
+    }
+    if (content.hasIds) {
+      Records.hadIds(out, ordinal);
     }
     if (content.expiresAt != 0) {
       Records.expires(out, ordinal, content.expiresAt);
@@ -135,15 +143,16 @@ final class Snapshot implements AutoCloseable {
     out.put(Records.END);
     Records.unsigned(out, endFrame);
     flush();
-    disk.sync(file);
+    file.sync();
     file.close();
     disk.rename(draft, path);
+    isEnded = true;
   }
 
   /** Gives up a snapshot that was not ended. */
   @Override
   public void close() throws IOException {
-    if (file.isOpen()) {
+    if (!isEnded) {
       file.close();
       disk.delete(draft);
     }
@@ -153,7 +162,7 @@ final class Snapshot implements AutoCloseable {
     if (out.remaining() < bytes + Frame.ALIGNMENT) {
       flush();
       if (out.remaining() < bytes + Frame.ALIGNMENT) {
-        out = ByteBuffer.allocateDirect(Frame.frameBytes(bytes) + Frame.ALIGNMENT);
+        out = disk.buffer(Frame.frameBytes(bytes) + Frame.ALIGNMENT);
         out.position(Frame.HEAD_BYTES);
       }
     }
@@ -162,7 +171,7 @@ final class Snapshot implements AutoCloseable {
   private void flush() throws IOException {
     frame.seal(out, 0, ++number, 0, 0);
     int length = out.remaining();
-    disk.write(file, out, offset);
+    file.write(out, offset);
     offset += length;
     out.clear().position(Frame.HEAD_BYTES);
   }
@@ -172,23 +181,21 @@ final class Snapshot implements AutoCloseable {
    *
    * @throws DamageException if any of it is damaged
    */
-  static Contents read(Path path, long identity, State state) throws IOException {
+  static Contents read(Disk disk, Path path, long identity, State state) throws IOException {
     Reading reading = new Reading(state);
     Frame frame = new Frame(identity);
     long offset = 0;
     long number = 0;
-    try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
-      long size = file.size();
-      while (offset < size && reading.end < 0) {
-        ByteBuffer in = frameAt(file, offset, size);
-        Frame.Head head = frame.read(in, 0);
-        if (head == null || head.number() != ++number) {
-          throw new DamageException(
-              Damage.SNAPSHOT, path, offset, "frame " + (number + 1) + " is damaged");
-        }
-        Records.read(in.slice(Frame.HEAD_BYTES, head.payloadBytes()), reading);
-        offset += head.frameBytes();
+    long size = disk.size(path);
+    while (offset < size && reading.end < 0) {
+      ByteBuffer in = frameAt(disk, path, offset, size);
+      Frame.Head head = frame.read(in, 0);
+      if (head == null || head.number() != ++number) {
+        throw new DamageException(
+            Damage.SNAPSHOT, path, offset, "frame " + (number + 1) + " is damaged");
       }
+      Records.read(in.slice(Frame.HEAD_BYTES, head.payloadBytes()), reading);
+      offset += head.frameBytes();
     }
     Start start = reading.start;
     if (start == null || reading.end < 0) {
@@ -197,22 +204,15 @@ final class Snapshot implements AutoCloseable {
     return new Contents(start, List.copyOf(reading.idFiles), reading.end);
   }
 
-  private static ByteBuffer frameAt(FileChannel file, long offset, long size) throws IOException {
+  private static ByteBuffer frameAt(Disk disk, Path path, long offset, long size)
+      throws IOException {
     ByteBuffer head = ByteBuffer.allocate(Frame.HEAD_BYTES);
-    readFully(file, head, offset);
+    disk.read(path, offset, head);
     long payload = Math.max(0, head.getInt(4));
     long length = Math.min(Frame.HEAD_BYTES + payload, size - offset);
     ByteBuffer in = ByteBuffer.allocate((int) Math.min(length, Integer.MAX_VALUE - 8));
-    readFully(file, in, offset);
+    disk.read(path, offset, in);
     return in.flip();
-  }
-
-  private static void readFully(FileChannel file, ByteBuffer in, long offset) throws IOException {
-    while (in.hasRemaining()) {
-      if (file.read(in, offset + in.position()) < 0) {
-        return;
-      }
-    }
   }
 
   /** Takes the records of a snapshot apart. */
@@ -257,6 +257,16 @@ final class Snapshot implements AutoCloseable {
     }
 
     @Override
+    public void free(int ordinal) {
+      throw new IllegalStateException("a free ordinal in a snapshot");
+    }
+
+    @Override
+    public void hadIds(int ordinal) {
+      state.hadIds(ordinal);
+    }
+
+    @Override
     public void text(int ordinal, byte[] text) {
       state.text(ordinal, text);
     }
@@ -272,6 +282,7 @@ final class Snapshot implements AutoCloseable {
         case Records.START ->
             start = new Start(Records.unsigned(in), Records.unsigned(in), Records.unsigned(in));
         case Records.ID_FILE -> idFiles.add(new IdFileName(Records.text(in), Records.unsigned(in)));
+        case Records.SALVAGED -> state.isSalvaged = true;
         case Records.END -> end = Records.unsigned(in);
         default -> throw new IllegalStateException("a record of kind " + kind);
       }

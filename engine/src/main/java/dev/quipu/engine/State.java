@@ -3,6 +3,8 @@ package dev.quipu.engine;
 import dev.quipu.store.Item;
 import dev.quipu.store.ItemTable;
 import dev.quipu.store.Key;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
@@ -13,16 +15,39 @@ import java.util.Optional;
  * thread-safe: only the committer, or before it the recovery, touches it.
  */
 final class State implements Records.Reader {
-  final CounterTable counters = new CounterTable();
+  final CounterTable counters;
+  final Tombstones tombstones;
   final ItemTable items = new ItemTable();
   final RequestIds ids;
+  /** Heap of a counter that is watched besides its name, in bytes. */
+  static final int WATCH_BYTES = 128;
+
+  private long memoryBytesMax = Long.MAX_VALUE;
   private final long[] entry = new long[IdTable.STRIDE];
 
   /** The frame that is being filled, or read. */
   long frame;
 
-  /** Its time, in milliseconds since 1970. Never goes back. */
+  /** Its age time, by which request ids are forgotten: see {@link EngineClock}. */
   long timeMillis;
+
+  /** Its wall time, by which counters expire. */
+  long wallMillis;
+
+  /** Changes that were begun; one that was begun must end, and be in the frame. */
+  long changes;
+
+  /** Whether a change was begun and has not ended. */
+  boolean isChanging;
+
+  /** Heap that items take, in bytes. */
+  long itemBytes;
+
+  /** Heap that watches take, in bytes. */
+  long watchBytes;
+
+  /** While reading: ordinals without a name may have request ids, for a salvage lost the names. */
+  boolean isSalvaged;
 
   /** Commands applied so far, in all frames. */
   long commands;
@@ -36,22 +61,84 @@ final class State implements Records.Reader {
   /** Sum of what was touched ahead: kept, so that the touching is done. */
   long touched;
 
-  State(RequestIds ids) {
-    this.ids = ids;
+  State(long identity, long windowMillis, int idsInMemoryMax) {
+    Secret secret = new Secret(identity);
+    this.counters = new CounterTable(secret);
+    this.tombstones = new Tombstones(counters);
+    this.ids = new RequestIds(secret, windowMillis, idsInMemoryMax);
+  }
+
+  /** Rejects what needs more memory than there is from now on. */
+  void limitMemory(long bytesMax) {
+    memoryBytesMax = bytesMax;
+  }
+
+  /**
+   * Makes sure that there is memory for so many bytes more.
+   *
+   * @throws StoreException if there is not
+   */
+  void requireMemory(long bytes) {
+    long used = memoryBytes();
+    if (bytes > 0 && used + bytes > memoryBytesMax) {
+      throw StoreException.notApplied(
+          Reason.FULL,
+          ("out of memory: counters, texts and items take %d MiB of heap, and the limit is %d MiB."
+                  + " Remove some, or start with a larger heap (-Xmx)")
+              .formatted(used >> 20, memoryBytesMax >> 20));
+    }
+  }
+
+  /** Begins a change: if it does not end, memory and log differ, and the engine stops. */
+  void beginChange() {
+    changes++;
+    isChanging = true;
+  }
+
+  void endChange() {
+    isChanging = false;
+  }
+
+  /** Returns about how much heap is taken by all that clients can make, ids excepted. */
+  long memoryBytes() {
+    return counters.memoryBytes() + itemBytes + watchBytes;
+  }
+
+  /** Puts an item in its place, or removes it. */
+  void setItem(Key key, Optional<Item> item) {
+    itemBytes += itemBytes(item) - itemBytes(items.get(key));
+    items.set(key, item);
+  }
+
+  /** Returns about how much heap an item takes: twice what its record may. */
+  static long itemBytes(Optional<Item> item) {
+    return item.isEmpty() ? 0 : 256 + 2L * Records.itemBytesMax(item.get());
+  }
+
+  /** Finds what is free and what waits to be, when all was read. */
+  void ready() {
+    counters.findFree(ordinal -> isSalvaged);
+    for (int ordinal = 0; ordinal < counters.size(); ordinal++) {
+      if (counters.name(ordinal) != null && !counters.isWritten(ordinal)) {
+        tombstones.add(ordinal);
+      }
+    }
   }
 
   @Override
   public void name(int ordinal, String name) {
-    counters.define(ordinal, name);
+    counters.redefine(ordinal, name);
   }
 
   @Override
   public void value(int ordinal, long value) {
+    counters.reach(ordinal);
     counters.set(ordinal, value);
   }
 
   @Override
   public void once(int ordinal, long high, long low, long delta, long value, int boundsMark) {
+    counters.reach(ordinal);
     counters.set(ordinal, value);
     remember(high, low, IdTable.meta(ordinal, IdTable.APPLIED, boundsMark), delta, value);
   }
@@ -63,22 +150,36 @@ final class State implements Records.Reader {
 
   @Override
   public void expires(int ordinal, long atMillis) {
+    counters.reach(ordinal);
     counters.expire(ordinal, atMillis);
   }
 
   @Override
   public void gone(int ordinal) {
+    counters.reach(ordinal);
     counters.remove(ordinal);
   }
 
   @Override
+  public void free(int ordinal) {
+    counters.reach(ordinal);
+    counters.forget(ordinal);
+  }
+
+  @Override
+  public void hadIds(int ordinal) {
+    counters.markIds(ordinal, RequestIds.EPOCH_BEFORE);
+  }
+
+  @Override
   public void text(int ordinal, byte[] text) {
+    counters.reach(ordinal);
     counters.setText(ordinal, text);
   }
 
   @Override
   public void item(Key key, Optional<Item> item) {
-    items.set(key, item);
+    setItem(key, item);
   }
 
   @Override
@@ -87,7 +188,9 @@ final class State implements Records.Reader {
   }
 
   private void remember(long high, long low, long meta, long delta, long value) {
-    if (!idsAreSealed && !ids.find(high, low, IdTable.ordinal(meta), timeMillis, entry)) {
+    int ordinal = IdTable.ordinal(meta);
+    counters.markIds(ordinal, idsAreSealed ? RequestIds.EPOCH_BEFORE : ids.epoch());
+    if (!idsAreSealed && !ids.find(high, low, ordinal, timeMillis, entry)) {
       ids.add(high, low, meta, delta, value, timeMillis, frame);
     }
   }

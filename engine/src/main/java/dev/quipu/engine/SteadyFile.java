@@ -14,17 +14,15 @@ import java.util.concurrent.locks.ReentrantLock;
  * the disk: this opens the file again and does the same once more, which is harmless, for it is the
  * same bytes at the same place.
  */
-final class SteadyFile implements AutoCloseable {
-  private final Disk disk;
+final class SteadyFile implements DiskFile {
   private final Path path;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile FileChannel channel;
   private volatile boolean closed;
 
-  SteadyFile(Disk disk, Path path) throws IOException {
-    this.disk = disk;
+  SteadyFile(Path path, FileChannel channel) {
     this.path = path;
-    this.channel = FileChannel.open(path, StandardOpenOption.WRITE);
+    this.channel = channel;
   }
 
   /** Something to do with the file, as often as need be. */
@@ -32,14 +30,19 @@ final class SteadyFile implements AutoCloseable {
     void on(FileChannel channel) throws IOException;
   }
 
-  /** Writes all of {@code bytes} at {@code offset}. */
-  void write(ByteBuffer bytes, long offset) throws IOException {
-    steadily(open -> disk.write(open, bytes.duplicate(), offset));
+  @Override
+  public void write(ByteBuffer bytes, long offset) throws IOException {
+    steadily(open -> {
+      ByteBuffer left = bytes.duplicate();
+      while (left.hasRemaining()) {
+        open.write(left, offset + left.position() - bytes.position());
+      }
+    });
   }
 
-  /** Returns when all that was written has reached the disk. */
-  void sync() throws IOException {
-    steadily(disk::sync);
+  @Override
+  public void sync() throws IOException {
+    steadily(open -> open.force(false));
   }
 
   private void steadily(Work work) throws IOException {

@@ -1,6 +1,7 @@
 package dev.quipu.engine;
 
 import dev.quipu.store.StoreException;
+import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -8,14 +9,27 @@ import org.jspecify.annotations.Nullable;
 abstract class Task {
   private final Thread caller = Thread.currentThread();
   private volatile boolean done;
+  private volatile boolean abandoned;
   private @Nullable RuntimeException failure; // published by done
 
   /**
    * Does the work, or a part of it.
    *
    * @return whether all is done; false to be called again with an empty frame
+   * @throws RuntimeException if the task fails; before it has changed memory in this frame, or the
+   *     engine stops
+   * @throws IOException if the disk fails, which stops the engine
    */
-  abstract boolean run(State state, Group group);
+  abstract boolean run(State state, Group group) throws IOException;
+
+  /** Says that the caller waits no longer. */
+  final void abandon() {
+    abandoned = true;
+  }
+
+  final boolean isAbandoned() {
+    return abandoned;
+  }
 
   final boolean isDone() {
     return done;

@@ -16,11 +16,12 @@ final class TurnTask extends Task {
     CounterTurn turn = new CounterTurn(state, group);
     while (done < operations.size()) {
       Operation operation = operations.get(done);
-      int needed = operation.bytesMax(turn);
-      if (group.canEverFit(needed) && !group.fits(needed)) {
-        return false;
-      }
+      long before = state.changes;
       try {
+        int needed = operation.bytesMax(turn);
+        if (group.canEverFit(needed) && !group.fits(needed)) {
+          return false;
+        }
         if (!group.canEverFit(needed)) {
           throw new IllegalArgumentException("more changes than fit into one commit");
         }
@@ -29,6 +30,9 @@ final class TurnTask extends Task {
           done++;
         }
       } catch (RuntimeException e) {
+        if (state.changes != before) {
+          throw e; // it is half done, and must not get into the log
+        }
         operation.failed(e);
         done++;
       }

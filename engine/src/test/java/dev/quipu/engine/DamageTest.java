@@ -147,12 +147,12 @@ final class DamageTest {
       engine.add(new Add("a", 1, RequestId.of("last")));
     }
     assertEquals(ADDS + 1, value());
-    Path ids = IdFiles.all(data).getFirst();
+    Path ids = IdFiles.all(new FileDisk(), data).getFirst();
     expect(Damage.FORMAT, Path.of("format"));
     expect(Damage.HIGH_WATER, Path.of(HighWater.FILE));
     expect(Damage.ID_FILE, data.relativize(ids));
     expect(Damage.SEGMENT_MISSING, data.relativize(log()));
-    Path snapshot = data.relativize(Snapshot.newest(data).orElseThrow());
+    Path snapshot = data.relativize(Snapshot.newest(new FileDisk(), data).orElseThrow());
     expect(Damage.SEGMENT_MISSING, snapshot); // then the log does not reach back to the start
     flip(data.resolve(snapshot), 60, 3);
     DamageException e = assertThrows(DamageException.class, () -> Engine.open(data, OPTIONS));
@@ -172,7 +172,7 @@ final class DamageTest {
     try (Engine engine = Engine.open(data, OPTIONS)) {
       engine.checkpoint();
     }
-    flip(IdFiles.all(data).getFirst(), 4_096 + 500, 1);
+    flip(IdFiles.all(new FileDisk(), data).getFirst(), 4_096 + 500, 1);
     assertTrue(!Inspection.check(data).sound());
     try (Engine engine = Engine.open(data, OPTIONS)) {
       DamageException e =

@@ -10,7 +10,6 @@ import dev.quipu.store.Outcome;
 import dev.quipu.store.StoreException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,12 +25,13 @@ final class FailingDiskTest {
   @TempDir Path temporary;
 
   /** Fails the n-th write or sync; a write that fails leaves half of its bytes behind. */
-  private static final class FailingDisk extends Disk {
+  private static final class FailingDisk extends ForwardingDisk {
     private final int failAt;
     private final boolean forEver;
     private final AtomicInteger calls = new AtomicInteger();
 
     FailingDisk(int failAt, boolean forEver) {
+      super(new FileDisk());
       this.failAt = failAt;
       this.forEver = forEver;
     }
@@ -42,20 +42,30 @@ final class FailingDiskTest {
     }
 
     @Override
-    void write(FileChannel file, ByteBuffer bytes, long offset) throws IOException {
-      if (fails()) {
-        super.write(file, bytes.slice(bytes.position(), bytes.remaining() / 2), offset);
-        throw new IOException("injected: write");
-      }
-      super.write(file, bytes, offset);
-    }
+    DiskFile opened(DiskFile file) {
+      return new DiskFile() {
+        @Override
+        public void write(ByteBuffer bytes, long offset) throws IOException {
+          if (fails()) {
+            file.write(bytes.slice(bytes.position(), bytes.remaining() / 2), offset);
+            throw new IOException("injected: write");
+          }
+          file.write(bytes, offset);
+        }
 
-    @Override
-    void sync(FileChannel file) throws IOException {
-      if (fails()) {
-        throw new IOException("injected: sync");
-      }
-      super.sync(file);
+        @Override
+        public void sync() throws IOException {
+          if (fails()) {
+            throw new IOException("injected: sync");
+          }
+          file.sync();
+        }
+
+        @Override
+        public void close() throws IOException {
+          file.close();
+        }
+      };
     }
   }
 
@@ -78,7 +88,10 @@ final class FailingDiskTest {
     @Nullable Outcome[] outcomes = new Outcome[ADDS];
     Arrays.fill(outcomes, Outcome.NOT_APPLIED);
     try (Engine engine =
-        Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 1 << 21), disk)) {
+        Engine.open(
+            directory,
+            EngineOptions.defaults().withLog(1 << 20, 1 << 21),
+            new Environment(disk, Threads.PLATFORM))) {
       for (int i = 0; i < ADDS; i++) {
         try {
           engine.add(new Add("a", 1, RequestId.of("id-" + i)));
@@ -102,7 +115,9 @@ final class FailingDiskTest {
 
   private static void check(Path directory, @Nullable Outcome[] outcomes, String what) {
     try (Engine engine =
-        Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 1 << 21))) {
+        Engine.open(
+            directory,
+            EngineOptions.defaults().withLog(1 << 20, 1 << 21))) {
       long applied = 0;
       for (int i = 0; i < ADDS; i++) {
         boolean there =

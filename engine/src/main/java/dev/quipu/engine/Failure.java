@@ -1,0 +1,111 @@
+package dev.quipu.engine;
+
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * THE FAILURE MODEL of the engine.
+ *
+ *   An exception before a task has changed memory     fails that task; all others go on
+ *   No room on the disk, or in the memory budget      the task is rejected before it changes memory
+ *   Any other Throwable of the commit leader, and a   stops the engine: memory may differ from the
+ *   Throwable of one of the engine's own threads      log, so nothing is acknowledged any more
+ *
+ * Only reopening the directory shows what is on the disk: exactly what was acknowledged, and perhaps
+ * what was answered as unknown.
+ *
+ * When memory is exhausted nothing can be allocated, so what callers get is made in advance.
+ */
+
+/** Whether, and why, an engine has ended. Thread-safe. */
+final class Failure {
+  private static final Logger LOGGER = LoggerFactory.getLogger(Failure.class);
+  private static final String STOPPED = "the engine has stopped on a failure; reopen it";
+
+  private final AtomicReference<@Nullable Throwable> cause = new AtomicReference<>();
+  private final AtomicReference<@Nullable Consumer<Throwable>> listener = new AtomicReference<>();
+  private volatile StoreException notApplied =
+      StoreException.notApplied(Reason.UNAVAILABLE, STOPPED);
+  private volatile StoreException unknown =
+      StoreException.unknown(Reason.UNAVAILABLE, STOPPED, null);
+  private volatile boolean ended;
+
+  /** Whether nothing is acknowledged any more. */
+  boolean hasEnded() {
+    return ended;
+  }
+
+  /** Returns what a call ends with that was not begun. */
+  StoreException notApplied() {
+    return notApplied;
+  }
+
+  /** Returns what a call ends with that was begun. */
+  StoreException unknown() {
+    return unknown;
+  }
+
+  /** Returns what stopped the engine; empty while it runs, and after it was closed. */
+  Optional<Throwable> cause() {
+    return Optional.ofNullable(cause.get());
+  }
+
+  /** Ends the engine in order. */
+  void close() {
+    if (!ended) {
+      notApplied = StoreException.notApplied(Reason.UNAVAILABLE, "the engine is closed");
+      ended = true;
+    }
+  }
+
+  /** Stops the engine for good. Later causes are ignored. */
+  void stop(Throwable why) {
+    ended = true; // first of all
+    if (!cause.compareAndSet(null, why)) {
+      return;
+    }
+    try {
+      String message = STOPPED + ": " + why;
+      notApplied = new StoreException(notApplied.outcome(), notApplied.reason(), message, why);
+      unknown = StoreException.unknown(Reason.UNAVAILABLE, message, why);
+      LOGGER.atError().setCause(why).log("Engine stopped on a failure");
+    } catch (Throwable full) { // no memory to say it in
+      why.addSuppressed(full);
+    } finally {
+      notifyListener(why);
+    }
+  }
+
+  /** Registers what to run, once, when the engine stops on a failure; at once if it has. */
+  void onStop(Consumer<Throwable> added) {
+    listener.set(added);
+    Throwable why = cause.get();
+    if (why != null) {
+      notifyListener(why);
+    }
+  }
+
+  private void notifyListener(Throwable why) {
+    Consumer<Throwable> once = listener.getAndSet(null);
+    if (once != null) {
+      once.accept(why);
+    }
+  }
+
+  /** Returns work for a thread of the engine's own, without which the engine cannot go on. */
+  Runnable guarded(Runnable work) {
+    return () -> {
+      try {
+        work.run();
+      } catch (Throwable e) {
+        stop(e);
+      }
+    };
+  }
+}

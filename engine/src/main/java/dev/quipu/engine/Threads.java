@@ -1,0 +1,26 @@
+package dev.quipu.engine;
+
+import java.util.concurrent.locks.Condition;
+
+/** Where the engine's own threads come from and how they wait; a simulation has others. */
+interface Threads {
+  /** Daemon threads of the virtual machine. */
+  Threads PLATFORM =
+      new Threads() {
+        @Override
+        public Thread start(String name, Runnable work) {
+          return Thread.ofPlatform().name(name).daemon().start(work);
+        }
+
+        @Override
+        public void await(Condition condition, long nanos) throws InterruptedException {
+          var unused = condition.awaitNanos(nanos); // callers look at what they wait for
+        }
+      };
+
+  /** Starts a thread. */
+  Thread start(String name, Runnable work);
+
+  /** Waits for a signal, at most so long; may return early. The caller holds the lock. */
+  void await(Condition condition, long nanos) throws InterruptedException;
+}
