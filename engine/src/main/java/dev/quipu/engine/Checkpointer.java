@@ -37,6 +37,7 @@ final class Checkpointer implements AutoCloseable {
   private static final int COUNTERS_AT_ONCE = 4_096;
   private static final int ITEMS_AT_ONCE = 512;
   private static final long TICK_SECONDS = 1;
+  private static final int LOOKS_PER_WINDOW = 64;
   private static final Logger LOGGER = LoggerFactory.getLogger(Checkpointer.class);
 
   private final Disk disk;
@@ -54,6 +55,7 @@ final class Checkpointer implements AutoCloseable {
   private final Condition changed = lock.newCondition();
   private boolean closed; // guarded by lock
   private boolean failing;
+  private long lookedNanos;
   private volatile long bytesBefore;
 
   Checkpointer(
@@ -76,6 +78,7 @@ final class Checkpointer implements AutoCloseable {
     this.log = log;
     this.highWater = highWater;
     this.bytesBefore = -logBytes;
+    this.lookedNanos = options.clock().nanoTime();
     this.thread = threads.start("quipu-checkpointer", failure.guarded(this::work));
   }
 
@@ -146,11 +149,13 @@ final class Checkpointer implements AutoCloseable {
     }
   }
 
-  /** Whether files of forgotten ids are worth a snapshot that does not list them. */
+  /** Whether files of forgotten ids are worth a snapshot that does not list them, now and then. */
   private boolean hasForgotten() {
-    if (committer.bytes() == bytesBefore) {
-      return false; // nothing was written since the last one
+    long now = options.clock().nanoTime();
+    if (now - lookedNanos < options.window().toNanos() / LOOKS_PER_WINDOW) {
+      return false;
     }
+    lookedNanos = now;
     IdFilesTask task = new IdFilesTask();
     committer.run(task);
     return !task.forgotten.isEmpty();
@@ -160,7 +165,7 @@ final class Checkpointer implements AutoCloseable {
     lock.lock();
     try {
       if (!closed) {
-        threads.await(changed, TimeUnit.SECONDS.toNanos(TICK_SECONDS));
+        threads.await(lock, changed, TimeUnit.SECONDS.toNanos(TICK_SECONDS));
       }
       return !closed;
     } catch (InterruptedException e) {

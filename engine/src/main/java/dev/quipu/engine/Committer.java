@@ -34,6 +34,11 @@ final class Committer {
   private static final int TASKS_PER_FRAME_MAX = 16_384;
   private static final int ROUNDS_MAX = 8;
   private static final int FRAME_BYTES_MAX = 8 << 20;
+  private static final int MARKS_PER_WINDOW = 64;
+
+  /** A start moves the age time by one part in so many of the window, at most. */
+  private static final int LEAP_SHARE = 8;
+
 
   private final State state;
   private final Log log;
@@ -55,6 +60,9 @@ final class Committer {
   private volatile boolean rotateWanted;
   private volatile Snapshot.@Nullable Start snapshotStart;
   private volatile long durableFrame;
+  private long durableCommands;
+  private final long markEveryMillis;
+  private long markedMillis;
 
   Committer(
       Disk disk,
@@ -62,6 +70,7 @@ final class Committer {
       Log log,
       HighWater highWater,
       long identity,
+      HighWater.Mark kept,
       EngineOptions options,
       Sealer sealer,
       Failure failure) {
@@ -72,12 +81,16 @@ final class Committer {
     this.frameBytesMax = Math.min(FRAME_BYTES_MAX, log.frameBytesMax() / 2);
     this.group = new Group(disk.buffer(frameBytesMax));
     this.clock =
-        new EngineClock(options.clock(), state.timeMillis, options.window().toMillis() / 8);
+        new EngineClock(
+            options.clock(), state.timeMillis, kept, options.window().toMillis() / LEAP_SHARE);
     this.callDeadline = options.callDeadline();
     this.sealer = sealer;
     this.failure = failure;
     this.syncsEach = options.durability() instanceof Durability.Fsync;
     this.durableFrame = state.frame;
+    this.durableCommands = state.commands;
+    this.markEveryMillis = options.window().toMillis() / MARKS_PER_WINDOW;
+    this.markedMillis = state.timeMillis;
     state.limitMemory(options.memoryBytesMax());
     state.frame++; // from now on, the frame that is being filled
     state.idsAreSealed = false;
@@ -212,6 +225,8 @@ final class Committer {
     try {
       if (!failure.hasEnded()) {
         syncAll();
+        tick();
+        mark();
       }
     } catch (Throwable e) {
       failure.stop(e);
@@ -288,10 +303,14 @@ final class Committer {
     current = null;
   }
 
-  private void begin() throws IOException {
+  private void tick() {
     clock.tick();
     state.wallMillis = clock.wallMillis();
     state.timeMillis = clock.ageMillis();
+  }
+
+  private void begin() throws IOException {
+    tick();
     sealer.takeSealed(state.ids);
     if (rotateWanted) {
       state.ids.rotate();
@@ -300,7 +319,18 @@ final class Committer {
     }
     state.ids.advance(state.timeMillis);
     offerNext();
+    if (state.timeMillis - markedMillis > markEveryMillis) {
+      mark();
+    }
     group.begin(refusal());
+  }
+
+  /** Notes how far the age time has gone, though nothing was written to the log. */
+  private void mark() throws IOException {
+    highWater.write(
+        new HighWater.Mark(
+            durableFrame, durableCommands, state.timeMillis, state.wallMillis));
+    markedMillis = state.timeMillis;
   }
 
   /** Has the oldest table sealed; never before the frames that its ids came with are synced. */
@@ -354,7 +384,9 @@ final class Committer {
   /** All frames so far are on the disk. */
   private void acknowledged() throws IOException {
     long last = state.frame - 1;
-    highWater.write(last, state.commands);
+    highWater.write(new HighWater.Mark(last, state.commands, state.timeMillis, state.wallMillis));
+    markedMillis = state.timeMillis;
+    durableCommands = state.commands;
     durableFrame = last;
   }
 

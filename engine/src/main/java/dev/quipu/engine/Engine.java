@@ -128,14 +128,25 @@ public final class Engine implements EmbeddedEngine {
                 found.isTailStale(),
                 state.frame + 1,
                 failure));
+    HighWater.Mark kept = found.highWater();
+    HighWater.Mark mark =
+        new HighWater.Mark(state.frame, state.commands, kept.ageMillis(), kept.wallMillis());
     HighWater highWater =
         opened.add(
             HighWater.open(
-                disk, directory, found.identity(), new HighWater.Mark(state.frame, state.commands)));
+                disk, directory, found.identity(), mark));
     Sealer sealer = opened.add(new Sealer(environment, directory, failure));
     this.committer =
         new Committer(
-            disk, state, log, highWater, found.identity(), options, sealer, failure);
+            disk,
+            state,
+            log,
+            highWater,
+            found.identity(),
+            kept,
+            options,
+            sealer,
+            failure);
     opened.add(committer::close);
     this.checkpointer =
         new Checkpointer(

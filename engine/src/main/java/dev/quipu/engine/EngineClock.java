@@ -9,11 +9,11 @@ import java.util.concurrent.TimeUnit;
  * The wall time says when counters expire. It is that of the machine; when the machine's clock jumps
  * while the engine runs, the wall time follows at 7/8 to 9/8 of its speed.
  *
- * The age time says how old request ids are, and is kept in the log. It goes on from where the log
- * ends. A machine whose clock was wrong at one start must not make the engine forget its ids: so a
- * start moves the age time by what the machine says has passed, but by no more than an eighth of the
- * window; if it is then behind the wall time, it catches up at 9/8 of its speed. A clock that is set
- * back does not move it at all.
+ * The age time says how old request ids are. It is kept on the disk, goes on from there at the next
+ * start, and then runs at the speed of the machine's monotonic clock. A machine whose clock was wrong
+ * at one start must not make the engine forget its ids: so a start moves the age time by what the
+ * wall clock says has passed since it was kept, but by no more than an eighth of the window. A clock
+ * that was set back does not move it at all. After a long stop ids are remembered for longer.
  */
 
 /** Tells the engine's times. Not thread-safe. */
@@ -28,16 +28,18 @@ final class EngineClock {
   /**
    * Starts to count.
    *
-   * @param ageMillis where the log ends; 0 for a new directory
+   * @param ageMillis where the log ends
+   * @param kept what was kept besides
    * @param leapMillis longest time that may have passed since then
    */
-  EngineClock(Clock clock, long ageMillis, long leapMillis) {
+  EngineClock(Clock clock, long ageMillis, HighWater.Mark kept, long leapMillis) {
     this.clock = clock;
     this.nanos = clock.nanoTime();
     long wallMillis = clock.epochMillis();
     this.wallNanos = TimeUnit.MILLISECONDS.toNanos(wallMillis);
-    long leap = Math.clamp(wallMillis - ageMillis, 0, leapMillis);
-    this.ageNanos = TimeUnit.MILLISECONDS.toNanos(ageMillis == 0 ? wallMillis : ageMillis + leap);
+    long leap = Math.clamp(wallMillis - kept.wallMillis(), 0, leapMillis);
+    this.ageNanos =
+        TimeUnit.MILLISECONDS.toNanos(Math.max(ageMillis, kept.ageMillis() + leap));
   }
 
   /** Reads the machine's clocks. */
@@ -50,7 +52,6 @@ final class EngineClock {
     long error = TimeUnit.MILLISECONDS.toNanos(clock.epochMillis()) - wallNanos;
     wallNanos += Math.clamp(error, -slew, slew);
     ageNanos += elapsed;
-    ageNanos += Math.clamp(wallNanos - ageNanos, 0, slew);
   }
 
   /** Returns the wall time, in milliseconds since 1970. */

@@ -153,6 +153,19 @@ public record EngineOptions(
         clock);
   }
 
+  /** The same with another longest wait for an answer. */
+  public EngineOptions withCallDeadline(Duration other) {
+    return new EngineOptions(
+        window,
+        segmentBytes,
+        checkpointBytes,
+        idsInMemoryMax,
+        memoryBytesMax,
+        durability,
+        other,
+        clock);
+  }
+
   /** The same with another clock. */
   public EngineOptions withClock(Clock other) {
     return new EngineOptions(

@@ -15,26 +15,36 @@ import java.util.zip.CRC32C;
  * it may lag by a second, and never runs ahead of the log.
  *
  * Two slots of 512 bytes, written in turn, so that one is whole whatever happens to the other:
- *   long last frame, long commands up to it, int CRC32C of the directory's identity and these
+ *   long last frame, long commands up to it, long age time, long wall time, int CRC32C of the
+ *   directory's identity and these
+ *
+ * The age time of request ids (see EngineClock) goes on while nothing is written to the log; so it is
+ * kept here too, with the wall time at that moment.
  */
 
 /** The durable high-water mark. Not thread-safe, but for {@link #sync}. */
 final class HighWater implements Closeable {
   static final String FILE = "highwater";
   private static final int SLOT = 512;
+  private static final int MARK_BYTES = 36;
 
   private final DiskFile file;
   private final long identity;
   private final ByteBuffer out = ByteBuffer.allocateDirect(SLOT);
   private volatile boolean dirty;
+  private int slot; // that was written last
 
   private HighWater(DiskFile file, long identity) {
     this.file = file;
     this.identity = identity;
   }
 
-  /** What was acknowledged. */
-  record Mark(long frame, long commands) {}
+  /** What was acknowledged, and how far the age time had gone. */
+  record Mark(long frame, long commands, long ageMillis, long wallMillis) {
+    private boolean isAfter(Mark other) {
+      return frame > other.frame || (frame == other.frame && ageMillis > other.ageMillis);
+    }
+  }
 
   /**
    * Reads the mark.
@@ -47,16 +57,28 @@ final class HighWater implements Closeable {
       throw new DamageException(Damage.HIGH_WATER, path, 0, "the file is not there");
     }
     ByteBuffer in = disk.read(path);
-    Mark newest = null;
-    for (int at = 0; at + 20 <= in.limit(); at += SLOT) {
-      Mark mark = new Mark(in.getLong(at), in.getLong(at + 8));
-      if (in.getInt(at + 16) == crc(identity, mark)
-          && (newest == null || mark.frame > newest.frame)) {
-        newest = mark;
-      }
-    }
-    if (newest == null) {
+    int slot = newestSlot(in, identity);
+    if (slot < 0) {
       throw new DamageException(Damage.HIGH_WATER, path, 0, "neither slot matches its checksum");
+    }
+    return mark(in, slot);
+  }
+
+  private static Mark mark(ByteBuffer in, int slot) {
+    int at = slot * SLOT;
+    return new Mark(
+        in.getLong(at), in.getLong(at + 8), in.getLong(at + 16), in.getLong(at + 24));
+  }
+
+  /** The slot of the newest mark; -1 if neither can be read. */
+  private static int newestSlot(ByteBuffer in, long identity) {
+    int newest = -1;
+    for (int slot = 0; slot * SLOT + MARK_BYTES <= in.limit(); slot++) {
+      Mark mark = mark(in, slot);
+      boolean isWhole = in.getInt(slot * SLOT + MARK_BYTES - 4) == crc(identity, mark);
+      if (isWhole && (newest < 0 || mark.isAfter(mark(in, newest)))) {
+        newest = slot;
+      }
     }
     return newest;
   }
@@ -65,23 +87,29 @@ final class HighWater implements Closeable {
   static void create(Disk disk, Path directory, long identity, Mark mark) throws IOException {
     Path draft = directory.resolve(FILE + ".tmp");
     try (HighWater highWater = new HighWater(disk.create(draft), identity)) {
-      highWater.write(mark.frame, mark.commands);
+      highWater.write(mark);
     }
     disk.rename(draft, directory.resolve(FILE));
   }
 
   /** Opens the file and moves the mark to where the log was found to end. */
   static HighWater open(Disk disk, Path directory, long identity, Mark mark) throws IOException {
-    HighWater highWater = new HighWater(disk.open(directory.resolve(FILE)), identity);
-    highWater.write(mark.frame, mark.commands);
+    Path path = directory.resolve(FILE);
+    int newest = Math.max(0, newestSlot(disk.read(path), identity));
+    HighWater highWater = new HighWater(disk.open(path), identity);
+    highWater.slot = newest; // the other one is written first
+    highWater.write(mark);
     highWater.sync();
     return highWater;
   }
 
   /** Moves the mark: all up to this was acknowledged. */
-  void write(long frame, long commands) throws IOException {
-    out.clear().putLong(frame).putLong(commands).putInt(crc(identity, new Mark(frame, commands)));
-    file.write(out.flip(), (frame & 1) * SLOT);
+  void write(Mark mark) throws IOException {
+    out.clear().putLong(mark.frame).putLong(mark.commands);
+    out.putLong(mark.ageMillis).putLong(mark.wallMillis);
+    out.putInt(crc(identity, mark));
+    slot = 1 - slot;
+    file.write(out.flip(), slot * SLOT);
     dirty = true;
   }
 
@@ -102,10 +130,12 @@ final class HighWater implements Closeable {
   private static int crc(long identity, Mark mark) {
     CRC32C crc = new CRC32C();
     crc.update(
-        ByteBuffer.allocate(24)
+        ByteBuffer.allocate(40)
             .putLong(identity)
             .putLong(mark.frame)
             .putLong(mark.commands)
+            .putLong(mark.ageMillis)
+            .putLong(mark.wallMillis)
             .flip());
     return (int) crc.getValue();
   }

@@ -171,7 +171,12 @@ public final class Inspection {
     disk.move(Log.directory(directory), aside.resolve("log"));
     disk.createDirectories(Log.directory(directory));
     writeSnapshot(disk, directory, found, start, files);
-    HighWater.Mark mark = new HighWater.Mark(state.frame, state.commands);
+    HighWater.Mark mark = 
+        new HighWater.Mark(
+            state.frame,
+            state.commands,
+            state.timeMillis,
+            found.highWater().wallMillis());
     HighWater.create(disk, directory, found.identity(), mark);
     Log.open(
             new Environment(disk, Threads.PLATFORM),

@@ -47,7 +47,7 @@ final class Recovery {
   private final State state;
   private final boolean lenient;
   private final long identity;
-  private HighWater.Mark highWater = new HighWater.Mark(0, 0);
+  private HighWater.Mark highWater = new HighWater.Mark(0, 0, 0, 0);
   private List<Log.Segment> segments = List.of();
   private int end = Log.HEAD_BYTES;
   private long validBehindDamage;
@@ -116,7 +116,7 @@ final class Recovery {
       file.sync();
     }
     disk.rename(draft, directory.resolve(FORMAT_FILE));
-    HighWater.create(disk, directory, identity, new HighWater.Mark(0, 0));
+    HighWater.create(disk, directory, identity, new HighWater.Mark(0, 0, 0, 0));
   }
 
   /**
@@ -154,6 +154,7 @@ final class Recovery {
       boolean last = i == segments.size() - 1;
       sound = readSegment(segments.get(i), last);
     }
+    state.timeMillis = Math.max(state.timeMillis, highWater.ageMillis());
     state.ready();
     long reached = Math.max(highWater.frame(), lastSealedFrame());
     if (state.frame < reached && damages.isEmpty()) {
@@ -211,7 +212,9 @@ final class Recovery {
     }
     readIdFiles(listed, next);
     if (endFrame > highWater.frame()) { // the mark may lag behind a snapshot, never the log
-      highWater = new HighWater.Mark(endFrame, highWater.commands());
+      highWater = 
+          new HighWater.Mark(
+              endFrame, highWater.commands(), highWater.ageMillis(), highWater.wallMillis());
     }
     return next;
   }
@@ -289,7 +292,16 @@ final class Recovery {
         head != null && head.number() == next;
         head = frame.read(bytes, at)) {
       if (next == state.frame + 1) {
-        read(head, bytes.slice(at + Frame.HEAD_BYTES, head.payloadBytes()));
+        try {
+          read(head, bytes.slice(at + Frame.HEAD_BYTES, head.payloadBytes()));
+        } catch (DamageException e) {
+          throw e;
+        } catch (RuntimeException e) { // a frame that is whole, and says what cannot be
+          state.frame = next - 1;
+          end = at;
+          report(unreadable(segment, at, next, e));
+          return false;
+        }
       }
       at += head.frameBytes();
       next++;
@@ -333,6 +345,19 @@ final class Recovery {
     segmentBytes.clear().limit(size);
     disk.read(path, 0, segmentBytes);
     return segmentBytes.flip();
+  }
+
+  private static DamageException unreadable(
+      Log.Segment segment, int at, long number, RuntimeException why) {
+    DamageException damage =
+        new DamageException(
+            Damage.FLIPPED_FRAME,
+            segment.path(),
+            at,
+            "frame %d has a record that cannot be applied (%s); all before it can be salvaged"
+                .formatted(number, why));
+    damage.addSuppressed(why);
+    return damage;
   }
 
   private DamageException flipped(

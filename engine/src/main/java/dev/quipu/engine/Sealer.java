@@ -140,6 +140,8 @@ final class Sealer implements Closeable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
+      closed = true; // also after an error: nobody must wait for it
+      changed.signalAll();
       lock.unlock();
     }
   }
@@ -164,7 +166,7 @@ final class Sealer implements Closeable {
             error);
     changed.signalAll();
     if (!closed) {
-      threads.await(changed, TimeUnit.SECONDS.toNanos(RETRY_SECONDS));
+      threads.await(lock, changed, TimeUnit.SECONDS.toNanos(RETRY_SECONDS));
     }
   }
 }

@@ -194,7 +194,12 @@ final class Snapshot implements Closeable {
         throw new DamageException(
             Damage.SNAPSHOT, path, offset, "frame " + (number + 1) + " is damaged");
       }
-      Records.read(in.slice(Frame.HEAD_BYTES, head.payloadBytes()), reading);
+      try {
+        Records.read(in.slice(Frame.HEAD_BYTES, head.payloadBytes()), reading);
+      } catch (RuntimeException e) {
+        throw new DamageException(
+            Damage.SNAPSHOT, path, offset, "frame %d cannot be applied: %s".formatted(number, e));
+      }
       offset += head.frameBytes();
     }
     Start start = reading.start;

@@ -1,6 +1,7 @@
 package dev.quipu.engine;
 
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
 
 /** Where the engine's own threads come from and how they wait; a simulation has others. */
 interface Threads {
@@ -13,7 +14,7 @@ interface Threads {
         }
 
         @Override
-        public void await(Condition condition, long nanos) throws InterruptedException {
+        public void await(Lock lock, Condition condition, long nanos) throws InterruptedException {
           var unused = condition.awaitNanos(nanos); // callers look at what they wait for
         }
       };
@@ -21,6 +22,9 @@ interface Threads {
   /** Starts a thread. */
   Thread start(String name, Runnable work);
 
-  /** Waits for a signal, at most so long; may return early. The caller holds the lock. */
-  void await(Condition condition, long nanos) throws InterruptedException;
+  /**
+   * Waits for a signal, at most so long; may return early. The caller holds the lock of
+   * the condition.
+   */
+  void await(Lock lock, Condition condition, long nanos) throws InterruptedException;
 }

@@ -55,7 +55,7 @@ final class Ticker implements Closeable {
     lock.lock();
     try {
       if (!closed) {
-        threads.await(changed, interval.toNanos());
+        threads.await(lock, changed, interval.toNanos());
       }
       return !closed && !failure.hasEnded();
     } catch (InterruptedException e) { // by nobody but a virtual machine that ends

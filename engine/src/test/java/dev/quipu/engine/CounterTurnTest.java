@@ -212,14 +212,15 @@ final class CounterTurnTest {
   }
 
   @Test
-  void aSnapshotDropsWhatHasExpired() {
+  void aSweepDropsWhatHasExpired() {
     try (Engine engine = Engine.open(directory, options)) {
       on(engine, turn -> turn.set("a", 5));
       on(engine, turn -> turn.expire("a", clock.epochMillis() + 1_000));
       clock.advance(Duration.ofSeconds(2));
       assertEquals(1, engine.statistics().counters());
-      engine.checkpoint();
+      engine.sweep();
       assertEquals(0, engine.statistics().counters());
+      assertEquals(0, engine.statistics().tombstones());
     }
   }
 

@@ -8,8 +8,6 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.StoreException;
-import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -43,29 +41,7 @@ final class FailingDiskTest {
 
     @Override
     DiskFile opened(DiskFile file) {
-      return new DiskFile() {
-        @Override
-        public void write(ByteBuffer bytes, long offset) throws IOException {
-          if (fails()) {
-            file.write(bytes.slice(bytes.position(), bytes.remaining() / 2), offset);
-            throw new IOException("injected: write");
-          }
-          file.write(bytes, offset);
-        }
-
-        @Override
-        public void sync() throws IOException {
-          if (fails()) {
-            throw new IOException("injected: sync");
-          }
-          file.sync();
-        }
-
-        @Override
-        public void close() throws IOException {
-          file.close();
-        }
-      };
+      return new FailingFile(file, this::fails);
     }
   }
 

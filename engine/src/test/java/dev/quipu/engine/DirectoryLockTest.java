@@ -1,0 +1,62 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.quipu.Add;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A directory has one engine, whoever else asks for it, and however often. */
+final class DirectoryLockTest {
+  @TempDir Path directory;
+
+  /** Opens the directory that it is given, and exits with 0 if it could. */
+  public static final class Other {
+    private Other() {}
+
+    public static void main(String[] arguments) {
+      try {
+        Engine.open(Path.of(arguments[0]), EngineOptions.defaults()).close();
+      } catch (StoreException e) {
+        System.exit(e.reason() == Reason.DENIED ? 7 : 8);
+      }
+    }
+  }
+
+  private int openElsewhere() throws Exception {
+    return new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            Other.class.getName(),
+            directory.toString())
+        .redirectError(ProcessBuilder.Redirect.DISCARD)
+        .start()
+        .waitFor();
+  }
+
+  @Test
+  void aRejectedSecondOpenDoesNotGiveTheDirectoryAway() throws Exception {
+    Path alias = directory.resolveSibling(directory.getFileName() + "-alias");
+    Files.createSymbolicLink(alias, directory);
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      assertEquals(7, openElsewhere());
+      assertThrows(
+          StoreException.class, () -> Engine.open(directory, EngineOptions.defaults()));
+      assertEquals(7, openElsewhere(), "after a rejected open");
+      assertThrows(StoreException.class, () -> Engine.open(alias, EngineOptions.defaults()));
+      assertThrows(StoreException.class, () -> Inspection.check(directory));
+      assertEquals(7, openElsewhere(), "after a rejected look");
+      engine.add(new Add("a", 1, null));
+    } finally {
+      Files.delete(alias);
+    }
+    assertEquals(0, openElsewhere());
+  }
+}

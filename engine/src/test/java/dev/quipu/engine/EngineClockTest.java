@@ -1,0 +1,104 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.RequestId;
+import dev.quipu.time.ManualClock;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Clocks that are wrong. */
+final class EngineClockTest {
+  private static final Duration TEN_YEARS = Duration.ofDays(3_650);
+  private static final long NOW = 1_800_000_000_000L;
+
+  @TempDir Path directory;
+
+  private final ManualClock clock = new ManualClock(NOW);
+  private final EngineOptions options =
+      EngineOptions.defaults().withLog(1 << 20, 4 << 20).withClock(clock);
+
+  @Test
+  void oneStartWithAClockYearsAheadDoesNotEndEveryLaterExpiry() {
+    Engine.open(directory, options).close();
+    clock.jump(TEN_YEARS);
+    try (Engine engine = Engine.open(directory, options)) {
+      engine.add(new Add("a", 1, null));
+    }
+    clock.jump(TEN_YEARS.negated());
+    try (Engine engine = Engine.open(directory, options)) {
+      long at = clock.epochMillis() + 60_000;
+      OnTurn.run(engine, turn -> assertTrue(turn.expire("a", at)));
+      assertEquals(1, engine.read("a").orElseThrow().value());
+      clock.advance(Duration.ofSeconds(59));
+      assertEquals(1, engine.read("a").orElseThrow().value());
+      clock.advance(Duration.ofSeconds(2));
+      assertEquals(Optional.empty(), engine.read("a"));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {30, 24 * 3_650, -24 * 3_650})
+  void oneStartWithAWrongClockForgetsNoRequestId(long hours) {
+    Add add = new Add("a", 1, RequestId.of("one"));
+    try (Engine engine = Engine.open(directory, options)) {
+      assertInstanceOf(AddResult.Applied.class, engine.add(add));
+      engine.checkpoint();
+    }
+    clock.jump(Duration.ofHours(hours));
+    try (Engine engine = Engine.open(directory, options)) {
+      engine.add(new Add("b", 1, null));
+      engine.checkpoint();
+      assertInstanceOf(AddResult.Replayed.class, engine.add(add));
+    }
+    clock.jump(Duration.ofHours(-hours));
+    try (Engine engine = Engine.open(directory, options)) {
+      assertInstanceOf(AddResult.Replayed.class, engine.add(add));
+      clock.advance(Duration.ofHours(20));
+      engine.checkpoint();
+      assertInstanceOf(AddResult.Replayed.class, engine.add(add));
+    }
+  }
+
+  @Test
+  void timeWithoutCallsCountsForTheWindow() {
+    Add add = new Add("a", 1, RequestId.of("one"));
+    try (Engine engine = Engine.open(directory, options)) {
+      engine.add(add);
+      clock.advance(Duration.ofHours(20));
+    }
+    try (Engine engine = Engine.open(directory, options)) {
+      clock.advance(Duration.ofHours(3));
+      assertInstanceOf(AddResult.Replayed.class, engine.add(add));
+      clock.advance(Duration.ofHours(7));
+      assertInstanceOf(AddResult.Applied.class, engine.add(add));
+    }
+  }
+
+  /** A client that sets a time to live never reads a longer one. */
+  @Test
+  void whatIsLeftIsNeverMoreThanWasSet() {
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 4 << 20))) {
+      for (int i = 0; i < 200; i++) {
+        long before = System.currentTimeMillis();
+        OnTurn.run(
+            engine,
+            turn -> {
+              turn.set("a", 1);
+              turn.expire("a", before + 1_000);
+            });
+        long left = OnTurn.get(engine, turn -> turn.expiresAt("a") - turn.nowMillis());
+        assertTrue(left <= 1_001, "left: " + left);
+      }
+    }
+  }
+}

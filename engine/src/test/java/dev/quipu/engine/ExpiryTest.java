@@ -1,0 +1,186 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.StoreException;
+import dev.quipu.time.ManualClock;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What becomes of counters that expire or are removed, and of their names and request ids. */
+final class ExpiryTest {
+  private static final Duration WINDOW = Duration.ofHours(1);
+
+  @TempDir Path directory;
+
+  private final ManualClock clock = new ManualClock(1_800_000_000_000L);
+  private final EngineOptions options =
+      EngineOptions.defaults().withLog(1 << 20, 4 << 20).withWindow(WINDOW).withClock(clock);
+
+  private void expireAll(Engine engine, int counters) {
+    for (int i = 0; i < counters; i++) {
+      String name = "c" + i;
+      OnTurn.run(
+          engine,
+          turn -> {
+            turn.set(name, 7);
+            turn.expire(name, turn.nowMillis() + 1_000);
+          });
+    }
+    clock.advance(Duration.ofSeconds(2));
+  }
+
+  /** A checkpoint removed expired counters in memory alone, and the log kept their old expiry. */
+  @Test
+  void anAddAfterExpiryOutlivesACheckpointThatIsBrokenOff() {
+    int counters = 50;
+    Disk disk =
+        new ForwardingDisk(new FileDisk()) {
+          @Override
+          public void rename(Path from, Path to) throws IOException {
+            if (to.toString().endsWith(".snap")) {
+              throw new IOException("injected");
+            }
+            super.rename(from, to);
+          }
+        };
+    try (Engine engine =
+        Engine.open(directory, options, new Environment(disk, Threads.PLATFORM))) {
+      expireAll(engine, counters);
+      assertThrows(StoreException.class, engine::checkpoint);
+      engine.sweep();
+      for (int i = 0; i < counters; i++) {
+        engine.add(new Add("c" + i, 1, RequestId.of("r" + i)));
+      }
+    }
+    try (Engine engine = Engine.open(directory, options)) {
+      for (int i = 0; i < counters; i++) {
+        assertEquals(1, engine.read("c" + i).orElseThrow().value());
+      }
+    }
+  }
+
+  @Test
+  void sealingARequestOfAnExpiredCounterDoesNotBringItBack() {
+    try (Engine engine = Engine.open(directory, options)) {
+      expireAll(engine, 1);
+      assertInstanceOf(RequestOutcome.Sealed.class, engine.seal("c0", RequestId.of("late")));
+      assertEquals(Optional.empty(), engine.read("c0"));
+    }
+    try (Engine engine = Engine.open(directory, options)) {
+      assertEquals(Optional.empty(), engine.read("c0"));
+      assertInstanceOf(RequestOutcome.Sealed.class, engine.outcome("c0", RequestId.of("late")));
+    }
+  }
+
+  @Test
+  void namesAndOrdinalsOfExpiredCountersAreUsedAgain() {
+    try (Engine engine = Engine.open(directory, options)) {
+      for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < 100; i++) {
+          String name = "round-" + round + "-" + i;
+          OnTurn.run(
+              engine,
+              turn -> {
+                turn.set(name, 1);
+                turn.expire(name, turn.nowMillis() + 500);
+              });
+        }
+        clock.advance(Duration.ofSeconds(1));
+        engine.sweep();
+        assertEquals(0, engine.statistics().counters());
+        assertEquals(0, engine.statistics().tombstones());
+      }
+      int places = OnTurn.get(engine, CounterTurn::places);
+      assertTrue(places <= 200, "places: " + places);
+    }
+    try (Engine engine = Engine.open(directory, options)) {
+      OnTurn.run(engine, turn -> turn.set("new", 3));
+      assertTrue(OnTurn.get(engine, CounterTurn::places) <= 200);
+      assertEquals(List.of("new"), OnTurn.get(engine, turn -> turn.names("", 10)));
+    }
+  }
+
+  /** Else a new counter would answer a new request with the replay of another one's. */
+  @Test
+  void anOrdinalIsNotUsedAgainWhileItsIdsAreRemembered() {
+    RequestId id = RequestId.of("one");
+    for (boolean restarts : new boolean[] {false, true}) {
+      Path data = directory.resolve("restarts-" + restarts);
+      Engine engine = Engine.open(data, options);
+      try {
+        engine.add(new Add("old", 5, id));
+        OnTurn.run(engine, turn -> turn.remove("old"));
+        engine.checkpoint();
+        engine.sweep();
+        if (restarts) {
+          engine.close();
+          engine = Engine.open(data, options);
+        }
+        assertEquals(1, engine.statistics().tombstones());
+        AddResult result = engine.add(new Add("new", 7, id));
+        assertEquals(new AddResult.Applied(7, java.util.OptionalLong.of(7)), result);
+        assertInstanceOf(AddResult.Replayed.class, engine.add(new Add("old", 5, id)));
+        clock.advance(WINDOW.multipliedBy(2));
+        engine.add(new Add("other", 1, null));
+        engine.checkpoint(); // drops the file of ids
+        engine.sweep();
+        assertEquals(0, engine.statistics().tombstones());
+        assertInstanceOf(AddResult.Applied.class, engine.add(new Add("old", 5, id)));
+      } finally {
+        engine.close();
+      }
+    }
+  }
+
+  @Test
+  void manyExpireInSecondsAndAreFreed() {
+    int counters = 20_000;
+    try (Engine engine = Engine.open(directory, options)) {
+      for (int from = 0; from < counters; from += 500) {
+        List<Operation> operations = new ArrayList<>();
+        for (int i = from; i < from + 500; i++) {
+          String name = "c" + i;
+          operations.add(
+              new Operation() {
+                @Override
+                public int bytesMax(CounterTurn turn) {
+                  return CounterTurn.bytesMax(2, name.length());
+                }
+
+                @Override
+                public void on(CounterTurn turn) {
+                  turn.set(name, 1);
+                  turn.expire(name, turn.nowMillis() + 1);
+                }
+
+                @Override
+                public void failed(RuntimeException why) {
+                  throw new AssertionError(why);
+                }
+              });
+        }
+        engine.run(operations);
+      }
+      long before = engine.statistics().memoryBytes();
+      clock.advance(Duration.ofSeconds(1));
+      assertEquals(0, OnTurn.get(engine, CounterTurn::size));
+      engine.sweep();
+      assertEquals(0, engine.statistics().counters());
+      assertTrue(engine.statistics().memoryBytes() < before / 4);
+    }
+  }
+}

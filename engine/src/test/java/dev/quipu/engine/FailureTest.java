@@ -1,0 +1,218 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.RequestId;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.StoreException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What stops an engine, and what does not. */
+final class FailureTest {
+  private static final EngineOptions OPTIONS = EngineOptions.defaults().withLog(1 << 20, 4 << 20);
+
+  @TempDir Path directory;
+
+  private static Throwable thrown(String name) {
+    return switch (name) {
+      case "OutOfMemoryError" -> new OutOfMemoryError("injected");
+      case "StackOverflowError" -> new StackOverflowError("injected");
+      case "InternalError" -> new InternalError("injected");
+      case "AssertionError" -> new AssertionError("injected");
+      default -> new IllegalStateException("injected");
+    };
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <T extends Throwable> void sneak(Throwable any) throws T {
+    throw (T) any;
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "OutOfMemoryError",
+        "StackOverflowError",
+        "InternalError",
+        "AssertionError",
+        "RuntimeException"
+      })
+  void whatIsThrownAfterAChangeStopsTheEngineAndIsNotInTheLog(String name) {
+    Throwable injected = thrown(name);
+    List<Throwable> seen = new ArrayList<>();
+    try (Engine engine = Engine.open(directory, OPTIONS)) {
+      engine.onFailure(seen::add);
+      engine.add(new Add("a", 1, null));
+      StoreException e =
+          assertThrows(
+              StoreException.class,
+              () ->
+                  OnTurn.run(
+                      engine,
+                      turn -> {
+                        turn.set("a", 100);
+                        turn.set("b", 100);
+                        FailureTest.<RuntimeException>sneak(injected);
+                      }));
+      assertEquals(Outcome.UNKNOWN, e.outcome());
+      assertSame(injected, engine.failure().orElseThrow());
+      assertEquals(List.of(injected), seen);
+      for (int i = 0; i < 3; i++) {
+        StoreException later =
+            assertThrows(StoreException.class, () -> engine.add(new Add("a", 1, null)));
+        assertEquals(Outcome.NOT_APPLIED, later.outcome());
+        assertThrows(StoreException.class, () -> engine.read("a"));
+      }
+    }
+    try (Engine engine = Engine.open(directory, OPTIONS)) {
+      assertEquals(1, engine.read("a").orElseThrow().value());
+      assertEquals(Optional.empty(), engine.read("b"));
+    }
+  }
+
+  @Test
+  void whatIsThrownBeforeAChangeFailsThatOperationAlone() {
+    try (Engine engine = Engine.open(directory, OPTIONS)) {
+      assertThrows(
+          IllegalStateException.class,
+          () ->
+              OnTurn.run(
+                  engine,
+                  turn -> {
+                    throw new IllegalStateException("injected");
+                  }));
+      engine.add(new Add("a", 1, null));
+      assertEquals(1, engine.read("a").orElseThrow().value());
+      assertEquals(Optional.empty(), engine.failure());
+    }
+  }
+
+  @Test
+  void anErrorBeforeAChangeStopsTheEngineToo() {
+    try (Engine engine = Engine.open(directory, OPTIONS)) {
+      engine.add(new Add("a", 1, null));
+      assertThrows(
+          StoreException.class,
+          () ->
+              OnTurn.run(
+                  engine,
+                  turn -> {
+                    throw new OutOfMemoryError("injected");
+                  }));
+      assertThrows(StoreException.class, () -> engine.add(new Add("a", 1, null)));
+    }
+  }
+
+  @Test
+  void nothingIsAcknowledgedAfterTheProcessStoppedIt() {
+    try (Engine engine = Engine.open(directory, OPTIONS)) {
+      engine.add(new Add("a", 1, RequestId.of("one")));
+      engine.stop(new OutOfMemoryError("in a thread of a server"));
+      assertThrows(StoreException.class, () -> engine.add(new Add("a", 1, RequestId.of("two"))));
+      List<Throwable> seen = new ArrayList<>();
+      engine.onFailure(seen::add);
+      assertEquals(1, seen.size());
+    }
+    try (Engine engine = Engine.open(directory, OPTIONS)) {
+      assertEquals(1, engine.read("a").orElseThrow().value());
+    }
+  }
+
+  /** A thread of the engine's own that ends is not noticed by those that wait for it for ever. */
+  @Test
+  void anErrorInABackgroundThreadStopsTheEngine() {
+    AtomicBoolean isBroken = new AtomicBoolean();
+    Disk disk =
+        new ForwardingDisk(new FileDisk()) {
+          @Override
+          public void allocate(Path path, long size) throws IOException {
+            if (isBroken.get()) {
+              throw new OutOfMemoryError("injected");
+            }
+            super.allocate(path, size);
+          }
+        };
+    int acknowledged = 0;
+    EngineOptions neverRecycles = EngineOptions.defaults().withLog(1 << 20, 1 << 30);
+    try (Engine engine =
+        Engine.open(directory, neverRecycles, new Environment(disk, Threads.PLATFORM))) {
+      isBroken.set(true);
+      List<Add> adds = new ArrayList<>();
+      for (int i = 0; i < 1_000; i++) {
+        adds.add(new Add("a", 1, RequestId.random()));
+      }
+      while (engine.failure().isEmpty()) { // until a segment is full
+        try {
+          engine.addAll(adds);
+          acknowledged += adds.size();
+        } catch (StoreException e) {
+          assertTrue(engine.failure().isPresent(), e.getMessage());
+        }
+      }
+    }
+    try (Engine engine = Engine.open(directory, OPTIONS)) {
+      assertTrue(engine.read("a").orElseThrow().value() >= acknowledged);
+    }
+  }
+
+  /** Whatever fails in a close, the directory is free afterwards and no thread is left. */
+  @Test
+  void aCloseThatFailsFreesTheDirectory() throws Exception {
+    AtomicBoolean isBroken = new AtomicBoolean();
+    Disk disk =
+        new ForwardingDisk(new FileDisk()) {
+          @Override
+          DiskFile opened(DiskFile file) {
+            return new FailingFile(file, isBroken::get);
+          }
+        };
+    Engine engine = Engine.open(directory, OPTIONS, new Environment(disk, Threads.PLATFORM));
+    engine.add(new Add("a", 1, null));
+    isBroken.set(true);
+    engine.close();
+    try (Engine again = Engine.open(directory, OPTIONS)) {
+      assertEquals(1, again.read("a").orElseThrow().value());
+    }
+    assertEquals(
+        List.of(),
+        Thread.getAllStackTraces().keySet().stream()
+            .map(Thread::getName)
+            .filter(name -> name.startsWith("quipu-"))
+            .toList());
+  }
+
+  @Test
+  void anOpenThatFailsLeavesNothingBehind() {
+    Disk disk =
+        new ForwardingDisk(new FileDisk()) {
+          @Override
+          public DiskFile open(Path file) throws IOException {
+            if (file.endsWith(HighWater.FILE)) {
+              throw new IOException("injected");
+            }
+            return super.open(file);
+          }
+        };
+    Environment environment = new Environment(disk, Threads.PLATFORM);
+    assertThrows(StoreException.class, () -> Engine.open(directory, OPTIONS, environment));
+    Engine.open(directory, OPTIONS).close();
+    assertEquals(
+        0,
+        Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> thread.getName().startsWith("quipu-"))
+            .count());
+  }
+}

@@ -1,0 +1,108 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.store.StoreException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A caller that gives up waiting leaves nobody waiting for it. */
+final class HandOverTest {
+  private static final int ROUNDS = 300;
+
+  @TempDir Path directory;
+
+  /** A disk whose syncs wait for a permit while it is closed. */
+  private static final class GatedDisk extends ForwardingDisk {
+    final AtomicBoolean isClosed = new AtomicBoolean();
+    final Semaphore waiting = new Semaphore(0);
+    final Semaphore permits = new Semaphore(0);
+
+    GatedDisk() {
+      super(new FileDisk());
+    }
+
+    @Override
+    DiskFile opened(DiskFile file) {
+      return new DiskFile() {
+        @Override
+        public void write(ByteBuffer bytes, long offset) throws IOException {
+          file.write(bytes, offset);
+        }
+
+        @Override
+        public void sync() throws IOException {
+          if (isClosed.get()) {
+            waiting.release();
+            permits.acquireUninterruptibly();
+          }
+          file.sync();
+        }
+
+        @Override
+        public void close() throws IOException {
+          file.close();
+        }
+      };
+    }
+  }
+
+  @Test
+  void aWaiterThatIsInterruptedHandsTheLeadershipOver() throws Exception {
+    GatedDisk disk = new GatedDisk();
+    // Nobody who is forgotten is woken by the deadline within this test.
+    EngineOptions options =
+        EngineOptions.defaults().withLog(1 << 20, 1 << 24).withCallDeadline(Duration.ofHours(1));
+    try (Engine engine =
+        Engine.open(directory, options, new Environment(disk, Threads.PLATFORM))) {
+      for (int round = 0; round < ROUNDS; round++) {
+        disk.isClosed.set(true);
+        Thread leader = Thread.ofPlatform().start(() -> add(engine));
+        disk.waiting.acquire();
+        Thread quitter = Thread.ofPlatform().start(() -> add(engine));
+        awaitParked(quitter);
+        Thread waiter = Thread.ofPlatform().start(() -> add(engine));
+        awaitParked(waiter);
+        disk.isClosed.set(false);
+        if (round % 2 == 0) {
+          disk.permits.release();
+          quitter.interrupt();
+        } else {
+          quitter.interrupt();
+          disk.permits.release();
+        }
+        assertTrue(leader.join(Duration.ofMinutes(5)));
+        assertTrue(quitter.join(Duration.ofMinutes(5)));
+        assertTrue(waiter.join(Duration.ofMinutes(5)), "forgotten in round " + round);
+        disk.permits.drainPermits();
+        disk.waiting.drainPermits();
+      }
+      assertEquals(3L * ROUNDS, engine.read("a").orElseThrow().value());
+      assertFalse(engine.failure().isPresent());
+    }
+  }
+
+  private static void awaitParked(Thread thread) {
+    while (thread.getState() != Thread.State.TIMED_WAITING) {
+      LockSupport.parkNanos(10_000);
+    }
+  }
+
+  private static void add(Engine engine) {
+    try {
+      engine.add(new Add("a", 1, null));
+    } catch (StoreException e) {
+      // unknown: it was interrupted, and is done all the same
+    }
+  }
+}

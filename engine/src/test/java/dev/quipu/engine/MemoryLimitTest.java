@@ -1,0 +1,99 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.RequestId;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What clients can make the engine keep is limited, and what is there goes on. */
+final class MemoryLimitTest {
+  private static final long LIMIT = 4 << 20;
+
+  @TempDir Path directory;
+
+  private final EngineOptions options =
+      EngineOptions.defaults().withLog(1 << 20, 4 << 20).withMemoryBytesMax(LIMIT);
+
+  @Test
+  void newNamesAreRejectedAndCountersThatExistGoOn() {
+    int named = 0;
+    try (Engine engine = Engine.open(directory, options)) {
+      StoreException full = null;
+      while (full == null) {
+        try {
+          List<Add> adds = new ArrayList<>();
+          for (int i = 0; i < 500; i++) {
+            adds.add(new Add("name-" + (named + i), 1, null));
+          }
+          engine.addAll(adds);
+          named += adds.size();
+        } catch (StoreException e) {
+          full = e;
+        }
+      }
+      assertEquals(Reason.FULL, full.reason());
+      StoreException one =
+          assertThrows(StoreException.class, () -> engine.add(new Add("one more", 1, null)));
+      assertEquals(Outcome.NOT_APPLIED, one.outcome());
+      assertTrue(one.getMessage().contains("4 MiB"), one.getMessage());
+      assertThrows(
+          StoreException.class,
+          () -> OnTurn.run(engine, turn -> turn.setText("name-1", new byte[1_000])));
+      for (int i = 0; i < 1_000; i++) {
+        engine.add(new Add("name-1", 1, RequestId.of("id-" + i)));
+      }
+      assertEquals(1_001, engine.read("name-1").orElseThrow().value());
+      OnTurn.run(engine, turn -> turn.remove("name-2"));
+      engine.sweep();
+      engine.add(new Add("one more", 1, null));
+    }
+    try (Engine engine = Engine.open(directory, options)) { // it opens, full as it is
+      assertEquals(1_001, engine.read("name-1").orElseThrow().value());
+      assertTrue(named > 5_000, "named: " + named);
+    }
+  }
+
+  /** Names that collide in String.hashCode, and ids that collided before hashes had a key. */
+  @Test
+  void whoDoesNotKnowTheKeyOfADirectoryCannotMakeHashesCollide() {
+    List<String> names = new ArrayList<>(List.of(""));
+    for (int i = 0; i < 14; i++) {
+      List<String> longer = new ArrayList<>();
+      names.forEach(name -> {
+        longer.add(name + "Aa");
+        longer.add(name + "BB");
+      });
+      names = longer;
+    }
+    Secret one = new Secret(0x1234_5678_9abc_def0L);
+    Secret other = new Secret(0x1234_5678_9abc_def1L);
+    Set<Integer> slots = new TreeSet<>();
+    Set<Integer> same = new TreeSet<>();
+    for (String name : names) {
+      byte[] bytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+      assertEquals(one.hash(name), one.hash(bytes, 0, bytes.length));
+      slots.add((int) (one.hash(name) >>> 32));
+      if ((int) (one.hash(name) >>> 48) == (int) (other.hash(name) >>> 48)) {
+        same.add(name.hashCode());
+      }
+    }
+    assertTrue(slots.size() > names.size() - 20, "distinct: " + slots.size());
+    Set<Long> parts = new TreeSet<>();
+    for (long i = 0; i < 70_000; i++) { // all the same under high ^ rotateLeft(low, 29)
+      parts.add(one.hash(i, Long.rotateRight(i, 29), 0) >>> 40);
+    }
+    assertTrue(parts.size() > 69_000, "distinct: " + parts.size());
+  }
+}
