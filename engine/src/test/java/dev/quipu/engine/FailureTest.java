@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -150,14 +151,11 @@ final class FailureTest {
     try (Engine engine =
         Engine.open(directory, neverRecycles, new Environment(disk, Threads.PLATFORM))) {
       isBroken.set(true);
-      List<Add> adds = new ArrayList<>();
-      for (int i = 0; i < 1_000; i++) {
-        adds.add(new Add("a", 1, RequestId.random()));
-      }
       while (engine.failure().isEmpty()) { // until a segment is full
         try {
-          engine.addAll(adds);
-          acknowledged += adds.size();
+          engine.addAll(
+              Stream.generate(() -> new Add("a", 1, RequestId.random())).limit(1_000).toList());
+          acknowledged += 1_000;
         } catch (StoreException e) {
           assertTrue(engine.failure().isPresent(), e.getMessage());
         }

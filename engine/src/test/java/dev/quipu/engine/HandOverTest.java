@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A caller that gives up waiting leaves nobody waiting for it. */
 final class HandOverTest {
-  private static final int ROUNDS = 300;
+  private static final int ROUNDS = 60;
 
   @TempDir Path directory;
 
