@@ -158,17 +158,20 @@ final class Committer {
     }
   }
 
-  /** Wakes a caller that waits; false if there are tasks, and nobody waits for any of them. */
+  /**
+   * Wakes the caller of the next task; false if it waits no longer, and the task is to be led.
+   * Allocates nothing: see {@link #drain}.
+   */
   private boolean wakeNext() {
-    boolean isEmpty = true;
-    for (Task next : queue) {
-      isEmpty = false;
-      if (!next.isAbandoned()) {
-        LockSupport.unpark(next.caller());
-        return true;
-      }
+    Task next = queue.peek();
+    if (next == null) {
+      return true;
     }
-    return isEmpty;
+    if (next.isAbandoned()) {
+      return false;
+    }
+    LockSupport.unpark(next.caller());
+    return true;
   }
 
   /**

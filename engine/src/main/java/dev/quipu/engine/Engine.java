@@ -554,7 +554,7 @@ public final class Engine implements EmbeddedEngine {
 
     @Override
     boolean run(State state, Group group) {
-      counters = state.counters.writtenSize();
+      counters = new CounterTurn(state, group).size();
       named = state.counters.named();
       memoryBytes = state.memoryBytes();
       items = state.items.size();
