@@ -20,6 +20,7 @@ import dev.quipu.technique.RegionalCollection;
 import dev.quipu.technique.Regions;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.drill.VirtualTime;
+import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.region.GlobalTable;
 import dev.quipu.verify.simulate.FaultingDriver;
 import java.time.Duration;
@@ -33,7 +34,7 @@ import org.junit.jupiter.api.Test;
 
 /** Changes that go to all regions, and merges that nobody there notices. */
 final class RegionalCollectionTest {
-  private static final int SEEDS = 100;
+  private static final int SEEDS = Soak.seeds(100);
   private static final List<String> NAMES = List.of("ap", "eu", "us");
   private static final String LIKES = "likes";
 

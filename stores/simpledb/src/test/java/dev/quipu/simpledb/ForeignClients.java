@@ -48,7 +48,7 @@ enum ForeignClients {
   static final String SECRET = "secret";
   private static final String PYTHON = "/usr/bin/python3";
   private static final String PACKAGE = "aws-sdk@2.1693.0";
-  private static final int INSTALL_MINUTES_MAX = 5;
+  private static final int INSTALL_MINUTES_MAX = 30; // npm itself gives up before
 
   abstract ForeignClient open(String endpoint, String secret) throws Exception;
 
