@@ -64,15 +64,17 @@ final class FullDiskIT {
 
   /** The engine finds the room by itself, a moment after it is there. */
   private static void addWhenThereIsRoom(Engine engine, String id) throws Exception {
-    Progress.await("room", () -> {
-      try {
-        engine.add(new Add("a", 1, RequestId.of(id)));
-        return true;
-      } catch (StoreException e) {
-        assertEquals(Reason.FULL, e.reason());
-        return false;
-      }
-    });
+    Progress.await(
+        "room",
+        () -> {
+          try {
+            engine.add(new Add("a", 1, RequestId.of(id)));
+            return true;
+          } catch (StoreException e) {
+            assertEquals(Reason.FULL, e.reason());
+            return false;
+          }
+        });
   }
 
   private static void fill(Path ballast) throws IOException {

@@ -38,7 +38,8 @@ final class KillIT {
       loop.run(worker -> worker.toHandle().destroyForcibly());
       requests = loop.check();
     }
-    assertTrue(requests > 10L * kills.begun(), "too little was counted to prove anything: " + requests);
+    assertTrue(
+        requests > 10L * kills.begun(), "too little was counted to prove anything: " + requests);
     System.out.printf("KillIT: %d kills, %d requests, seed %d%n", kills.begun(), requests, seed);
   }
 }

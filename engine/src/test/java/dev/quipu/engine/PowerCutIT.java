@@ -56,7 +56,8 @@ final class PowerCutIT {
         requests = loop.check();
       }
     }
-    assertTrue(requests > 10L * cuts.begun(), "too little was counted to prove anything: " + requests);
+    assertTrue(
+        requests > 10L * cuts.begun(), "too little was counted to prove anything: " + requests);
     System.out.printf("PowerCutIT: %d cuts, %d requests, seed %d%n", cuts.begun(), requests, seed);
   }
 }

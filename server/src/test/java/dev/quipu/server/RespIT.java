@@ -60,7 +60,8 @@ final class RespIT {
         sent.set(value);
       }
     }
-    System.out.printf("RespIT: %d kills, %d counted, %d on their way%n", kills.begun(), acked.get(), lost);
+    System.out.printf(
+        "RespIT: %d kills, %d counted, %d on their way%n", kills.begun(), acked.get(), lost);
     assertTrue(lost > 0, "nothing was on its way, so this run is void");
     assertEquals(acked.get(), sent.get());
   }

@@ -28,8 +28,7 @@ public final class ToolProcess implements AutoCloseable {
   }
 
   /** Starts it; what it says on standard error counts as said too. */
-  public static ToolProcess start(Path directory, List<String> command)
-      throws IOException {
+  public static ToolProcess start(Path directory, List<String> command) throws IOException {
     ToolProcess tool =
         new ToolProcess(
             new ProcessBuilder(command)

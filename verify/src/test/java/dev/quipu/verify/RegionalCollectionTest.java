@@ -164,7 +164,7 @@ final class RegionalCollectionTest {
         assertEquals(Optional.of(Reading.exact(run.sum)), everywhere, "seed " + seed);
       }
     }
-    assertTrue(merged > SEEDS * 30, "only " + merged + " were merged, so these runs are void");
+    assertTrue(merged > SEEDS * 30L, "only " + merged + " were merged, so these runs are void");
   }
 
   /** While merges travel, in any order, every region reads the same as before. */
@@ -196,7 +196,7 @@ final class RegionalCollectionTest {
       merged += run.merged;
       assertEquals(List.of(), run.wrong, "seed " + seed);
     }
-    assertTrue(merged > SEEDS * 20, "only " + merged + " were merged, so these runs are void");
+    assertTrue(merged > SEEDS * 20L, "only " + merged + " were merged, so these runs are void");
   }
 
   /** What regions avoid: merged in one, and read in another before all of it has come. */

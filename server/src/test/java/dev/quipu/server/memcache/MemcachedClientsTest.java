@@ -98,14 +98,16 @@ final class MemcachedClientsTest {
   /** It connects anew by itself. */
   private static long againIncr(MemcachedClient client) throws Exception {
     AtomicLong value = new AtomicLong();
-    Progress.await("a connection", () -> {
-      try {
-        value.set(client.incr("a", 3));
-        return true;
-      } catch (Exception notYetConnected) {
-        return false;
-      }
-    });
+    Progress.await(
+        "a connection",
+        () -> {
+          try {
+            value.set(client.incr("a", 3));
+            return true;
+          } catch (Exception notYetConnected) {
+            return false;
+          }
+        });
     return value.get();
   }
 

@@ -71,14 +71,16 @@ final class SpringAndRedissonTest {
 
   /** Reads until the client is connected again: unlike an add, a read may be repeated. */
   private static void awaitRead(Runnable read) throws Exception {
-    Progress.await("a read after the restart", () -> {
-      try {
-        read.run();
-        return true;
-      } catch (RuntimeException notYetConnected) {
-        return false;
-      }
-    });
+    Progress.await(
+        "a read after the restart",
+        () -> {
+          try {
+            read.run();
+            return true;
+          } catch (RuntimeException notYetConnected) {
+            return false;
+          }
+        });
   }
 
   /** A repeated INCR counts twice: nothing is sent again, and nothing waits for a connection. */
@@ -224,7 +226,8 @@ final class SpringAndRedissonTest {
 
   private static void assertRefused(Executable script) {
     RedisException refused =
-        assertTimeoutPreemptively(Progress.STALL_MAX, () -> assertThrows(RedisException.class, script));
+        assertTimeoutPreemptively(
+            Progress.STALL_MAX, () -> assertThrows(RedisException.class, script));
     assertTrue(refused.toString().contains("no scripts are run here"), refused.toString());
   }
 

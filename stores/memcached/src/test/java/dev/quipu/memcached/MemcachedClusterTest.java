@@ -81,14 +81,16 @@ final class MemcachedClusterTest {
 
   /** The client is about to connect again. */
   private static void awaitReturn(Runnable calls) throws Exception {
-    Progress.await("the server's return", () -> {
-      try {
-        calls.run();
-        return true;
-      } catch (StoreException e) {
-        return false;
-      }
-    });
+    Progress.await(
+        "the server's return",
+        () -> {
+          try {
+            calls.run();
+            return true;
+          } catch (StoreException e) {
+            return false;
+          }
+        });
   }
 
   private static void allSeen(OnlineRing ring) {

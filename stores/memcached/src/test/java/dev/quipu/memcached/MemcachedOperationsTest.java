@@ -171,13 +171,15 @@ final class MemcachedOperationsTest {
 
   /** The one that was dropped before is about to be made again. */
   private static void awaitConnection(AtomicOperations lossy) throws Exception {
-    Progress.await("a connection", () -> {
-      try {
-        lossy.get("n");
-        return true;
-      } catch (StoreException e) {
-        return false;
-      }
-    });
+    Progress.await(
+        "a connection",
+        () -> {
+          try {
+            lossy.get("n");
+            return true;
+          } catch (StoreException e) {
+            return false;
+          }
+        });
   }
 }
