@@ -303,9 +303,9 @@ public final class Engine implements EmbeddedEngine {
   }
 
   /**
-   * Stops the engine for good: no call is acknowledged from now on, and only reopening the
-   * directory shows what is on the disk. For the process around it, when the virtual machine fails
-   * ({@link VirtualMachineError}) in a thread of its own. Later causes are ignored.
+   * Stops the engine for good: no call is acknowledged from now on, and only reopening the directory
+   * shows what is on the disk. For the process around it, when the virtual machine fails ({@link
+   * VirtualMachineError}) in a thread of its own. Later causes are ignored.
    */
   public void stop(Throwable cause) {
     committer.stop(cause);
