@@ -19,6 +19,7 @@ import dev.quipu.testservers.PostgresServer;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
 import dev.quipu.verify.pace.Progress;
+import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.proxy.DatastoreProtocol;
 import dev.quipu.verify.proxy.DynamoDbProtocol;
 import dev.quipu.verify.proxy.FaultPlan;
@@ -56,7 +57,7 @@ final class SequencesIT {
   private static final int WRITERS = 32;
   private static final int RECORDS = 25; // of each writer
   private static final int FEW_RECORDS = 6; // where many conditional writes on one key are slow
-  private static final int KILLS = 6;
+  private static final int KILLS = Soak.size(3, 6);
   private static final double LOST = 0.05;
   private static final long SEED = Long.getLong("seed", 20_261_121L);
 

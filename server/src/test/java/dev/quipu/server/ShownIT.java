@@ -23,6 +23,7 @@ import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.Progress;
+import dev.quipu.verify.pace.Soak;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -50,12 +51,12 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A million views of a thousand pages on two real memcached servers, which are killed three times,
+ * Views (in a soak a million) of a thousand pages on two real memcached servers, which are killed three times,
  * and a process that writes back, which is killed as well: what is durable is within the bound, or
  * exact, and every reader was told so.
  */
 final class ShownIT {
-  private static final int VIEWS = 1_000_000;
+  private static final int VIEWS = Soak.size(200_000, 1_000_000);
   private static final int PAGES = 1_000;
   private static final int FRONT_ENDS = 4;
   private static final int THREADS_EACH = 24;
@@ -237,7 +238,7 @@ final class ShownIT {
       try {
         Runnable nothing = () -> {};
         run(frontEnds, List.of(nothing, () -> killWriteBack(writers, store), nothing));
-        assertEquals(2, writers.size(), "the second one never started");
+        Progress.await("start of the second write-back", () -> writers.size() == 2);
         writers.getLast().process().destroy(); // SIGTERM: it writes back a last time
         writers.getLast().process().onExit().join();
         checkBounds(opened.get(0), opened.get(1));
