@@ -137,7 +137,7 @@ final class StockIT {
    * clients that were slow have much left to do.
    */
   private static long answersBefore(int kill, int amountMax) {
-    return CLIENTS * (long) requests(amountMax) * (kill + 1L) / (2 * KILLS);
+    return (long) CLIENTS * requests(amountMax) * (kill + 1) / (2L * KILLS);
   }
 
   /** A process with several clients. */
