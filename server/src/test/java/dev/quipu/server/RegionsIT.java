@@ -261,7 +261,7 @@ final class RegionsIT {
       asked.check();
       int region = kills % NAMES.size();
       cutOff(table, region);
-      pause(WEATHER.toMillis());
+      await(asked, clients);
       heal(table, region);
       int port = servers[region].uri().getPort();
       servers[region].close();
@@ -273,7 +273,17 @@ final class RegionsIT {
             .get(i)
             .use(FaultPlan.byChance(kills, 0.05, WireFault.REPLY_DROPPED, write -> true));
       }
-      pause(WEATHER.toMillis());
+      await(asked, clients);
+    }
+  }
+
+  /** Lets time pass, and so much be answered that the weather has met somebody. */
+  private void await(Progress asked, List<Thread> clients) {
+    long enough = answered.get() + 2L * CLIENTS;
+    pause(WEATHER.toMillis());
+    while (answered.get() < enough && clients.stream().anyMatch(Thread::isAlive)) {
+      asked.check();
+      pause(20);
     }
   }
 
