@@ -4,12 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.time.Clock;
+import dev.quipu.verify.pace.Progress;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,6 +24,8 @@ import java.util.random.RandomGenerator;
  * every acknowledged add is there exactly once and every other one once or not at all.
  */
 final class CrashLoop {
+  private static final Duration LOOK_EVERY = Duration.ofMillis(1);
+
   private final Path directory;
   private final RandomGenerator random;
   private final List<int[]> acknowledged = new ArrayList<>();
@@ -62,8 +67,10 @@ final class CrashLoop {
     assertTrue(first != null, "the worker did not start");
     // How much is acknowledged before the end differs: that is what makes the moment random.
     long target = random.nextLong(3_000);
+    Progress progress = new Progress("acknowledgements of run " + run, () -> total(acks));
     while (total(acks) < target && worker.isAlive()) {
-      Thread.onSpinWait();
+      progress.check();
+      Clock.system().sleep(LOOK_EVERY);
     }
     end.end(worker);
     worker.waitFor();

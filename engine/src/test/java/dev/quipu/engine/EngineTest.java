@@ -16,6 +16,7 @@ import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import dev.quipu.technique.ViewEvent;
 import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.Progress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -154,7 +155,7 @@ final class EngineTest {
     for (int round = 0; round < 2; round++) {
       Path data = directory.resolve("round-" + round);
       assertTimeoutPreemptively(
-          Duration.ofSeconds(30),
+          Progress.STALL_MAX,
           () -> {
             try (Engine engine = Engine.open(data, options)) {
               for (int from = 0; from <= ids; from += 8_192) {

@@ -11,11 +11,11 @@ import dev.quipu.RequestId;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
+import dev.quipu.verify.pace.Progress;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -63,18 +63,18 @@ final class FullDiskIT {
   }
 
   /** The engine finds the room by itself, a moment after it is there. */
-  private static void addWhenThereIsRoom(Engine engine, String id) {
-    long deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
-    while (true) {
-      try {
-        engine.add(new Add("a", 1, RequestId.of(id)));
-        return;
-      } catch (StoreException e) {
-        assertEquals(Reason.FULL, e.reason());
-        assertTrue(System.nanoTime() < deadline, "still no room: " + e.getMessage());
-        Thread.onSpinWait();
-      }
-    }
+  private static void addWhenThereIsRoom(Engine engine, String id) throws Exception {
+    Progress.await(
+        "room",
+        () -> {
+          try {
+            engine.add(new Add("a", 1, RequestId.of(id)));
+            return true;
+          } catch (StoreException e) {
+            assertEquals(Reason.FULL, e.reason());
+            return false;
+          }
+        });
   }
 
   private static void fill(Path ballast) throws IOException {

@@ -4,13 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.pace.Soak;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Processes that die by kill -9 under load. */
 final class KillIT {
-  private static final int KILLS = 60;
+  private static final int KILLS = 20;
 
   @TempDir Path directory;
 
@@ -19,7 +20,8 @@ final class KillIT {
   void aKillLosesNothingThatWasNotSynced() throws Exception {
     long seed = Long.getLong("seed", 20_261_122L);
     CrashLoop loop = new CrashLoop(directory.resolve("data"), Randomness.seeded(seed), "none");
-    for (int i = 0; i < KILLS / 4; i++) {
+    Soak.Rounds kills = Soak.rounds(KILLS / 4);
+    while (kills.next()) {
       loop.run(worker -> worker.toHandle().destroyForcibly());
       loop.check();
     }
@@ -31,11 +33,13 @@ final class KillIT {
     long seed = Long.getLong("seed", 20_261_121L);
     CrashLoop loop = new CrashLoop(directory.resolve("data"), Randomness.seeded(seed));
     long requests = 0;
-    for (int i = 0; i < KILLS; i++) {
+    Soak.Rounds kills = Soak.rounds(KILLS);
+    while (kills.next()) {
       loop.run(worker -> worker.toHandle().destroyForcibly());
       requests = loop.check();
     }
-    assertTrue(requests > 10L * KILLS, "too little was counted to prove anything: " + requests);
-    System.out.printf("KillIT: %d kills, %d requests, seed %d%n", KILLS, requests, seed);
+    assertTrue(
+        requests > 10L * kills.begun(), "too little was counted to prove anything: " + requests);
+    System.out.printf("KillIT: %d kills, %d requests, seed %d%n", kills.begun(), requests, seed);
   }
 }

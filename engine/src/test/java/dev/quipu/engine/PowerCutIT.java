@@ -3,6 +3,7 @@ package dev.quipu.engine;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.pace.Soak;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -11,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Disks that lose all that was not synced, under load. */
 final class PowerCutIT {
-  private static final int CUTS = 25;
+  private static final int CUTS = 12;
 
   @TempDir Path directory;
 
@@ -26,7 +27,8 @@ final class PowerCutIT {
     try (LoopDisk disk = LoopDisk.make(directory, 256)) {
       Path data = disk.path().resolve("data");
       CrashLoop loop = new CrashLoop(data, Randomness.seeded(seed), durability);
-      for (int i = 0; i < CUTS / 3; i++) {
+      Soak.Rounds cuts = Soak.rounds(CUTS / 3);
+      while (cuts.next()) {
         loop.run(worker -> {
           disk.cutPower();
           worker.toHandle().destroyForcibly();
@@ -42,9 +44,10 @@ final class PowerCutIT {
   void whatWasAcknowledgedIsThereOnceAfterEveryPowerCut() throws Exception {
     long seed = Long.getLong("seed", 20_261_121L);
     long requests = 0;
+    Soak.Rounds cuts = Soak.rounds(CUTS);
     try (LoopDisk disk = LoopDisk.make(directory, 256)) {
       CrashLoop loop = new CrashLoop(disk.path().resolve("data"), Randomness.seeded(seed));
-      for (int i = 0; i < CUTS; i++) {
+      while (cuts.next()) {
         loop.run(worker -> {
           disk.cutPower();
           worker.toHandle().destroyForcibly();
@@ -53,7 +56,8 @@ final class PowerCutIT {
         requests = loop.check();
       }
     }
-    assertTrue(requests > 10L * CUTS, "too little was counted to prove anything: " + requests);
-    System.out.printf("PowerCutIT: %d cuts, %d requests, seed %d%n", CUTS, requests, seed);
+    assertTrue(
+        requests > 10L * cuts.begun(), "too little was counted to prove anything: " + requests);
+    System.out.printf("PowerCutIT: %d cuts, %d requests, seed %d%n", cuts.begun(), requests, seed);
   }
 }

@@ -15,6 +15,7 @@ import dev.quipu.technique.ViewEvent;
 import dev.quipu.testservers.SqsServer;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.pace.Progress;
 import dev.quipu.verify.simulate.Fault;
 import dev.quipu.verify.simulate.FaultingDriver;
 import java.net.URI;
@@ -23,7 +24,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,7 +37,6 @@ import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 /** The consumer on a real SQS server. */
 @SuppressWarnings("NullAway.Init") // JUnit calls start and makeQueues before each test
 final class SqsConsumerTest {
-  private static final Duration DEADLINE = Duration.ofSeconds(60);
   private static final Instant TIME = Instant.parse("2022-03-28T13:17:23Z");
   private static final String PAGE = "myblog.com/article1";
 
@@ -96,14 +95,6 @@ final class SqsConsumerTest {
     return new ViewCounter(new Store(driver, Clock.system(), Randomness.secure(), once));
   }
 
-  private static void await(String what, BooleanSupplier done) throws InterruptedException {
-    long start = Clock.system().nanoTime();
-    while (!done.getAsBoolean()) {
-      assertTrue(Clock.system().nanoTime() - start < DEADLINE.toNanos(), () -> "never: " + what);
-      Clock.system().sleep(Duration.ofMillis(20));
-    }
-  }
-
   private long left(URI of) {
     return client
         .getQueueAttributes(request ->
@@ -124,7 +115,7 @@ final class SqsConsumerTest {
     ViewCounter views = counter(new MemoryDriver());
     send(0, 50, 3);
     SqsConsumer consumer = new SqsConsumer(client, options(), views, Clock.system());
-    await("empty", () -> left(queue) == 0);
+    Progress.await("empty", () -> left(queue) == 0);
     consumer.close();
     assertEquals(50, views.count(PAGE).orElseThrow());
     assertEquals(new SqsConsumer.Statistics(50, 100, 0, 0), consumer.statistics());
@@ -142,7 +133,7 @@ final class SqsConsumerTest {
     send(0, 5, 1);
     try (SqsConsumer consumer =
         new SqsConsumer(client, options().withDeadLetter(dead), views, Clock.system())) {
-      await("empty", () -> left(queue) == 0);
+      Progress.await("empty", () -> left(queue) == 0);
       assertEquals(2, consumer.statistics().malformed());
     }
     assertEquals(5, views.count(PAGE).orElseThrow());
@@ -174,8 +165,8 @@ final class SqsConsumerTest {
     client.sendMessage(request -> request.queueUrl(queue.toString()).messageBody("nothing"));
     send(0, 5, 1);
     try (SqsConsumer consumer = new SqsConsumer(client, options(), views, Clock.system())) {
-      await("delivered again", () -> consumer.statistics().malformed() >= 2);
-      await("counted", () -> consumer.statistics().counted() == 5);
+      Progress.await("delivered again", () -> consumer.statistics().malformed() >= 2);
+      Progress.await("counted", () -> consumer.statistics().counted() == 5);
     }
     assertEquals(1, left(queue));
   }
@@ -192,10 +183,10 @@ final class SqsConsumerTest {
     ViewCounter views = counter(lossy);
     send(0, 20, 1);
     try (SqsConsumer consumer = new SqsConsumer(client, options(), views, Clock.system())) {
-      await("failures", () -> consumer.statistics().failed() >= 20);
+      Progress.await("failures", () -> consumer.statistics().failed() >= 20);
       assertEquals(20, left(queue), "nothing was deleted");
       lossy.heal();
-      await("empty", () -> left(queue) == 0);
+      Progress.await("empty", () -> left(queue) == 0);
     }
     assertEquals(20, views.count(PAGE).orElseThrow());
   }
@@ -216,7 +207,7 @@ final class SqsConsumerTest {
     ViewCounter views = counter(slow);
     send(0, 30, 1);
     SqsConsumer consumer = new SqsConsumer(client, options().withPollers(1), views, Clock.system());
-    await("empty", () -> left(queue) == 0);
+    Progress.await("empty", () -> left(queue) == 0);
     consumer.close();
     assertEquals(new SqsConsumer.Statistics(30, 0, 0, 0), consumer.statistics());
   }
@@ -236,7 +227,7 @@ final class SqsConsumerTest {
     int consumers = 0;
     while (left(queue) > 0) {
       SqsConsumer consumer = new SqsConsumer(client, options(), views, Clock.system());
-      await("something", () -> consumer.statistics().counted() > 0 || left(queue) == 0);
+      Progress.await("something", () -> consumer.statistics().counted() > 0 || left(queue) == 0);
       consumer.close();
       consumers++;
       assertTrue(consumers < 100, "it never ends");
@@ -253,7 +244,7 @@ final class SqsConsumerTest {
       }
     }
     SqsConsumer consumer = new SqsConsumer(client, options(), views, Clock.system());
-    await("empty", () -> left(queue) == 0);
+    Progress.await("empty", () -> left(queue) == 0);
     consumer.close();
     assertEquals(15, views.count(PAGE).orElseThrow());
     URI missing = server.queue("no-such-queue");

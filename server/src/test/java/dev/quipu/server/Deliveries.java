@@ -1,13 +1,13 @@
 package dev.quipu.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.ingest.SqsQueue;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewEvent;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.pace.Progress;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -126,13 +126,11 @@ final class Deliveries {
   }
 
   /** Waits until a queue is empty, and does something meanwhile. */
-  static void awaitEmpty(SqsClient client, URI queue, Duration atMost, Runnable meanwhile)
+  static void awaitEmpty(SqsClient client, URI queue, Runnable meanwhile)
       throws InterruptedException {
-    long start = Clock.system().nanoTime();
+    Progress emptied = new Progress("messages left in " + queue, () -> left(client, queue));
     while (left(client, queue) > 0) {
-      assertTrue(
-          Clock.system().nanoTime() - start < atMost.toNanos(),
-          () -> left(client, queue) + " messages are left after " + atMost);
+      emptied.check();
       meanwhile.run();
       Clock.system().sleep(PAUSE);
     }

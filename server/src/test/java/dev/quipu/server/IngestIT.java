@@ -53,7 +53,6 @@ final class IngestIT {
   private static final int CONSUMERS = 4;
   private static final Duration KILL_EVERY = Duration.ofSeconds(2);
   private static final int KILLS_MAX = 10; // then they may finish: each must start anew
-  private static final Duration RUN_MAX = Duration.ofMinutes(6);
   private static final Duration HIDDEN = Duration.ofSeconds(4);
   private static final Map<String, String> CREDENTIALS =
       Map.of("AWS_ACCESS_KEY_ID", "key", "AWS_SECRET_ACCESS_KEY", "secret");
@@ -147,7 +146,7 @@ final class IngestIT {
       Consumers consumers = new Consumers(uri.apply(proxy.port()), CONSUMERS, 4);
       try {
         proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, IngestIT::isOfViews));
-        Deliveries.awaitEmpty(client, queue, RUN_MAX, consumers::killOneIfItIsTime);
+        Deliveries.awaitEmpty(client, queue, consumers::killOneIfItIsTime);
       } finally {
         consumers.stop();
       }
@@ -203,7 +202,7 @@ final class IngestIT {
     Path data = temporary.resolve("data");
     Consumers consumers = new Consumers("engine:" + data, 1, 4);
     try {
-      Deliveries.awaitEmpty(client, queue, RUN_MAX, consumers::killOneIfItIsTime);
+      Deliveries.awaitEmpty(client, queue, consumers::killOneIfItIsTime);
     } finally {
       consumers.stop();
     }
@@ -235,7 +234,7 @@ final class IngestIT {
       SqsOptions options = SqsOptions.of(queue).within(HIDDEN, Duration.ofSeconds(1));
       SqsConsumer consumer = new SqsConsumer(client, options, views, Clock.system());
       try {
-        Deliveries.awaitEmpty(client, queue, RUN_MAX, () -> {});
+        Deliveries.awaitEmpty(client, queue, () -> {});
       } finally {
         consumer.close();
       }

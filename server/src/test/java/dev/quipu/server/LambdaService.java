@@ -2,6 +2,7 @@ package dev.quipu.server;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.quipu.verify.pace.Progress;
 import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -28,7 +29,7 @@ final class LambdaService implements AutoCloseable {
       "com.amazonaws.services.lambda.runtime.api.client.AWSLambda";
   private static final Path JAR = Path.of("target/quipu.jar").toAbsolutePath();
   private static final long POLL_MILLIS = 100;
-  private static final long ANSWER_SECONDS_MAX = 20;
+  private static final long ANSWER_SECONDS_MAX = Progress.STALL_MAX.toSeconds();
 
   private final HttpServer api;
   private final SynchronousQueue<String> invocations = new SynchronousQueue<>();

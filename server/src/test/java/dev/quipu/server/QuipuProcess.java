@@ -44,6 +44,7 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort)
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx512m",
+                "-XX:TieredStopAtLevel=1", // it lives for seconds
                 "-jar",
                 JAR.toString()));
     command.addAll(List.of(arguments));

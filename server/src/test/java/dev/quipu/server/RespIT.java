@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.server.resp.RawClient;
-import dev.quipu.time.Clock;
+import dev.quipu.verify.pace.Progress;
+import dev.quipu.verify.pace.Soak;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -26,7 +26,7 @@ final class RespIT {
   private static final int KILLS = 4;
   private static final int CLIENTS = 4;
   private static final int PIPELINE = 20;
-  private static final Duration LIFE = Duration.ofSeconds(2);
+  private static final int ANSWERS = 2_000; // of each server, before it is killed
   private static final String TOKEN = "a-token-of-sixteen";
 
   @TempDir Path directory;
@@ -38,13 +38,14 @@ final class RespIT {
   void whatWasAnsweredSurvives() throws Exception {
     Path token = Files.writeString(directory.resolve("token"), TOKEN);
     long lost = 0;
-    for (int i = 0; i < KILLS; i++) {
+    Soak.Rounds kills = Soak.rounds(KILLS);
+    while (kills.next()) {
       List<Thread> clients = new ArrayList<>();
       try (QuipuProcess server = serve(token)) {
         for (int j = 0; j < CLIENTS; j++) {
           clients.add(Thread.ofPlatform().start(() -> count(server.redisPort())));
         }
-        Clock.system().sleep(LIFE);
+        new Progress("adds answered", acked::get).awaitAtLeast(acked.get() + ANSWERS);
       }
       for (Thread client : clients) {
         client.join();
@@ -59,7 +60,8 @@ final class RespIT {
         sent.set(value);
       }
     }
-    System.out.printf("RespIT: %d kills, %d counted, %d on their way%n", KILLS, acked.get(), lost);
+    System.out.printf(
+        "RespIT: %d kills, %d counted, %d on their way%n", kills.begun(), acked.get(), lost);
     assertTrue(lost > 0, "nothing was on its way, so this run is void");
     assertEquals(acked.get(), sent.get());
   }
@@ -113,7 +115,7 @@ final class RespIT {
     return new Jedis(
         new HostAndPort("127.0.0.1", port),
         DefaultJedisClientConfig.builder()
-            .timeoutMillis(5_000)
+            .timeoutMillis(60_000)
             .password(TOKEN)
             .serverDefaultProtocol()
             .build());

@@ -18,6 +18,8 @@ import dev.quipu.testservers.MemcachedServer;
 import dev.quipu.testservers.PostgresServer;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
+import dev.quipu.verify.pace.Progress;
+import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.proxy.DatastoreProtocol;
 import dev.quipu.verify.proxy.DynamoDbProtocol;
 import dev.quipu.verify.proxy.FaultPlan;
@@ -55,11 +57,9 @@ final class SequencesIT {
   private static final int WRITERS = 32;
   private static final int RECORDS = 25; // of each writer
   private static final int FEW_RECORDS = 6; // where many conditional writes on one key are slow
-  private static final int KILLS = 6;
+  private static final int KILLS = Soak.size(3, 6);
   private static final double LOST = 0.05;
   private static final long SEED = Long.getLong("seed", 20_261_121L);
-  private static final Duration RUN_MAX = Duration.ofMinutes(5);
-  private static final Duration LOOK_EVERY = Duration.ofMillis(5);
 
   @TempDir Path temporary;
 
@@ -214,13 +214,9 @@ final class SequencesIT {
     for (int i = 0; i < PROCESSES; i++) {
       processes.add(start(uri, i, book));
     }
-    long end = Clock.system().nanoTime() + RUN_MAX.toNanos();
+    Progress numbered = new Progress("records numbered on " + uri, book.told::size);
     for (int kills = 0; kills < KILLS; kills++) {
-      int many = WRITERS * records * (kills + 1) / (KILLS + 2);
-      while (book.told.size() < many) {
-        assertTrue(Clock.system().nanoTime() < end, "not done in " + RUN_MAX);
-        Clock.system().sleep(LOOK_EVERY);
-      }
+      numbered.awaitAtLeast(WRITERS * records * (kills + 1) / (KILLS + 2));
       int first = kills;
       int victim =
           IntStream.range(0, PROCESSES)

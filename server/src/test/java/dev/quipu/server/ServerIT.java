@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.pace.Progress;
+import dev.quipu.verify.pace.Soak;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -46,20 +48,18 @@ final class ServerIT {
   void everyAcknowledgedRequestCountsOnceOverKillsAndRepeats() throws Exception {
     RandomGenerator random = Randomness.seeded(Long.getLong("seed", 20_261_121L));
     long requests = 0;
-    for (int kill = 0; kill <= KILLS; kill++) {
-      QuipuProcess server = serve();
+    Soak.Rounds kills = Soak.rounds(KILLS);
+    while (kills.next()) {
       // Whatever was under way when the server before died is asked again, under the same ids.
-      long next = requests;
-      long lives = kill == KILLS ? Long.MAX_VALUE : 50 + random.nextInt(200);
-      requests = load(server, next, lives);
-      if (kill == KILLS) {
-        assertEquals(Long.toString(requests), value(server.uri()));
-        server.process().toHandle().destroy(); // SIGTERM: a graceful stop
-        assertEquals(143, server.process().waitFor());
-      }
+      requests = load(serve(), requests, 50 + random.nextInt(200));
     }
+    QuipuProcess server = serve();
+    requests = load(server, requests, Long.MAX_VALUE);
+    assertEquals(Long.toString(requests), value(server.uri()));
+    server.process().toHandle().destroy(); // SIGTERM: a graceful stop
+    assertEquals(143, server.process().waitFor());
     assertTrue(requests > 100, "only " + requests + " requests");
-    System.out.printf("ServerIT: %d kills, %d requests%n", KILLS, requests);
+    System.out.printf("ServerIT: %d kills, %d requests%n", kills.begun(), requests);
   }
 
   /**
@@ -104,7 +104,7 @@ final class ServerIT {
   private static boolean add(HttpClient client, URI server, long number) {
     HttpRequest request =
         HttpRequest.newBuilder(server.resolve("/v1/counters/loaded/add"))
-            .timeout(Duration.ofSeconds(20))
+            .timeout(Duration.ofMinutes(5))
             .header("Content-Type", "application/json")
             .header("Idempotency-Key", "\"request-" + number + "\"")
             .POST(HttpRequest.BodyPublishers.ofString("{\"delta\":1}"))
@@ -146,9 +146,7 @@ final class ServerIT {
       in.write(whole, 0, whole.length / 2);
       in.flush();
       Path segment = temporary.resolve("data/log/0000000000000001.log");
-      while (killed.isAlive() && !hasFrames(segment)) {
-        Thread.onSpinWait();
-      }
+      Progress.await("frames", () -> !killed.isAlive() || hasFrames(segment));
       killed.toHandle().destroyForcibly();
       killed.waitFor();
     }
@@ -187,9 +185,7 @@ final class ServerIT {
       in.write(Files.readAllBytes(log));
       in.flush();
       Path segment = temporary.resolve("data/log/0000000000000001.log");
-      while (stopped.isAlive() && !hasFrames(segment)) {
-        Thread.onSpinWait();
-      }
+      Progress.await("frames", () -> !stopped.isAlive() || hasFrames(segment));
       stopped.toHandle().destroy(); // SIGTERM; more lines come, of which it looks at the first
       while (!stopped.waitFor(10, TimeUnit.MILLISECONDS)) {
         in.write('\n');

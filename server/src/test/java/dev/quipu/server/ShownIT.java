@@ -22,6 +22,8 @@ import dev.quipu.testservers.MemcachedServer;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.pace.Progress;
+import dev.quipu.verify.pace.Soak;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -49,12 +51,12 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A million views of a thousand pages on two real memcached servers, which are killed three times,
+ * Views (in a soak a million) of a thousand pages on two real memcached servers, which are killed three times,
  * and a process that writes back, which is killed as well: what is durable is within the bound, or
  * exact, and every reader was told so.
  */
 final class ShownIT {
-  private static final int VIEWS = 1_000_000;
+  private static final int VIEWS = Soak.size(200_000, 1_000_000);
   private static final int PAGES = 1_000;
   private static final int FRONT_ENDS = 4;
   private static final int THREADS_EACH = 24;
@@ -65,7 +67,6 @@ final class ShownIT {
   private static final Duration WINDOW = Duration.ofHours(24);
   private static final Duration LOOK = Duration.ofMillis(2);
   private static final Duration PAUSE = Duration.ofMillis(20);
-  private static final Duration RUN_MAX = Duration.ofMinutes(10);
   private static final Optional<RequestId> NO_ID = Optional.empty();
 
   @TempDir Path temporary;
@@ -172,7 +173,7 @@ final class ShownIT {
 
   /** Runs the load, and kills at the appointed numbers of views. */
   private void run(List<DisplayCounters> frontEnds, List<Runnable> accidents) throws Exception {
-    long end = Clock.system().nanoTime() + RUN_MAX.toNanos();
+    Progress shown = new Progress("views and reads", () -> ledger.done.get() + ledger.reads.get());
     try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<?>> running = new ArrayList<>();
       for (int i = 0; i < frontEnds.size(); i++) {
@@ -186,7 +187,7 @@ final class ShownIT {
       }
       int kills = 0;
       while (running.stream().anyMatch(each -> !each.isDone())) {
-        assertTrue(Clock.system().nanoTime() < end, "not done in " + RUN_MAX);
+        shown.check();
         if (kills < KILLS.size() && ledger.done.get() >= KILLS.get(kills)) {
           MemcachedServer killed = caches.get(kills % caches.size());
           int failures = ledger.failures.get();
@@ -194,7 +195,7 @@ final class ShownIT {
           accidents.get(kills).run();
           while (ledger.failures.get() < failures + FAILURES_BEFORE_RESTART
               && ledger.done.get() < KILLS.get(kills) + VIEWS_BEFORE_RESTART) {
-            assertTrue(Clock.system().nanoTime() < end, "nobody noticed");
+            shown.check();
             Clock.system().sleep(LOOK);
           }
           killed.restart();
@@ -237,7 +238,7 @@ final class ShownIT {
       try {
         Runnable nothing = () -> {};
         run(frontEnds, List.of(nothing, () -> killWriteBack(writers, store), nothing));
-        assertEquals(2, writers.size(), "the second one never started");
+        Progress.await("start of the second write-back", () -> writers.size() == 2);
         writers.getLast().process().destroy(); // SIGTERM: it writes back a last time
         writers.getLast().process().onExit().join();
         checkBounds(opened.get(0), opened.get(1));

@@ -61,6 +61,11 @@ final class StockBook {
     return answered.getOrDefault(client, 0);
   }
 
+  /** How many requests have an answer. */
+  synchronized long answered() {
+    return answered.values().stream().mapToLong(each -> each).sum();
+  }
+
   synchronized long replays() {
     return requests.values().stream().mapToLong(each -> each.replayed).sum();
   }

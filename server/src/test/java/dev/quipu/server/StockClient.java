@@ -24,7 +24,8 @@ import java.util.function.Consumer;
  *
  * @param number which one
  * @param requests how many it has to make
- * @param amountMax most pieces in one request; the least is one
+ * @param amountMax most pieces in one request; the least is one, which is what the last fifth of
+ *     the requests want, so that nothing is left
  */
 record StockClient(int number, int requests, int amountMax) {
   static final String COUNTER = "stock";
@@ -66,7 +67,7 @@ record StockClient(int number, int requests, int amountMax) {
   void run(Counters counters, int from, Consumer<String> told) {
     for (int request = from; request < requests; request++) {
       SplittableRandom random = new SplittableRandom(1_000_003L * number + request);
-      long amount = random.nextLong(1, amountMax + 1L);
+      long amount = request < requests - requests / 5 ? random.nextLong(1, amountMax + 1L) : 1;
       if (!buy(counters, request, amount, told)) {
         return;
       }

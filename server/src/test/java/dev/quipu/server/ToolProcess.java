@@ -3,22 +3,21 @@ package dev.quipu.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import dev.quipu.verify.pace.Progress;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A program that is told lines and says lines; killed when its time is over. */
+/** A program that is told lines and says lines; it must say something, or end, now and then. */
 public final class ToolProcess implements AutoCloseable {
   private final Process process;
   private final BlockingQueue<Optional<String>> coming = new LinkedBlockingQueue<>();
@@ -29,8 +28,7 @@ public final class ToolProcess implements AutoCloseable {
   }
 
   /** Starts it; what it says on standard error counts as said too. */
-  public static ToolProcess start(Path directory, Duration deadline, List<String> command)
-      throws IOException {
+  public static ToolProcess start(Path directory, List<String> command) throws IOException {
     ToolProcess tool =
         new ToolProcess(
             new ProcessBuilder(command)
@@ -38,8 +36,6 @@ public final class ToolProcess implements AutoCloseable {
                 .redirectErrorStream(true)
                 .start());
     Thread.ofVirtual().start(tool::read);
-    CompletableFuture.delayedExecutor(deadline.toMillis(), TimeUnit.MILLISECONDS)
-        .execute(tool::close);
     return tool;
   }
 
@@ -66,7 +62,11 @@ public final class ToolProcess implements AutoCloseable {
   }
 
   private boolean takes() throws InterruptedException {
-    Optional<String> line = coming.take();
+    Optional<String> line = coming.poll(Progress.STALL_MAX.toMillis(), TimeUnit.MILLISECONDS);
+    if (line == null) {
+      close();
+      return fail("it said nothing for %s, and before: %s".formatted(Progress.STALL_MAX, said));
+    }
     line.ifPresent(said::add);
     return line.isPresent();
   }

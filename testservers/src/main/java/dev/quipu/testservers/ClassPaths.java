@@ -8,6 +8,9 @@ import java.util.Optional;
 
 /** The class paths of servers in Java, which modules of their own write down. */
 final class ClassPaths {
+  /** Option of a JVM that lives for seconds: most of its time would go into compiling itself. */
+  static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1";
+
   private ClassPaths() {}
 
   /**

@@ -44,6 +44,7 @@ public final class DatastoreServer implements AutoCloseable {
         List.of(
             ClassPaths.java(),
             "-Xmx256m",
+            ClassPaths.SHORT_LIVED,
             "-cp",
             jar.toString(),
             "com.google.cloud.datastore.emulator.CloudDatastore",

@@ -19,6 +19,7 @@ public final class DynamoDbServer implements AutoCloseable {
             List.of(
                 ClassPaths.java(),
                 "-Xmx512m",
+                ClassPaths.SHORT_LIVED,
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 classPath,

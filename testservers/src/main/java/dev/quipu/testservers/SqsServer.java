@@ -15,6 +15,7 @@ public final class SqsServer implements AutoCloseable {
             List.of(
                 ClassPaths.java(),
                 "-Xmx512m",
+                ClassPaths.SHORT_LIVED,
                 "-Drest-sqs.bind-hostname=127.0.0.1",
                 "-Drest-sqs.bind-port=" + port,
                 "-Drest-stats.enabled=false",

@@ -20,6 +20,7 @@ import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.drill.VirtualTime;
+import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.simulate.Fault;
 import dev.quipu.verify.simulate.FaultingDriver;
 import java.time.Duration;
@@ -38,7 +39,7 @@ import org.junit.jupiter.api.Test;
  * the recipe that seeds by set and flushes without an id.
  */
 final class DisplayFaultTest {
-  private static final int SEEDS = 500;
+  private static final int SEEDS = Soak.seeds(500);
   private static final int UNFLUSHED_MAX = 5;
   private static final String PAGE = "page";
   private static final List<Fault> FAULTS =

@@ -12,6 +12,7 @@ import dev.quipu.store.StoreException;
 import dev.quipu.technique.HitLog;
 import dev.quipu.technique.HitLogOptions;
 import dev.quipu.verify.checker.TimedTruth;
+import dev.quipu.verify.pace.Soak;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
  * that race and die at any of their calls: ten minutes of simulated time a seed.
  */
 final class HitLogFaultTest {
-  private static final int SEEDS = Integer.getInteger("quipu.seeds", 4);
+  private static final int SEEDS = Soak.seeds(2);
   private static final HitLogOptions OPTIONS =
       HitLogOptions.DEFAULT
           .settling(Duration.ofSeconds(4))

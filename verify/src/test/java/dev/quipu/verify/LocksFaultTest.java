@@ -12,6 +12,7 @@ import dev.quipu.store.Outcome;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.technique.Locks;
+import dev.quipu.verify.pace.Soak;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** Locks on a store that loses requests and replies, with holders that are paused: many seeds. */
 final class LocksFaultTest {
-  private static final int SEEDS = 300;
+  private static final int SEEDS = Soak.seeds(300);
   private static final Duration LEASE = Duration.ofSeconds(10);
   private static final Key PROTECTED = new Key("protected", "item");
 

@@ -15,6 +15,7 @@ import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreOptions;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.drill.VirtualTime;
+import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.simulate.Fault;
 import dev.quipu.verify.simulate.FaultingDriver;
 import java.time.Duration;
@@ -32,7 +33,7 @@ import org.junit.jupiter.api.Test;
  * caught.
  */
 final class OnlineFaultTest {
-  private static final int SEEDS = 200;
+  private static final int SEEDS = Soak.seeds(200);
   private static final Window WINDOW = new Window(Duration.ofSeconds(20), Duration.ofSeconds(5));
 
   @Test

@@ -20,6 +20,7 @@ import dev.quipu.technique.RegionalCollection;
 import dev.quipu.technique.Regions;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.drill.VirtualTime;
+import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.region.GlobalTable;
 import dev.quipu.verify.simulate.FaultingDriver;
 import java.time.Duration;
@@ -33,7 +34,7 @@ import org.junit.jupiter.api.Test;
 
 /** Changes that go to all regions, and merges that nobody there notices. */
 final class RegionalCollectionTest {
-  private static final int SEEDS = 100;
+  private static final int SEEDS = Soak.seeds(100);
   private static final List<String> NAMES = List.of("ap", "eu", "us");
   private static final String LIKES = "likes";
 
@@ -163,7 +164,7 @@ final class RegionalCollectionTest {
         assertEquals(Optional.of(Reading.exact(run.sum)), everywhere, "seed " + seed);
       }
     }
-    assertTrue(merged > SEEDS * 30, "only " + merged + " were merged, so these runs are void");
+    assertTrue(merged > SEEDS * 30L, "only " + merged + " were merged, so these runs are void");
   }
 
   /** While merges travel, in any order, every region reads the same as before. */
@@ -195,7 +196,7 @@ final class RegionalCollectionTest {
       merged += run.merged;
       assertEquals(List.of(), run.wrong, "seed " + seed);
     }
-    assertTrue(merged > SEEDS * 20, "only " + merged + " were merged, so these runs are void");
+    assertTrue(merged > SEEDS * 20L, "only " + merged + " were merged, so these runs are void");
   }
 
   /** What regions avoid: merged in one, and read in another before all of it has come. */

@@ -10,6 +10,7 @@ import dev.quipu.Bounds;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
 import dev.quipu.technique.RegionalCounters;
+import dev.quipu.verify.pace.Soak;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -20,7 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Three regions sell from one stock, whatever happens between them. */
 final class RegionalCountersTest {
-  private static final int SEEDS = 100;
+  private static final int SEEDS = Soak.seeds(30);
   private static final RegionalRun.Size SMALL = new RegionalRun.Size(120, 2, 12, 9, 0.1, 6);
 
   static Stream<Arguments> shapes() {

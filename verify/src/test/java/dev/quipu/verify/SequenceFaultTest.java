@@ -9,6 +9,7 @@ import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.StoreException;
+import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.simulate.LimitedDriver;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * at any of their calls: many seeds, on stores that can do more and less.
  */
 final class SequenceFaultTest {
-  private static final int SEEDS = 20;
+  private static final int SEEDS = Soak.seeds(20);
   private static final int WRITERS = 32;
   private static final int RECORDS = 5;
   private static final String SERIES = "series";

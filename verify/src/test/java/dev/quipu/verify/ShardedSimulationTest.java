@@ -18,6 +18,7 @@ import dev.quipu.technique.Techniques;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.simulate.Trial;
 import java.util.List;
 import java.util.Optional;
@@ -27,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Shards keep the promises of what they stand on, and those of their own, on every seed. */
 final class ShardedSimulationTest {
-  private static final int SEEDS = 1_000;
+  private static final int SEEDS = Soak.seeds(400);
   private static final Bounds STOCK = Bounds.between(0, 8);
 
   static List<TechniqueSpec> splittable() {

@@ -25,6 +25,7 @@ import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.verify.history.Operation;
+import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.simulate.Simulation;
 import dev.quipu.verify.simulate.Trial;
 import java.util.List;
@@ -37,7 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Techniques keep their promises on every seed; what lacks a promise is caught. */
 final class SimulationTest {
-  private static final int SEEDS = 2_000;
+  private static final int SEEDS = Soak.seeds(2_000);
   private static final Simulation.Size FREE = new Simulation.Size(3, 6, 0.2, false);
   private static final Simulation.Size BOUNDED = new Simulation.Size(3, 6, 0.2, true);
 

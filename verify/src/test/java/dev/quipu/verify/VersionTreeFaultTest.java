@@ -11,6 +11,7 @@ import dev.quipu.technique.VersionTree;
 import dev.quipu.technique.VersionTreeOptions;
 import dev.quipu.technique.VersionTrees;
 import dev.quipu.verify.checker.TimedTruth;
+import dev.quipu.verify.pace.Soak;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,7 @@ import org.junit.jupiter.api.Test;
  * that die at any of their calls: ten minutes of simulated time a seed.
  */
 final class VersionTreeFaultTest {
-  private static final int SEEDS = Integer.getInteger("quipu.seeds", 4);
+  private static final int SEEDS = Soak.seeds(2);
   private static final VersionTreeOptions OPTIONS =
       VersionTreeOptions.DEFAULT.over(2).settling(Duration.ofSeconds(4), Duration.ofSeconds(15));
 

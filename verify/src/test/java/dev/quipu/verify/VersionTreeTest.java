@@ -20,6 +20,7 @@ import dev.quipu.technique.VersionTreeOptions;
 import dev.quipu.technique.VersionTrees;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.simulate.LaggingDriver;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,7 +37,7 @@ import org.junit.jupiter.api.Test;
 
 /** Trees of versions: what they resolve to, whatever comes when. */
 final class VersionTreeTest {
-  private static final int TREES = 100_000;
+  private static final int TREES = Soak.seeds(20_000);
   private static final String PAGE = "page";
   private static final VersionTreeOptions OPTIONS = VersionTreeOptions.DEFAULT.over(1);
 

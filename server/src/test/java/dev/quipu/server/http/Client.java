@@ -61,7 +61,7 @@ final class Client {
 
   HttpRequest.Builder request(String path) {
     return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + address.getPort() + path))
-        .timeout(Duration.ofSeconds(20));
+        .timeout(Duration.ofMinutes(5));
   }
 
   Reply send(HttpRequest.Builder request) {

@@ -11,7 +11,7 @@ import dev.quipu.server.ToolProcess;
 import dev.quipu.server.net.PortOptions;
 import dev.quipu.server.resp.RawClient;
 import dev.quipu.testservers.Tool;
-import dev.quipu.time.Clock;
+import dev.quipu.verify.pace.Progress;
 import dev.quipu.verify.proxy.FaultPlan;
 import dev.quipu.verify.proxy.FaultProxy;
 import dev.quipu.verify.proxy.MemcachedProtocol;
@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import net.rubyeye.xmemcached.MemcachedClient;
 import net.rubyeye.xmemcached.XMemcachedClientBuilder;
 import org.junit.jupiter.api.AfterEach;
@@ -32,7 +33,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Clients that know nothing of this server. */
 final class MemcachedClientsTest {
-  private static final Duration RUN_MAX = Duration.ofMinutes(1);
   private static final int ADDS = 2_000;
 
   @TempDir Path directory;
@@ -59,7 +59,7 @@ final class MemcachedClientsTest {
     assumeTrue(found.isPresent(), "no memccapable on this machine: ./dev deps installs it");
     String port = Integer.toString(server.address().getPort());
     List<String> command = List.of(found.orElseThrow(), "-h", "127.0.0.1", "-p", port, "-a");
-    try (ToolProcess tool = ToolProcess.start(directory, RUN_MAX, command)) {
+    try (ToolProcess tool = ToolProcess.start(directory, command)) {
       List<String> said = tool.await(0);
       assertEquals(
           27, said.stream().filter(line -> line.endsWith("[pass]")).count(), said::toString);
@@ -95,18 +95,20 @@ final class MemcachedClientsTest {
     }
   }
 
-  /** It connects anew by itself, within a few tries. */
+  /** It connects anew by itself. */
   private static long againIncr(MemcachedClient client) throws Exception {
-    for (int i = 0; ; i++) {
-      try {
-        return client.incr("a", 3);
-      } catch (Exception e) {
-        if (i == 100) {
-          throw e;
-        }
-        Clock.system().sleep(Duration.ofMillis(100));
-      }
-    }
+    AtomicLong value = new AtomicLong();
+    Progress.await(
+        "a connection",
+        () -> {
+          try {
+            value.set(client.incr("a", 3));
+            return true;
+          } catch (Exception notYetConnected) {
+            return false;
+          }
+        });
+    return value.get();
   }
 
   /**

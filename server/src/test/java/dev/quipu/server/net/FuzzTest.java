@@ -12,6 +12,7 @@ import dev.quipu.server.resp.RawClient;
 import dev.quipu.server.resp.RespServer;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.pace.Soak;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -28,16 +29,16 @@ import org.junit.jupiter.api.io.TempDir;
 
 /*
  * Commands that are whole, cut anywhere, changed in a byte, made of wrong numbers, or noise, a
- * million of them to each port, by connections that end anywhere. Beside them one connection counts
- * and must never count wrong.
+ * hundred thousand of them to each port (in a soak a million), by connections that end anywhere.
+ * Beside them one connection counts and must never count wrong.
  */
 
 /** Garbage: no crash, no leak, no wrong count. */
 final class FuzzTest {
-  /** Another one is tried by {@code -Dquipu.seed=N}. */
-  private static final long SEED = Long.getLong("quipu.seed", 20_261_122);
+  /** Another one is tried by {@code -Dseed=N}. */
+  private static final long SEED = Long.getLong("seed", 20_261_122);
 
-  private static final int INPUTS = 1_000_000;
+  private static final int INPUTS = Soak.size(100_000, 1_000_000);
 
   /** A broken command ends a connection of Redis, and not one of memcached. */
   private static final int OF_A_REDIS_CONNECTION = 20;

@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -25,8 +24,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class NodeClientsTest {
   private static final Path SCRIPTS = Path.of("src/test/node");
   private static final Path INSTALLED = Path.of("target/node");
-  private static final Duration INSTALL_MAX = Duration.ofMinutes(5);
-  private static final Duration RUN_MAX = Duration.ofMinutes(1);
   private static final List<String> STEPS =
       List.of("connect", "count", "pipeline", "transaction", "watch", "reconnect");
 
@@ -51,7 +48,7 @@ final class NodeClientsTest {
             "--no-audit",
             "--no-fund",
             "--ignore-scripts");
-    try (ToolProcess process = ToolProcess.start(INSTALLED, INSTALL_MAX, command)) {
+    try (ToolProcess process = ToolProcess.start(INSTALLED, command)) {
       process.await(0);
     }
   }
@@ -75,7 +72,7 @@ final class NodeClientsTest {
       RespServer server = LikeRedisTest.serve(engine, Optional.empty());
       int port = server.address().getPort();
       List<String> command = List.of(node.orElseThrow(), client + ".mjs", Integer.toString(port));
-      try (ToolProcess process = ToolProcess.start(INSTALLED, RUN_MAX, command)) {
+      try (ToolProcess process = ToolProcess.start(INSTALLED, command)) {
         process.awaitLine("ready to reconnect");
         server.close();
         server = LikeRedisTest.serve(engine, port);

@@ -11,7 +11,6 @@ import dev.quipu.server.ToolProcess;
 import dev.quipu.testservers.Tool;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,7 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The tools that come with Redis: redis-cli and redis-benchmark. */
 final class RedisToolsTest {
-  private static final Duration RUN_MAX = Duration.ofMinutes(1);
   private static final int ADDS = 20_000;
 
   @TempDir Path directory;
@@ -49,7 +47,7 @@ final class RedisToolsTest {
     List<String> command = new ArrayList<>(List.of(found.orElseThrow()));
     command.addAll(List.of("-p", Integer.toString(server.address().getPort())));
     command.addAll(List.of(options));
-    return ToolProcess.start(directory, RUN_MAX, command);
+    return ToolProcess.start(directory, command);
   }
 
   private List<String> cli(String... options) throws IOException, InterruptedException {

@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
-import dev.quipu.time.Clock;
+import dev.quipu.verify.pace.Progress;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import java.io.IOException;
@@ -44,9 +44,6 @@ import org.springframework.data.redis.support.atomic.RedisAtomicLong;
 
 /** What Java applications count with: Spring Data Redis, over Lettuce, and Redisson. */
 final class SpringAndRedissonTest {
-  private static final int LOOKS_MAX = 200;
-  private static final Duration LOOK_EVERY = Duration.ofMillis(100);
-  private static final Duration REFUSED_MAX = Duration.ofSeconds(10);
 
   @TempDir Path directory;
 
@@ -73,16 +70,17 @@ final class SpringAndRedissonTest {
   }
 
   /** Reads until the client is connected again: unlike an add, a read may be repeated. */
-  private static void awaitRead(Runnable read) throws InterruptedException {
-    for (int i = 0; i < LOOKS_MAX; i++) {
-      try {
-        read.run();
-        return;
-      } catch (RuntimeException e) {
-        Clock.system().sleep(LOOK_EVERY);
-      }
-    }
-    read.run();
+  private static void awaitRead(Runnable read) throws Exception {
+    Progress.await(
+        "a read after the restart",
+        () -> {
+          try {
+            read.run();
+            return true;
+          } catch (RuntimeException notYetConnected) {
+            return false;
+          }
+        });
   }
 
   /** A repeated INCR counts twice: nothing is sent again, and nothing waits for a connection. */
@@ -102,7 +100,7 @@ final class SpringAndRedissonTest {
   }
 
   @Test
-  void springCounts() throws IOException, InterruptedException {
+  void springCounts() throws Exception {
     LettuceConnectionFactory factory = spring();
     try {
       StringRedisTemplate redis = new StringRedisTemplate(factory);
@@ -154,7 +152,7 @@ final class SpringAndRedissonTest {
   }
 
   @Test
-  void springAtomicLongs() throws IOException, InterruptedException {
+  void springAtomicLongs() throws Exception {
     LettuceConnectionFactory factory = spring();
     try {
       RedisAtomicLong a = new RedisAtomicLong("a", factory);
@@ -189,7 +187,7 @@ final class SpringAndRedissonTest {
   }
 
   @Test
-  void redissonCounts() throws IOException, InterruptedException {
+  void redissonCounts() throws Exception {
     RedissonClient redisson = redisson();
     try {
       RAtomicLong a = redisson.getAtomicLong("a");
@@ -228,7 +226,8 @@ final class SpringAndRedissonTest {
 
   private static void assertRefused(Executable script) {
     RedisException refused =
-        assertTimeoutPreemptively(REFUSED_MAX, () -> assertThrows(RedisException.class, script));
+        assertTimeoutPreemptively(
+            Progress.STALL_MAX, () -> assertThrows(RedisException.class, script));
     assertTrue(refused.toString().contains("no scripts are run here"), refused.toString());
   }
 

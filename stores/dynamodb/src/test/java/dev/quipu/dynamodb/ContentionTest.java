@@ -28,7 +28,7 @@ final class ContentionTest {
           DrillOptions options =
               DrillOptions.defaults()
                   .byClients(writers)
-                  .until(Duration.ofMinutes(2), ADDS)
+                  .until(Duration.ofHours(1), ADDS)
                   .failing(0, List.of());
           DrillReport report = Drill.measure(driver, Simulation.Technique.of(spec), options);
           System.out.printf(

@@ -48,7 +48,7 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
  */
 final class FaultTableTest {
   private static final Path PAGE = Path.of("../../docs/reference/faults.md");
-  private static final int ADDS = 3;
+  private static final int ADDS = 2;
   private static final int REPEATS_MAX = 20;
   private static final Duration TIMEOUT = Duration.ofSeconds(1);
   private static final Duration DELAY = Duration.ofSeconds(2);

@@ -21,6 +21,7 @@ import dev.quipu.technique.MarkerItem;
 import dev.quipu.testservers.MemcachedServer;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.Progress;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,7 +36,6 @@ import org.junit.jupiter.api.Test;
 final class MemcachedClusterTest {
   private static final int CLIENTS = 60;
   private static final Duration MINUTE = Duration.ofMinutes(1);
-  private static final long DEADLINE_NANOS = 30_000_000_000L;
 
   private final List<MemcachedServer> servers = new ArrayList<>();
   private ManualClock clock;
@@ -72,17 +72,25 @@ final class MemcachedClusterTest {
   private void killAndRestart(MemcachedServer server) throws Exception {
     server.kill();
     server.restart();
-    for (long start = Clock.system().nanoTime(); ; ) { // the client is about to connect again
-      try {
-        for (int i = 0; i < 50; i++) {
-          store.operations().get("probe" + i);
-        }
-        return;
-      } catch (StoreException e) {
-        assertTrue(Clock.system().nanoTime() - start < DEADLINE_NANOS, "it never returned");
-        Clock.system().sleep(Duration.ofMillis(50));
+    awaitReturn(() -> {
+      for (int i = 0; i < 50; i++) {
+        store.operations().get("probe" + i);
       }
-    }
+    });
+  }
+
+  /** The client is about to connect again. */
+  private static void awaitReturn(Runnable calls) throws Exception {
+    Progress.await(
+        "the server's return",
+        () -> {
+          try {
+            calls.run();
+            return true;
+          } catch (StoreException e) {
+            return false;
+          }
+        });
   }
 
   private static void allSeen(OnlineRing ring) {
@@ -110,15 +118,7 @@ final class MemcachedClusterTest {
         assertEquals(Outcome.NOT_APPLIED, e.outcome());
       }
       lost.restart();
-      for (long start = Clock.system().nanoTime(); ; ) {
-        try {
-          allSeen(ring);
-          break;
-        } catch (StoreException e) {
-          assertTrue(Clock.system().nanoTime() - start < DEADLINE_NANOS, "it never returned");
-          Clock.system().sleep(Duration.ofMillis(50));
-        }
-      }
+      awaitReturn(() -> allSeen(ring));
       for (int minute = 0; minute < 9; minute++) {
         Online after = ring.online("room");
         assertFalse(after.complete(), "minute " + minute + ": " + after);

@@ -11,7 +11,7 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.MemcachedServer;
-import dev.quipu.time.Clock;
+import dev.quipu.verify.pace.Progress;
 import dev.quipu.verify.proxy.FaultPlan;
 import dev.quipu.verify.proxy.FaultProxy;
 import dev.quipu.verify.proxy.MemcachedProtocol;
@@ -133,11 +133,7 @@ final class MemcachedOperationsTest {
   void memcachedItselfDropsWhatHasExpired() throws Exception {
     assertTrue(operations.add("k", "1", Optional.of(Duration.ofMillis(1))), "rounded up to 1 s");
     assertTrue(operations.add("far", "1", Optional.of(Duration.ofDays(31))));
-    long start = Clock.system().nanoTime();
-    while (operations.get("k").isPresent()) {
-      assertTrue(Clock.system().nanoTime() - start < 10_000_000_000L, "it never expired");
-      Clock.system().sleep(Duration.ofMillis(50));
-    }
+    Progress.await("expiry of k", () -> operations.get("k").isEmpty());
     assertEquals(OptionalLong.empty(), operations.incr("k", 1));
     assertEquals(OptionalLong.of(2), operations.incr("far", 1));
   }
@@ -175,14 +171,15 @@ final class MemcachedOperationsTest {
 
   /** The one that was dropped before is about to be made again. */
   private static void awaitConnection(AtomicOperations lossy) throws Exception {
-    for (long start = Clock.system().nanoTime(); ; ) {
-      try {
-        lossy.get("n");
-        return;
-      } catch (StoreException e) {
-        assertTrue(Clock.system().nanoTime() - start < 10_000_000_000L, "no connection");
-        Clock.system().sleep(Duration.ofMillis(20));
-      }
-    }
+    Progress.await(
+        "a connection",
+        () -> {
+          try {
+            lossy.get("n");
+            return true;
+          } catch (StoreException e) {
+            return false;
+          }
+        });
   }
 }
