@@ -353,8 +353,12 @@ public final class Engine implements EmbeddedEngine {
     }
   }
 
-  /** Removes counters that have expired, now and not within the next seconds. */
-  void sweep() {
+  /**
+   * Removes counters that have expired now, and not within the next seconds.
+   *
+   * @throws StoreException if the disk is full or the engine has stopped
+   */
+  public void sweep() {
     sweeper.sweep();
   }
 

@@ -67,6 +67,12 @@ public final class RawClient implements AutoCloseable {
     return all.toString(StandardCharsets.ISO_8859_1);
   }
 
+  /** So many bytes, or fewer if the connection ends. */
+  public String read(int bytes) throws IOException {
+    return new String(
+        socket.getInputStream().readNBytes(bytes), StandardCharsets.ISO_8859_1);
+  }
+
   @Override
   public void close() throws IOException {
     socket.close();
