@@ -44,7 +44,7 @@ final class AddTask extends Task {
   boolean run(State state, Group group) {
     CounterTurn turn = new CounterTurn(state, group);
     if (results.isEmpty() && state.counters.hasTexts()) {
-      adds.forEach(add -> turn.requireNumber(add.counter())); // before any of them counts
+      adds.forEach(turn::requireNumber); // before any of them counts
     }
     while (results.size() < adds.size()) {
       int next = results.size();

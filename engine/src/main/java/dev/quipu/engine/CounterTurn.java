@@ -279,12 +279,16 @@ public final class CounterTurn {
   }
 
   /**
-   * Makes sure that a counter holds no text.
+   * Makes sure that an add does not meet a text, unless it repeats one that was answered.
    *
    * @throws IllegalArgumentException if it does
    */
-  void requireNumber(String counter) {
-    requireNumber(state.counters.find(counter), counter);
+  void requireNumber(Add add) {
+    int ordinal = state.counters.find(add.counter());
+    RequestId id = add.id();
+    if (id == null || ordinal < 0 || !seen(id, ordinal)) {
+      requireNumber(ordinal, add.counter());
+    }
   }
 
   private void requireNumber(int ordinal, String counter) {
@@ -300,7 +304,8 @@ public final class CounterTurn {
   private AddResult repeated(Add add, int ordinal) {
     long delta = entry[3];
     if (IdTable.kind(entry[2]) == IdTable.SEALED) {
-      return new AddResult.Refused(Refusal.SEALED, state.counters.value(ordinal));
+      return new AddResult.Refused(
+          Refusal.SEALED, isNumber(ordinal) ? state.counters.value(ordinal) : 0);
     }
     if (delta != add.delta() || IdTable.boundsMark(entry[2]) != add.boundsMark()) {
       return new AddResult.Conflict(delta);

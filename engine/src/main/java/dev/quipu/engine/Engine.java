@@ -115,6 +115,9 @@ public final class Engine implements EmbeddedEngine {
     Disk disk = environment.disk();
     State state = found.state();
     removeStale(disk, directory, state);
+    for (Path each : List.of(directory, Log.directory(directory), IdFiles.directory(directory))) {
+      disk.syncDirectory(each); // what was read may not have been durable: see Log.writeAgain
+    }
     long logBytes = logBytes(disk, found);
     this.log =
         opened.add(
@@ -125,6 +128,7 @@ public final class Engine implements EmbeddedEngine {
                 options.segmentBytes(),
                 found.segments(),
                 found.end(),
+                found.syncedEnd(),
                 found.isTailStale(),
                 state.frame + 1,
                 failure));

@@ -185,6 +185,7 @@ public final class Inspection {
             EngineOptions.defaults().segmentBytes(),
             List.of(),
             0,
+            0,
             false,
             state.frame + 1,
             new Failure())

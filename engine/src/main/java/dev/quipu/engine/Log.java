@@ -40,6 +40,7 @@ final class Log implements Closeable {
   static final int HEAD_BYTES = 4_096;
   private static final long MAGIC = 0x51554950554C4731L; // "QUIPULG1"
   private static final int HEAD_CRC = 32;
+  private static final int COPY_BYTES = 1 << 20;
 
   /** Segments kept for another use: making one anew writes as much as filling it. */
   private static final int SPARES_MAX = 4;
@@ -88,6 +89,8 @@ final class Log implements Closeable {
    *
    * @param inUse segments from the oldest needed to the last, in order; empty for a new log
    * @param end where in the last of them the next frame belongs
+   * @param syncedEnd where the frames end that are known to be durable; those up to {@code end} are
+   *     made durable before anything follows them
    * @param isTailStale whether frames that were given up lie behind it
    * @param nextFrame the number of that frame
    * @param segmentBytes size of the segments; those in use may have another
@@ -99,6 +102,7 @@ final class Log implements Closeable {
       int segmentBytes,
       List<Segment> inUse,
       int end,
+      int syncedEnd,
       boolean isTailStale,
       long nextFrame,
       Failure failure)
@@ -112,6 +116,7 @@ final class Log implements Closeable {
       Segment last = inUse.getLast();
       log.file = disk.open(last.path);
       log.position = end;
+      log.writeAgain(last, syncedEnd);
       // One of another size is not appended to, nor one in which frames that were given up follow.
       if (isTailStale || disk.size(last.path) != segmentBytes) {
         log.roll(last.number + 1, nextFrame);
@@ -119,6 +124,21 @@ final class Log implements Closeable {
     }
     log.preparer = log.threads.start("quipu-log-preparer", failure.guarded(log::prepareSpares));
     return log;
+  }
+
+  /**
+   * Writes frames again and syncs them. They were read, but that says only that the system has them:
+   * after a sync that failed it takes them for written, and never writes them.
+   */
+  private void writeAgain(Segment last, int from) throws IOException {
+    DiskFile current = Objects.requireNonNull(file);
+    ByteBuffer part = disk.buffer(Math.clamp(position - from, 1, COPY_BYTES));
+    for (int at = from; at < position; at += part.capacity()) {
+      part.clear().limit(Math.min(part.capacity(), position - at));
+      disk.read(last.path, at, part);
+      current.write(part.flip(), at);
+    }
+    current.sync();
   }
 
   /** Removes what an earlier run left behind, and keeps what can serve as a spare. */

@@ -50,6 +50,7 @@ final class Recovery {
   private HighWater.Mark highWater = new HighWater.Mark(0, 0, 0, 0);
   private List<Log.Segment> segments = List.of();
   private int end = Log.HEAD_BYTES;
+  private int syncedEnd = Log.HEAD_BYTES;
   private long validBehindDamage;
   private ByteBuffer segmentBytes = ByteBuffer.allocate(0);
   private final boolean isUnsynced;
@@ -73,6 +74,7 @@ final class Recovery {
    * @param state all that could be read; its frame is the last one read
    * @param segments of the log, from the oldest needed to the last
    * @param end where in the last of them the next frame belongs
+   * @param syncedEnd where in it the frames end that are known to be durable; not above {@code end}
    * @param damages what is wrong; empty unless asked to be lenient
    * @param isTailStale whether frames that were given up lie behind the end: it must not be written
    *     there, but in a new segment
@@ -85,6 +87,7 @@ final class Recovery {
       HighWater.Mark highWater,
       List<Log.Segment> segments,
       int end,
+      int syncedEnd,
       boolean isTailStale,
       List<DamageException> damages,
       long validBehindDamage,
@@ -134,6 +137,7 @@ final class Recovery {
         recovery.highWater,
         recovery.segments,
         recovery.end,
+        Math.min(recovery.syncedEnd, recovery.end),
         recovery.isTailStale,
         recovery.damages,
         recovery.validBehindDamage,
@@ -288,9 +292,13 @@ final class Recovery {
     ByteBuffer bytes = readWhole(segment.path());
     long next = segment.firstFrame();
     int at = Log.HEAD_BYTES;
+    syncedEnd = next > highWater.frame() ? at : Integer.MAX_VALUE;
     for (Frame.Head head = frame.read(bytes, at);
         head != null && head.number() == next;
         head = frame.read(bytes, at)) {
+      if (next == highWater.frame() + 1) {
+        syncedEnd = at;
+      }
       if (next == state.frame + 1) {
         try {
           read(head, bytes.slice(at + Frame.HEAD_BYTES, head.payloadBytes()));
