@@ -21,6 +21,9 @@ final class TextCommands {
 
   private static final int KEYS_MAX = 1_024;
 
+  /** Bytes of an answer that are only counted when its batch is. */
+  private static final int UNCOUNTED_BYTES = 8 << 10;
+
   private TextCommands() {}
 
   static List<MemcacheCommand> all() {
@@ -102,7 +105,13 @@ final class TextCommands {
   private static void read(
       CounterTurn turn, Request request, ByteBuf out, int first, boolean withUnique) {
     Line line = request.line();
+    int counted = out.writerIndex() + UNCOUNTED_BYTES;
     for (int i = first; i < line.size(); i++) {
+      if (out.writerIndex() > counted) {
+        int more = 2 * (out.writerIndex() - counted) + UNCOUNTED_BYTES; // as the buffer grows
+        request.requireMemory(more);
+        counted += more;
+      }
       String key = line.key(i);
       Optional<Entry> found = Entry.read(turn, key, request.hub().isUnsigned(key));
       if (found.isPresent()) {
