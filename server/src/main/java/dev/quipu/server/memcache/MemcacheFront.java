@@ -318,10 +318,19 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
     } else if (!isKnown) {
       batch.add(new Said("CLIENT_ERROR unauthenticated"));
     } else if (found.name().equals("flush_all") && hub.mayFlush()) {
-      boolean isNow = words == 1 || line.text(1).equals("0");
-      batch.add(isNow ? new Flushing(isQuiet) : new Said("CLIENT_ERROR flush_all takes no delay"));
+      flush(words, isQuiet, batch);
     } else {
       batch.add(new Request(found, line, new byte[0], hub, memory));
+    }
+  }
+
+  /** Removes everything at once: what is asked for at another time, or wrongly, is not done. */
+  private void flush(int words, boolean isQuiet, Batch batch) {
+    try {
+      boolean isNow = words == 1 || line.number(1, TextCommands.INVALID_TIME) <= 0;
+      batch.add(isNow ? new Flushing(isQuiet) : new Said("CLIENT_ERROR flush_all takes no delay"));
+    } catch (Refused e) {
+      batch.add(new Said(String.valueOf(e.getMessage())));
     }
   }
 
@@ -329,7 +338,7 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
   private void begin(MemcacheCommand found, Batch batch) {
     long wanted;
     try {
-      wanted = line.number(found.lengthAt());
+      wanted = line.number(found.lengthAt(), Line.BAD_FORMAT);
     } catch (Refused e) {
       wanted = -1;
     }

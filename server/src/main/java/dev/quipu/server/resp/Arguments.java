@@ -69,9 +69,9 @@ record Arguments(List<byte[]> words, ConnectionMemory memory, int protocol) {
     return words.get(index).length == 0 ? Family.EMPTY_KEY : text(index);
   }
 
-  /** The name of a counter within a family, which may be empty. */
+  /** The name of a counter within a family; an empty one is kept under a name of its own. */
   String field(int index) {
-    return words.get(index).length == 0 ? "" : name(index, "field");
+    return words.get(index).length == 0 ? Family.EMPTY_FIELD : name(index, "field");
   }
 
   private String name(int index, String what) {

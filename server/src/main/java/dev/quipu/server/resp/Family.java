@@ -17,6 +17,9 @@ final class Family {
   /** What is under the empty key: a name that no client can send, and no other port shows. */
   static final String EMPTY_KEY = "\u001d" + CounterTurn.MEMBER;
 
+  /** What is kept for the empty field. */
+  static final String EMPTY_FIELD = "\u001d";
+
   private static final int PAGE = 1_000;
 
   private final CounterTurn turn;
@@ -71,6 +74,11 @@ final class Family {
     return key.equals(EMPTY_KEY) ? "" : key;
   }
 
+  /** Returns a field as clients know it. */
+  static String shownField(String field) {
+    return field.equals(EMPTY_FIELD) ? "" : field;
+  }
+
   boolean exists() {
     List<String> first = turn.names(prefix, 1);
     return !first.isEmpty() && first.getFirst().startsWith(prefix);
@@ -97,7 +105,7 @@ final class Family {
 
   /** The field of a member. */
   String field(String name) {
-    return name.substring(prefix.length());
+    return shownField(name.substring(prefix.length()));
   }
 
   /** The name of a member. */

@@ -185,7 +185,7 @@ final class RankingCommands {
 
   private static Reply rank(CounterTurn turn, Arguments words, boolean isHighestFirst) {
     Family family = family(turn, words);
-    String field = words.field(2);
+    String field = Family.shownField(words.field(2));
     List<Ranked> all = ranked(turn, family, isHighestFirst);
     for (int i = 0; i < all.size(); i++) {
       if (all.get(i).member.equals(field)) {

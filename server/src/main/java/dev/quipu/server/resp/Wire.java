@@ -68,7 +68,7 @@ final class Wire {
       missing = count(in, end, "invalid multibulk length");
       if (missing > ARGUMENTS_MAX) {
         throw new ProtocolException(
-            "command has %d arguments; the limit is %d. Send several commands"
+            "invalid multibulk length: command has %d arguments; the limit is %d. Send several"
                 .formatted(missing, ARGUMENTS_MAX));
       }
       if (missing <= 0) {
@@ -97,7 +97,7 @@ final class Wire {
         }
         if (length > ARGUMENT_BYTES_MAX) {
           throw new ProtocolException(
-              "argument is %d bytes; the limit is %d".formatted(length, ARGUMENT_BYTES_MAX));
+              "invalid bulk length: argument is %d bytes; the limit is %d".formatted(length, ARGUMENT_BYTES_MAX));
         }
         bytes += length;
         if (bytes > COMMAND_BYTES_MAX) {

@@ -97,11 +97,18 @@ final class BatchTest {
       batch.add(new Counting("counter-" + i));
     }
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
-      engine.run(List.of(batch));
+      StringBuilder told = new StringBuilder();
+      do {
+        if (batch.isPaused()) {
+          batch.resume();
+        }
+        engine.run(List.of(batch));
+        told.append(told(batch));
+      } while (batch.isPaused());
+      assertEquals("counted ".repeat(commands), told.toString());
       assertEquals(commands, engine.statistics().counters());
       assertTrue(engine.statistics().frames() > 1);
     }
-    assertEquals("counted ".repeat(commands), told(batch));
   }
 
   /** A commit that nobody waits for any more is done from what it was given, and nothing else. */
