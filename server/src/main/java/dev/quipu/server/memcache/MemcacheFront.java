@@ -99,9 +99,11 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
     @Override
     public void run(CounterTurn turn, ByteBuf out) {
       String answer = "OK";
+      long changes = turn.changeCount();
       try {
         flush.part(turn);
       } catch (RuntimeException e) {
+        Step.requireWhole(turn, changes, e);
         answer = Request.answer(NAME, e);
       }
       if (flush.isDone() && !isQuiet) {

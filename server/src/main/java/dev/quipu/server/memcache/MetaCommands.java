@@ -280,8 +280,7 @@ final class MetaCommands {
     RequestId id = RequestId.of(flags.token('O'));
     RequestOutcome outcome = turn.outcome(key, id);
     if (outcome instanceof RequestOutcome.Applied applied) {
-      boolean isSame =
-          (applied.added() == change && !isHuge) || applied.added() == initial(flags);
+      boolean isSame = (applied.added() == change && !isHuge) || applied.added() == initial(flags);
       if (!isSame) {
         throw new Refused(
             "CLIENT_ERROR the first request under this opaque token added " + applied.added());

@@ -22,11 +22,7 @@ final class Request implements Step {
   private final boolean isQuiet;
 
   Request(
-      MemcacheCommand command,
-      Line line,
-      byte[] data,
-      MemcacheHub hub,
-      ConnectionMemory memory) {
+      MemcacheCommand command, Line line, byte[] data, MemcacheHub hub, ConnectionMemory memory) {
     this.memory = memory;
     this.command = command;
     this.line = line;
@@ -94,9 +90,11 @@ final class Request implements Step {
   @Override
   public void run(CounterTurn turn, ByteBuf out) {
     int before = out.writerIndex();
+    long changes = turn.changeCount();
     try {
       command.does().run(turn, this, out);
     } catch (RuntimeException e) {
+      Step.requireWhole(turn, changes, e);
       out.writerIndex(before);
       line(out, answer(command.name(), e));
     }

@@ -296,8 +296,8 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     boolean isCounted = memory.tryTake(bytes - held);
     uncounted += isCounted ? 0 : 1;
     int counted = isCounted ? bytes : held;
-    written.addListener(future ->
-        guarded(context, () -> left(context, future, counted, isCounted)));
+    written.addListener(
+        future -> guarded(context, () -> left(context, future, counted, isCounted)));
   }
 
   /** An answer has left. */

@@ -16,7 +16,9 @@ import java.util.concurrent.TimeUnit;
 
 /** Serves the counters of an engine in a protocol of commands. */
 public final class CommandPort implements AutoCloseable {
-  /** What a connection holds that has asked for nothing; see {@link ConnectionMemory#FREE_BYTES}. */
+  /**
+   * What a connection holds that has asked for nothing; see {@link ConnectionMemory#FREE_BYTES}.
+   */
   static final int CONNECTION_BYTES = (4 << 10) + ConnectionMemory.FREE_BYTES;
 
   /** The same of one that is encrypted. */
@@ -34,8 +36,7 @@ public final class CommandPort implements AutoCloseable {
   private final Channel listener;
   private volatile boolean isClosing;
 
-  private CommandPort(PortOptions options, Engine engine, Front.Maker fronts)
-      throws IOException {
+  private CommandPort(PortOptions options, Engine engine, Front.Maker fronts) throws IOException {
     this.options = options;
     this.engine = engine;
     this.fronts = fronts;
@@ -65,8 +66,8 @@ public final class CommandPort implements AutoCloseable {
    * @param fronts the protocol for a connection from an address
    * @throws IOException if the address cannot be bound
    */
-  public static CommandPort start(
-      PortOptions options, Engine engine, Front.Maker fronts) throws IOException {
+  public static CommandPort start(PortOptions options, Engine engine, Front.Maker fronts)
+      throws IOException {
     return new CommandPort(options, engine, fronts);
   }
 

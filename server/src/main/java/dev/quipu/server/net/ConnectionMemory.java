@@ -50,9 +50,7 @@ public final class ConnectionMemory {
   }
 
   private static long needed(long used) {
-    return used <= FREE_BYTES
-        ? 0
-        : (used - FREE_BYTES + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
+    return used <= FREE_BYTES ? 0 : (used - FREE_BYTES + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
   }
 
   /** Returns bytes that were taken. */

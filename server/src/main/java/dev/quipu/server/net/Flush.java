@@ -20,7 +20,8 @@ public final class Flush {
   /**
    * Removes a part.
    *
-   * @throws StoreException if it cannot; after the first part that is not known to have had no effect
+   * @throws StoreException if it cannot; after the first part that is not known to have had no
+   *     effect
    */
   public void part(CounterTurn turn) {
     isDone = true; // also if it throws

@@ -40,7 +40,9 @@ public interface Front {
   /** Forgets what is only kept to be quick; no batch is under way. */
   void trim();
 
-  /** Adds the answer that there is no memory for what is being read; the connection ends with it. */
+  /**
+   * Adds the answer that there is no memory for what is being read; the connection ends with it.
+   */
   void outOfMemory(Batch batch);
 
   /** The connection has ended; the batch, which nobody reads the answers of, may tidy up. */

@@ -110,6 +110,7 @@ public final class HotSteps {
     @Override
     public void run(CounterTurn turn, ByteBuf out) {
       int at = out.writerIndex();
+      long changes = turn.changeCount();
       try {
         // A step before this one may have removed what was there when it was touched.
         if (place < 0 || !turn.isNumberAt(place)) {
@@ -122,6 +123,7 @@ public final class HotSteps {
           dialect.usual(this).run(turn, out);
         }
       } catch (RuntimeException e) {
+        Step.requireWhole(turn, changes, e);
         out.writerIndex(at);
         failed(e, out);
       }

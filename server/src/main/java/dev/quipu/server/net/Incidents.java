@@ -7,8 +7,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Logs exceptions that nothing expects, with the command in which they occurred and never with what
- * a client sent. A client that causes one after the other cannot flood the log: of each interval the
- * first few are logged, and the next log entry says how many were not. Thread-safe.
+ * a client sent. A client that causes one after the other cannot flood the log: of each interval
+ * the first few are logged, and the next log entry says how many were not. Thread-safe.
  */
 public final class Incidents {
   /** Log entries of one interval. */

@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 
 /**
  * Batches that the connections of one event loop give to the engine. The loop first reads what has
- * come by all of them, and then commits it in one group: the loop waits for the disk itself, which is
- * quicker than to hand over to another thread. Lives on its event loop.
+ * come by all of them, and then commits it in one group: the loop waits for the disk itself, which
+ * is quicker than to hand over to another thread. Lives on its event loop.
  */
 final class LoopCommits {
   private final Executor loop;
@@ -28,8 +28,7 @@ final class LoopCommits {
    * @param engine does operations, and returns when they have reached the disk
    * @param stop stops the engine, after an error of the virtual machine
    */
-  LoopCommits(
-      Executor loop, Consumer<List<? extends Operation>> engine, Consumer<Throwable> stop) {
+  LoopCommits(Executor loop, Consumer<List<? extends Operation>> engine, Consumer<Throwable> stop) {
     this.loop = loop;
     this.engine = engine;
     this.stop = stop;

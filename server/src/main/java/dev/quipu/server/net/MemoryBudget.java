@@ -3,9 +3,9 @@ package dev.quipu.server.net;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bounds the memory that all clients together can make the ports hold: requests that are being read,
- * queued transactions, replies that nobody has read yet. Counters and request ids have a budget of
- * their own in the engine. Thread-safe.
+ * Bounds the memory that all clients together can make the ports hold: requests that are being
+ * read, queued transactions, replies that nobody has read yet. Counters and request ids have a
+ * budget of their own in the engine. Thread-safe.
  */
 public final class MemoryBudget {
   /** The ports may hold one part in so many of the largest heap. */
@@ -34,8 +34,8 @@ public final class MemoryBudget {
   }
 
   /**
-   * Reserves what a connection holds that asks for nothing; returns whether the limit of these, which
-   * is apart from that of requests, allows it.
+   * Reserves what a connection holds that asks for nothing; returns whether the limit of these,
+   * which is apart from that of requests, allows it.
    */
   public boolean tryConnect(long bytes) {
     return tryAdd(connectionBytes, bytes, limitBytes / CONNECTIONS_SHARE);

@@ -41,8 +41,7 @@ public record PortOptions(
 
   /** The same at another address, for clients that show this token. */
   public PortOptions reachable(String at, Optional<String> by, Optional<SslContext> encrypted) {
-    return new PortOptions(
-        at, port, by, encrypted, connectionsMax, transport, mayFlush, memory);
+    return new PortOptions(at, port, by, encrypted, connectionsMax, transport, mayFlush, memory);
   }
 
   /** The same for so many connections at once. */
@@ -62,7 +61,6 @@ public record PortOptions(
 
   /** The same within a memory budget that other ports share. */
   public PortOptions sharing(MemoryBudget budget) {
-    return new PortOptions(
-        bind, port, token, tls, connectionsMax, transport, mayFlush, budget);
+    return new PortOptions(bind, port, token, tls, connectionsMax, transport, mayFlush, budget);
   }
 }

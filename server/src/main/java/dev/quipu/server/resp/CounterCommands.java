@@ -208,9 +208,7 @@ final class CounterCommands {
   static CounterCall add(byte[] name, long delta, byte[] id, ConnectionMemory memory) {
     byte[] number = Long.toString(delta).getBytes(StandardCharsets.ISO_8859_1);
     List<byte[]> words =
-        id.length == 0
-            ? List.of(NO_WORD, name, number)
-            : List.of(NO_WORD, name, number, ID, id);
+        id.length == 0 ? List.of(NO_WORD, name, number) : List.of(NO_WORD, name, number, ID, id);
     return new CounterCall(id.length == 0 ? INCRBY : QUIPU_ADD, new Arguments(words, memory, 2));
   }
 

@@ -84,7 +84,7 @@ final class HashCommands {
             1,
             "key",
             "Reads a family, without names.",
-            (turn, words) -> 
+            (turn, words) ->
                 each(words, family(turn, words), name -> Reply.bulk(text(turn, name)))),
         RespCommand.reads(
             "hlen",

@@ -67,7 +67,9 @@ final class KeyCommands {
             "Names a counter: the first.",
             (turn, words) -> {
               List<String> names = turn.names("", 1);
-              return names.isEmpty() ? Replies.NULL : Reply.bulk(Family.shown(Family.keyOf(names.getFirst())));
+              return names.isEmpty()
+                  ? Replies.NULL
+                  : Reply.bulk(Family.shown(Family.keyOf(names.getFirst())));
             }));
   }
 

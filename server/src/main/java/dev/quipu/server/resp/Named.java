@@ -2,6 +2,7 @@ package dev.quipu.server.resp;
 
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.net.Incidents;
+import dev.quipu.server.net.Step;
 import dev.quipu.server.resp.Arguments.Refused;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
@@ -22,11 +23,17 @@ record Named(String command, Later later) {
 
   /** Does it; what it throws is the answer. */
   Reply reply(CounterTurn turn) {
+    long changes = turn.changeCount();
     try {
       return later.on(turn);
     } catch (RuntimeException e) {
-      return failure(e);
+      Step.requireWhole(turn, changes, e);
+      return failure(turn.changeCount() == changes ? e : halfDone(e));
     }
+  }
+
+  private static RuntimeException halfDone(RuntimeException why) {
+    return StoreException.unknown(Reason.FULL, "a part was done: " + why.getMessage(), why);
   }
 
   /** Returns the answer of a command that ended so. */

@@ -74,9 +74,17 @@ final class SessionCommands {
             "Tells of commands.",
             (session, words) -> turn -> command(words)),
         RespCommand.onTurn(
-            "config", -2, "GET pattern", "Tells of settings.", (session, words) -> turn -> config(session, words)),
+            "config",
+            -2,
+            "GET pattern",
+            "Tells of settings.",
+            (session, words) -> turn -> config(session, words)),
         RespCommand.onTurn(
-            "info", -1, "[section]", "Tells of the server.", (session, words) -> turn -> info(session, turn, words)),
+            "info",
+            -1,
+            "[section]",
+            "Tells of the server.",
+            (session, words) -> turn -> info(session, turn, words)),
         RespCommand.ofSession(
             "time",
             1,

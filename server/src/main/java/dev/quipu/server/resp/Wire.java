@@ -97,7 +97,8 @@ final class Wire {
         }
         if (length > ARGUMENT_BYTES_MAX) {
           throw new ProtocolException(
-              "invalid bulk length: argument is %d bytes; the limit is %d".formatted(length, ARGUMENT_BYTES_MAX));
+              "invalid bulk length: argument is %d bytes; the limit is %d"
+                  .formatted(length, ARGUMENT_BYTES_MAX));
         }
         bytes += length;
         if (bytes > COMMAND_BYTES_MAX) {
@@ -178,7 +179,9 @@ final class Wire {
   /** Returns what the arguments hold of a command that is not whole yet. */
   long heldBytes() {
     List<byte[]> read = arguments;
-    return read == null ? 0 : bytes - Math.max(length, 0) + (long) ARGUMENT_OVERHEAD_BYTES * read.size();
+    return read == null
+        ? 0
+        : bytes - Math.max(length, 0) + (long) ARGUMENT_OVERHEAD_BYTES * read.size();
   }
 
   /** A head: its kind and a number. */

@@ -40,8 +40,7 @@ final class MemoryTest {
 
   @BeforeEach
   void open() {
-    engine =
-        Engine.open(directory, EngineOptions.defaults().withDurability(Durability.NONE));
+    engine = Engine.open(directory, EngineOptions.defaults().withDurability(Durability.NONE));
     closing.addFirst(engine);
     engine.add(new Add("steady", 1, null));
   }
@@ -75,7 +74,8 @@ final class MemoryTest {
   }
 
   private static String command(String name, int arguments, int bytes) {
-    StringBuilder all = new StringBuilder("*%d\r\n$%d\r\n%s\r\n".formatted(arguments + 1, name.length(), name));
+    StringBuilder all =
+        new StringBuilder("*%d\r\n$%d\r\n%s\r\n".formatted(arguments + 1, name.length(), name));
     String argument = "$%d\r\n%s\r\n".formatted(bytes, "x".repeat(bytes));
     return all.append(argument.repeat(arguments)).toString();
   }
@@ -253,13 +253,14 @@ final class MemoryTest {
   void theLastErrorCanBeRead() throws IOException {
     RawClient client = client(serve(new MemoryBudget(64 << 20)));
     String bytes = command("DEL", 40_000, 20);
-    Thread.ofVirtual().start(() -> {
-      try {
-        client.send(bytes);
-      } catch (IOException e) {
-        // it ends while this is sent
-      }
-    });
+    Thread.ofVirtual()
+        .start(() -> {
+          try {
+            client.send(bytes);
+          } catch (IOException e) {
+            // it ends while this is sent
+          }
+        });
     assertTrue(client.readUntil("never").contains("command has 40001 arguments; the limit is"));
   }
 
