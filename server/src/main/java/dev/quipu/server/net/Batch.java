@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * has failed is left alone: its steps and what they write are never used again, the answers that
  * say so are others, and the connection ends with them.
  *
- * A batch pauses when its answers are as many bytes as one connection, or all of them, may hold. It
+ * A batch pauses after a command with a large reply, so that others come between, and when its answers are as many bytes as one connection, or all of them, may hold. It
  * goes on, in another commit, when the client has read them.
  */
 
@@ -36,6 +36,8 @@ public final class Batch implements Operation {
   private int held; // bytes of the answers that are reserved
   private int holdAt = ANSWER_STEP_BYTES / 4; // bytes of answers that need more to be reserved
   private boolean isPaused;
+  private boolean isHeavy; // a command of it was
+  private boolean followsHeavy;
   private @Nullable RuntimeException broken; // the next step, before it was run
   private @Nullable ByteBuf failures;
   private @Nullable Runnable then;
@@ -91,6 +93,21 @@ public final class Batch implements Operation {
     out = Unpooled.buffer();
   }
 
+  /** Whether a command of it had a large reply, and so kept others waiting. */
+  boolean isHeavy() {
+    return isHeavy;
+  }
+
+  /** Whether it is likely to keep others waiting. */
+  boolean isLikelyHeavy() {
+    return isHeavy || followsHeavy;
+  }
+
+  /** The batch before this one was heavy. */
+  void followsHeavy() {
+    followsHeavy = true;
+  }
+
   /** Sets what runs when it was committed, or has failed. */
   void then(Runnable what) {
     then = what;
@@ -139,10 +156,11 @@ public final class Batch implements Operation {
         next++;
       }
       if (next == steps.size()) {
+        isHeavy |= memory.isLarge();
         hold();
         return;
       }
-      if (out.readableBytes() >= holdAt && mustPause(step)) {
+      if ((out.readableBytes() >= holdAt || memory.isLarge()) && mustPause(step)) {
         isPaused = true;
         return;
       }
@@ -155,8 +173,10 @@ public final class Batch implements Operation {
   }
 
   private boolean mustPause(Step last) {
+    boolean isLarge = memory.isLarge();
+    isHeavy |= isLarge;
     boolean isHeld = hold();
-    return last.isDone() && (!isHeld || out.readableBytes() >= ANSWER_BYTES_MAX);
+    return last.isDone() && (isLarge || !isHeld || out.readableBytes() >= ANSWER_BYTES_MAX);
   }
 
   /** Reserves what the answers need; returns whether the budget allows it. */

@@ -61,6 +61,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   private boolean isShut; // no more comes, or nothing of it is looked at
   private @Nullable Linger linger; // once the last answer has been written
   private boolean isOutOfMemory;
+  private boolean wasHeavy; // the batch before
   private boolean isTight; // there is no memory for what is only kept to be quick
   private boolean isLarge; // the batch, which is counted in the memory
   private @Nullable Future<?> slow;
@@ -206,6 +207,9 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
       rest = null;
     }
     if (next.size() > 0) {
+      if (wasHeavy) {
+        next.followsHeavy();
+      }
       batch = next;
       lastSize = next.size();
       taken += lastSize;
@@ -263,6 +267,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     lastAnswerBytes = Math.min(done.answers().readableBytes() + 1, ANSWER_BYTES_EXPECTED_MAX);
     if (!done.isPaused()) {
       batch = null;
+      wasHeavy = done.isHeavy();
       release();
     }
     write(context, done);

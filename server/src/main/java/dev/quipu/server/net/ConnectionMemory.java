@@ -16,12 +16,16 @@ public final class ConnectionMemory {
 
   private static final int STEP_BYTES = 4 << 10;
 
+  /** Bytes of a reply from which on collecting it keeps others waiting. */
+  private static final int LARGE_REPLY_BYTES = 64 << 10;
+
   private final MemoryBudget budget;
   private final long replyBytesMax;
   private long usedBytes;
   private long replyBytes; // of these, replies that are being collected
   private long reservedBytes;
   private boolean isClosed;
+  private boolean isLarge; // what is being collected, or was refused
 
   /**
    * Creates the unused memory of one connection.
@@ -69,17 +73,26 @@ public final class ConnectionMemory {
   /** Reserves bytes for a reply that is being collected. */
   public synchronized Room collect(long bytes) {
     if (replyBytes + bytes > replyBytesMax) {
+      isLarge = true;
       return Room.OVER_CONNECTION;
     }
     if (!tryTake(bytes)) {
+      isLarge = true;
       return Room.OVER_BUDGET;
     }
     replyBytes += bytes;
+    isLarge |= replyBytes >= LARGE_REPLY_BYTES;
     return Room.TAKEN;
+  }
+
+  /** Whether a large reply was collected, or refused, since {@link #collected}. */
+  boolean isLarge() {
+    return isLarge; // by the thread that collects
   }
 
   /** Returns what was reserved for replies that were being collected. */
   public synchronized void collected() {
+    isLarge = false;
     if (replyBytes != 0) {
       give(replyBytes);
       replyBytes = 0;

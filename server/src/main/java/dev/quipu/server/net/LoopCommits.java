@@ -3,7 +3,9 @@ package dev.quipu.server.net;
 import dev.quipu.engine.Operation;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -14,10 +16,14 @@ import java.util.function.Consumer;
  * is quicker than to hand over to another thread. Lives on its event loop.
  */
 final class LoopCommits {
+  /** Batches in one group that keep others waiting. */
+  private static final int HEAVY_MAX = 2;
+
   private final Executor loop;
   private final Consumer<List<? extends Operation>> engine;
   private final Consumer<Throwable> stop;
   private final Runnable commit = this::commit;
+  private final Deque<Batch> heavy = new ArrayDeque<>();
   private List<Batch> waiting = new ArrayList<>();
   private List<Batch> spare = new ArrayList<>();
   private boolean isScheduled;
@@ -45,11 +51,29 @@ final class LoopCommits {
       isScheduled = true;
     }
     batch.then(then);
-    waiting.add(batch);
+    if (batch.isLikelyHeavy()) {
+      heavy.add(batch);
+    } else {
+      waiting.add(batch);
+    }
+  }
+
+  /** Of the batches that keep others waiting only a few are in one group. */
+  private void takeHeavy() {
+    for (int i = 0; i < HEAVY_MAX && !heavy.isEmpty(); i++) {
+      waiting.add(heavy.remove());
+    }
+    if (!heavy.isEmpty()) {
+      loop.execute(commit);
+      isScheduled = true;
+    }
   }
 
   private void commit() {
     isScheduled = false;
+    if (!heavy.isEmpty()) {
+      takeHeavy();
+    }
     List<Batch> batches = waiting;
     waiting = spare;
     // A commit that failed by its deadline may still be done: then its list is never used again.
