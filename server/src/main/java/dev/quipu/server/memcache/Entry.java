@@ -57,6 +57,22 @@ final class Entry {
     return number.orElseThrow();
   }
 
+  /** Whether it was begun by {@code mg} with N, and nothing was stored since. */
+  boolean isBegun() {
+    return !isCounter() && StoredText.isBegun(text);
+  }
+
+  /** An empty text that {@code mg} with N begins. */
+  static Entry begun(boolean isUnsigned) {
+    return new Entry(isUnsigned, OptionalLong.empty(), StoredText.ofBegun());
+  }
+
+  /** Puts this under a key, with an expiry in milliseconds since 1970, or 0 for none. */
+  void put(CounterTurn turn, String key, long expiresAt) {
+    turn.setText(key, text);
+    turn.expire(key, expiresAt);
+  }
+
   int flags() {
     return isCounter() ? 0 : StoredText.flags(text);
   }
@@ -82,6 +98,37 @@ final class Entry {
       turn.setText(key, StoredText.of(flags, content));
     }
     turn.expire(key, expiresAt);
+  }
+
+  /**
+   * The number that memcached reads in a text: blanks and a plus may come before it, and anything
+   * after a blank; empty if there is none.
+   */
+  static OptionalLong lenient(byte[] content) {
+    int at = 0;
+    while (at < content.length && isBlank(content[at])) {
+      at++;
+    }
+    at += at < content.length && content[at] == '+' ? 1 : 0;
+    int start = at;
+    while (at < content.length && content[at] >= '0' && content[at] <= '9') {
+      at++;
+    }
+    boolean isEnd = at == content.length || isBlank(content[at]);
+    if (at == start || !isEnd) {
+      return OptionalLong.empty();
+    }
+    try {
+      return OptionalLong.of(
+          Long.parseUnsignedLong(
+              new String(content, start, at - start, StandardCharsets.ISO_8859_1)));
+    } catch (NumberFormatException e) {
+      return OptionalLong.empty();
+    }
+  }
+
+  private static boolean isBlank(byte each) {
+    return each == ' ' || (each >= '\t' && each <= '\r');
   }
 
   /** The number that is written so, and not in any other way; empty if there is none. */

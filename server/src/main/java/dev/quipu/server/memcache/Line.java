@@ -94,11 +94,11 @@ final class Line {
   }
 
   /** A signed number. */
-  long number(int index) {
+  long number(int index, String otherwise) {
     try {
       return Long.parseLong(text(index));
     } catch (NumberFormatException e) {
-      throw new Refused(BAD_FORMAT);
+      throw new Refused(otherwise);
     }
   }
 

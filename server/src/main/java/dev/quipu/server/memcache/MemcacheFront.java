@@ -3,6 +3,7 @@ package dev.quipu.server.memcache;
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.memcache.Line.Refused;
 import dev.quipu.server.net.Batch;
+import dev.quipu.server.net.ConnectionMemory;
 import dev.quipu.server.net.Digits;
 import dev.quipu.server.net.Flush;
 import dev.quipu.server.net.Front;
@@ -32,21 +33,25 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
   private static final int GET = 0x67657420; // and a space
   private static final int DIGITS_MAX = 17; // no overflow while they are read
   private static final int BYTES_MIN = 8;
+  private static final int BINARY_REQUEST = 0x80;
   private static final byte[] VALUE = ascii("VALUE ");
   private static final byte[] NO_FLAGS = ascii(" 0 ");
   private static final byte[] END = ascii("END\r\n");
   private static final Line EMPTY = new Line(new byte[0]);
 
   private final MemcacheHub hub;
+  private final ConnectionMemory memory;
   private final HotSteps steps = new HotSteps(this);
   private boolean isKnown;
   private boolean isEnding;
+  private boolean hasBegun;
   private @Nullable MemcacheCommand command; // whose data is awaited
   private Line line = EMPTY;
   private int length; // of the data
   private long skipping; // data that is not wanted
 
-  MemcacheFront(MemcacheHub hub) {
+  MemcacheFront(MemcacheHub hub, ConnectionMemory memory) {
+    this.memory = memory;
     this.hub = hub;
     this.isKnown = hub.token().isEmpty();
     hub.connected().incrementAndGet();
@@ -77,8 +82,10 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
 
   /** {@code flush_all}. */
   private static final class Flushing implements Step {
+    static final String NAME = "flush_all";
+
     private final boolean isQuiet;
-    private boolean isDone;
+    private final Flush flush = new Flush();
 
     Flushing(boolean isQuiet) {
       this.isQuiet = isQuiet;
@@ -91,26 +98,29 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
 
     @Override
     public void run(CounterTurn turn, ByteBuf out) {
-      isDone = true; // also if it throws
       String answer = "OK";
+      long changes = turn.changeCount();
       try {
-        isDone = Flush.part(turn);
+        flush.part(turn);
       } catch (RuntimeException e) {
-        answer = "SERVER_ERROR " + e.getMessage();
+        Step.requireWhole(turn, changes, e);
+        answer = Request.answer(NAME, e);
       }
-      if (isDone && !isQuiet) {
+      if (flush.isDone() && !isQuiet) {
         Request.line(out, answer);
       }
     }
 
     @Override
     public boolean isDone() {
-      return isDone;
+      return flush.isDone();
     }
 
     @Override
     public void failed(RuntimeException why, ByteBuf out) {
-      Request.line(out, "SERVER_ERROR UNKNOWN " + why.getMessage());
+      if (!isQuiet) {
+        Request.line(out, Request.answer(NAME, why));
+      }
     }
   }
 
@@ -120,12 +130,53 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
   }
 
   @Override
+  public boolean isWithin() {
+    return command != null || skipping > 0;
+  }
+
+  @Override
+  public long heldBytes() {
+    return command == null ? 0 : line.bytes().length;
+  }
+
+  @Override
+  public long keptBytes() {
+    return steps.heldBytes();
+  }
+
+  @Override
+  public void answered() {
+    steps.answered();
+  }
+
+  @Override
+  public void trim() {
+    steps.trim();
+  }
+
+  @Override
+  public void outOfMemory(Batch batch) {
+    isEnding = true;
+    batch.add(new Said("SERVER_ERROR out of memory reading request"));
+  }
+
+  @Override
   public void closed(Batch last) {
     hub.connected().decrementAndGet();
   }
 
+  /** Binary commands begin so: they are not spoken here, and their bytes mean nothing else. */
+  private boolean isBinary(ByteBuf in) {
+    hasBegun = true;
+    return (in.getByte(in.readerIndex()) & 0xff) == BINARY_REQUEST;
+  }
+
   @Override
   public boolean next(ByteBuf in, Batch batch) {
+    if (!hasBegun && in.isReadable() && isBinary(in)) {
+      isEnding = true;
+      return false;
+    }
     if (skipping > 0) {
       int gone = (int) Math.min(skipping, in.readableBytes());
       in.skipBytes(gone);
@@ -239,15 +290,19 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
     System.arraycopy(name, 0, all, head.length, name.length);
     System.arraycopy(tail, 0, all, head.length + name.length, tail.length);
     MemcacheCommand found = Objects.requireNonNull(MemcacheCommands.find(verb.strip()));
-    return new Request(found, new Line(all), new byte[0], hub);
+    return new Request(found, new Line(all), new byte[0], hub, memory);
   }
 
   private void take(Batch batch) {
     String name = line.size() == 0 ? "" : line.text(0);
     MemcacheCommand found = MemcacheCommands.find(name);
-    if (found == null) {
-      // A page in a browser talks HTTP to this port, or means to do harm.
-      isEnding |= name.equals("POST") || name.equals("Host:");
+    // A page in a browser talks HTTP to this port, or means to do harm.
+    boolean isHttp =
+        name.equals("POST")
+            || name.equals("Host:")
+            || (line.size() == 3 && line.text(2).startsWith("HTTP/"));
+    if (found == null || isHttp) {
+      isEnding |= isHttp;
       batch.add(new Said("ERROR"));
       return;
     }
@@ -265,10 +320,19 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
     } else if (!isKnown) {
       batch.add(new Said("CLIENT_ERROR unauthenticated"));
     } else if (found.name().equals("flush_all") && hub.mayFlush()) {
-      boolean isNow = words == 1 || line.text(1).equals("0");
-      batch.add(isNow ? new Flushing(isQuiet) : new Said("CLIENT_ERROR flush_all takes no delay"));
+      flush(words, isQuiet, batch);
     } else {
-      batch.add(new Request(found, line, new byte[0], hub));
+      batch.add(new Request(found, line, new byte[0], hub, memory));
+    }
+  }
+
+  /** Removes everything at once: what is asked for at another time, or wrongly, is not done. */
+  private void flush(int words, boolean isQuiet, Batch batch) {
+    try {
+      boolean isNow = words == 1 || line.number(1, TextCommands.INVALID_TIME) <= 0;
+      batch.add(isNow ? new Flushing(isQuiet) : new Said("CLIENT_ERROR flush_all takes no delay"));
+    } catch (Refused e) {
+      batch.add(new Said(String.valueOf(e.getMessage())));
     }
   }
 
@@ -276,7 +340,7 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
   private void begin(MemcacheCommand found, Batch batch) {
     long wanted;
     try {
-      wanted = line.number(found.lengthAt());
+      wanted = line.number(found.lengthAt(), Line.BAD_FORMAT);
     } catch (Refused e) {
       wanted = -1;
     }
@@ -310,7 +374,7 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
       isKnown = waiting.name().equals("set") && isToken(data);
       batch.add(new Said(isKnown ? "STORED" : "CLIENT_ERROR authentication failure"));
     } else {
-      batch.add(new Request(waiting, line, data, hub));
+      batch.add(new Request(waiting, line, data, hub, memory));
     }
     return true;
   }

@@ -14,7 +14,9 @@ public final class MemcacheServer implements AutoCloseable {
   private final CommandPort port;
 
   private MemcacheServer(PortOptions options, MemcacheHub hub) throws IOException {
-    this.port = CommandPort.start(options, hub.engine(), remote -> new MemcacheFront(hub));
+    this.port =
+        CommandPort.start(
+            options, hub.engine(), (remote, memory) -> new MemcacheFront(hub, memory));
   }
 
   /**

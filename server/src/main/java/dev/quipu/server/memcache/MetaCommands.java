@@ -70,44 +70,62 @@ final class MetaCommands {
   private static void read(CounterTurn turn, Request request, ByteBuf out) {
     MetaFlags flags = new MetaFlags(request, 2, "bcfkNOqstTv");
     String key = flags.key();
-    boolean isNew = false;
-    if (!turn.exists(key) && flags.has('N')) {
-      Entry.write(
-          turn, key, flags.isUnsigned(), 0, new byte[0], Request.expiresAt(turn, flags.time('N')));
-      isNew = true;
-    }
     Optional<Entry> found = Entry.read(turn, key, flags.isUnsigned());
-    if (found.isEmpty()) {
+    if (found.isEmpty() && !flags.has('N')) {
       if (!flags.has('q')) {
         tell(request, flags, "EN", out);
       }
       return;
     }
+    if (found.isEmpty()) {
+      Entry begun = Entry.begun(flags.isUnsigned());
+      begun.put(turn, key, Request.expiresAt(turn, flags.time('N')));
+      answer(request, flags, touched(turn, flags, begun), flags.has('v'), " W", out);
+      return;
+    }
+    String lost = found.get().isBegun() ? " Z" : "";
+    answer(request, flags, touched(turn, flags, found.get()), flags.has('v'), lost, out);
+  }
+
+  /**
+   * What a command found or left under its key.
+   *
+   * @param secondsBefore until it expires, before the command touched it
+   * @param secondsAfter the same behind it
+   */
+  private record Found(Entry entry, long version, long secondsBefore, long secondsAfter) {}
+
+  /** Sets when it expires, if the flags say so. */
+  private static Found touched(CounterTurn turn, MetaFlags flags, Entry entry) {
+    String key = flags.key();
+    long before = secondsLeft(turn, key);
+    long version = turn.version(key);
     if (flags.has('T')) {
       TextCommands.touch(turn, key, flags.time('T'));
     }
-    answer(turn, request, flags, found.get(), flags.has('v'), isNew ? " W" : "", out);
+    boolean isThere = turn.exists(key);
+    return new Found(
+        entry,
+        isThere ? turn.version(key) : version,
+        before,
+        isThere || !flags.has('T') ? secondsLeft(turn, key) : 0);
   }
 
   /** HD or VA, and what the flags ask for. */
   private static void answer(
-      CounterTurn turn,
-      Request request,
-      MetaFlags flags,
-      Entry entry,
-      boolean withValue,
-      String won,
-      ByteBuf out) {
-    byte[] content = entry.content();
+      Request request, MetaFlags flags, Found found, boolean withValue, String won, ByteBuf out) {
+    byte[] content = found.entry.content();
     StringBuilder head = new StringBuilder(withValue ? "VA " + content.length : "HD");
     for (int i = flags.first(); i < flags.size(); i++) {
       switch (flags.letter(i)) {
-        case 'c' -> head.append(" c").append(turn.version(flags.key()));
-        case 'f' -> head.append(" f").append(Integer.toUnsignedString(entry.flags()));
+        case 'c' -> head.append(" c").append(found.version);
+        case 'f' -> head.append(" f").append(Integer.toUnsignedString(found.entry.flags()));
         case 'k' -> head.append(key(request, flags));
         case 'O' -> head.append(" O").append(flags.token('O'));
-        case 's' -> head.append(" s").append(content.length);
-        case 't' -> head.append(" t").append(secondsLeft(turn, flags.key()));
+        case 's' -> head.append(flags.isStore() ? "" : " s" + content.length);
+        // The flags are done in their order.
+        case 't' ->
+            head.append(" t").append(i < flags.at('T') ? found.secondsBefore : found.secondsAfter);
         default -> {
           // asks for nothing to be told
         }
@@ -135,6 +153,7 @@ final class MetaCommands {
       switch (flags.letter(i)) {
         case 'O' -> line.append(" O").append(flags.token('O'));
         case 'k' -> line.append(key(request, flags));
+        case 'c' -> line.append(flags.isStore() ? " c0" : "");
         default -> {
           // asks for nothing to be told
         }
@@ -178,7 +197,8 @@ final class MetaCommands {
       if (found.isEmpty()) {
         tell(request, flags, "HD", out);
       } else {
-        answer(turn, request, flags, found.get(), false, "", out);
+        Found stored = new Found(found.get(), turn.version(key), 0, 0);
+        answer(request, flags, stored, false, "", out);
       }
     }
   }
@@ -197,9 +217,6 @@ final class MetaCommands {
 
   private static void count(CounterTurn turn, Request request, ByteBuf out) {
     MetaFlags flags = new MetaFlags(request, 2, "bcCDJkMNOqtTv");
-    if (flags.has('N')) {
-      flags.time('N'); // wrong is wrong, whether it is needed or not
-    }
     String key = flags.key();
     long delta = flags.unsigned('D', 1);
     boolean isUp =
@@ -209,7 +226,7 @@ final class MetaCommands {
           default -> throw new Refused("CLIENT_ERROR invalid mode for ma M token");
         };
     if (flags.has('O')) {
-      countOnce(turn, request, flags, isUp ? delta : -delta, out);
+      countOnce(turn, request, flags, delta, isUp, out);
       return;
     }
     Optional<Entry> before = Entry.read(turn, key, flags.isUnsigned());
@@ -223,17 +240,19 @@ final class MetaCommands {
     }
     if (before.isPresent()) {
       TextCommands.count(turn, key, before.get(), flags.isUnsigned(), delta, isUp);
+      Entry after = Entry.read(turn, key, flags.isUnsigned()).orElseThrow();
+      told(turn, request, flags, after, flags.has('q'), out);
     } else {
-      begin(turn, flags);
+      told(turn, request, flags, begin(turn, flags), false, out); // as memcached does
     }
-    Entry after = Entry.read(turn, key, flags.isUnsigned()).orElseThrow();
-    told(turn, request, flags, after, out);
   }
 
   /** A counter that is not there begins with J, and expires as N says. */
-  private static void begin(CounterTurn turn, MetaFlags flags) {
-    turn.set(flags.key(), initial(flags));
+  private static Entry begin(CounterTurn turn, MetaFlags flags) {
+    long initial = initial(flags);
+    turn.set(flags.key(), initial);
     turn.expire(flags.key(), Request.expiresAt(turn, flags.time('N')));
+    return Entry.ofCounter(initial, flags.isUnsigned());
   }
 
   private static long initial(MetaFlags flags) {
@@ -244,18 +263,24 @@ final class MetaCommands {
     return initial;
   }
 
-  /** Counts under the opaque token: what a repeat finds done is not done again. */
+  /**
+   * Counts under the opaque token: what a repeat finds done is not done again.
+   *
+   * @param delta without a sign; from 2^63 on no counter has room for it
+   */
   private static void countOnce(
-      CounterTurn turn, Request request, MetaFlags flags, long change, ByteBuf out) {
+      CounterTurn turn, Request request, MetaFlags flags, long delta, boolean isUp, ByteBuf out) {
     String key = flags.key();
-    if (flags.token('O').isEmpty() || change == 0 || change == Long.MIN_VALUE) {
+    boolean isHuge = delta < 0;
+    long change = isUp ? delta : -delta;
+    if (flags.token('O').isEmpty() || delta == 0) {
       throw new Refused(
           "CLIENT_ERROR with O, which is the id of the count, D must count something");
     }
     RequestId id = RequestId.of(flags.token('O'));
     RequestOutcome outcome = turn.outcome(key, id);
     if (outcome instanceof RequestOutcome.Applied applied) {
-      boolean isSame = applied.added() == change || applied.added() == initial(flags);
+      boolean isSame = (applied.added() == change && !isHuge) || applied.added() == initial(flags);
       if (!isSame) {
         throw new Refused(
             "CLIENT_ERROR the first request under this opaque token added " + applied.added());
@@ -286,6 +311,10 @@ final class MetaCommands {
       value(turn, request, flags, initial, out);
       return;
     }
+    if (isHuge) {
+      tell(request, flags, "NS", out);
+      return;
+    }
     switch (turn.add(new Add(key, change, Bounds.atLeast(0), id))) {
       case AddResult.Applied applied ->
           value(turn, request, flags, applied.value().orElseThrow(), out);
@@ -298,16 +327,20 @@ final class MetaCommands {
   /** The answer to a count under an id: its own value, whatever came since. */
   private static void value(
       CounterTurn turn, Request request, MetaFlags flags, long value, ByteBuf out) {
-    told(turn, request, flags, Entry.ofCounter(value, flags.isUnsigned()), out);
+    Entry counted = Entry.ofCounter(value, flags.isUnsigned());
+    told(turn, request, flags, counted, flags.has('q'), out);
   }
 
   private static void told(
-      CounterTurn turn, Request request, MetaFlags flags, Entry entry, ByteBuf out) {
-    if (flags.has('T')) {
-      TextCommands.touch(turn, flags.key(), flags.time('T'));
-    }
-    if (!flags.has('q')) {
-      answer(turn, request, flags, entry, flags.has('v'), "", out);
+      CounterTurn turn,
+      Request request,
+      MetaFlags flags,
+      Entry entry,
+      boolean isQuiet,
+      ByteBuf out) {
+    Found found = touched(turn, flags, entry);
+    if (!isQuiet) {
+      answer(request, flags, found, flags.has('v'), "", out);
     }
   }
 

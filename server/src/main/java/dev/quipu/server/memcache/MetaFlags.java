@@ -41,7 +41,24 @@ final class MetaFlags {
     if (has('O') && token('O').length() > OPAQUE_BYTES_MAX) {
       throw new Refused("CLIENT_ERROR opaque token too long");
     }
+    check(); // what is wrong is wrong before anything is done
     this.key = has('b') ? decoded(request.line().text(1)) : request.line().key(1);
+  }
+
+  private void check() {
+    for (int i = first; i < size(); i++) {
+      switch (letter(i)) {
+        case 'N', 'T' -> time(letter(i));
+        case 'C', 'D', 'F', 'J' -> unsigned(letter(i), 0);
+        default -> {
+          // has no number
+        }
+      }
+    }
+  }
+
+  boolean isStore() {
+    return request.line().text(0).equals("ms");
   }
 
   private boolean isCount() {
@@ -76,7 +93,8 @@ final class MetaFlags {
     return (char) (request.line().bytes()[request.line().start(index)] & 0xff);
   }
 
-  private int at(char letter) {
+  /** The place of a letter; -1 if it was not given. */
+  int at(char letter) {
     for (int i = first; i < size(); i++) {
       if (letter(i) == letter) {
         return i;

@@ -2,6 +2,8 @@ package dev.quipu.server.memcache;
 
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.memcache.Line.Refused;
+import dev.quipu.server.net.ConnectionMemory;
+import dev.quipu.server.net.Incidents;
 import dev.quipu.server.net.Step;
 import dev.quipu.server.net.StoredText;
 import dev.quipu.store.StoreException;
@@ -16,9 +18,12 @@ final class Request implements Step {
   private final Line line;
   private final byte[] data;
   private final MemcacheHub hub;
+  private final ConnectionMemory memory;
   private final boolean isQuiet;
 
-  Request(MemcacheCommand command, Line line, byte[] data, MemcacheHub hub) {
+  Request(
+      MemcacheCommand command, Line line, byte[] data, MemcacheHub hub, ConnectionMemory memory) {
+    this.memory = memory;
     this.command = command;
     this.line = line;
     this.data = data;
@@ -36,6 +41,13 @@ final class Request implements Step {
 
   MemcacheHub hub() {
     return hub;
+  }
+
+  /** Makes sure that there is memory for so many more bytes of the answer. */
+  void requireMemory(int bytes) {
+    if (memory.collect(bytes) != ConnectionMemory.Room.TAKEN) {
+      throw new Refused("SERVER_ERROR out of memory writing get response");
+    }
   }
 
   /** Words without {@code noreply}. */
@@ -78,11 +90,13 @@ final class Request implements Step {
   @Override
   public void run(CounterTurn turn, ByteBuf out) {
     int before = out.writerIndex();
+    long changes = turn.changeCount();
     try {
       command.does().run(turn, this, out);
     } catch (RuntimeException e) {
+      Step.requireWhole(turn, changes, e);
       out.writerIndex(before);
-      line(out, answer(e));
+      line(out, answer(command.name(), e));
     }
     if (isQuiet) {
       out.writerIndex(before);
@@ -92,17 +106,25 @@ final class Request implements Step {
   @Override
   public void failed(RuntimeException why, ByteBuf out) {
     if (!isQuiet) {
-      line(out, answer(why));
+      line(out, answer(command.name(), why));
     }
   }
 
-  private static String answer(RuntimeException why) {
+  /**
+   * Returns the answer of a command that ended so.
+   *
+   * @param command for the log; never what a client sent
+   */
+  static String answer(String command, RuntimeException why) {
     return switch (why) {
       case Refused refused -> String.valueOf(why.getMessage());
       case StoreException store ->
           "SERVER_ERROR %s %s".formatted(store.outcome(), why.getMessage());
       case IllegalArgumentException wrong -> "CLIENT_ERROR " + why.getMessage();
-      default -> "SERVER_ERROR internal error: " + why;
+      default -> {
+        Incidents.inCommand("memcached", command, why);
+        yield "SERVER_ERROR UNKNOWN internal error; see the log of the server";
+      }
     };
   }
 

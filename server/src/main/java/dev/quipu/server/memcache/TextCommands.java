@@ -8,6 +8,7 @@ import dev.quipu.server.net.StoredText;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -15,11 +16,15 @@ import java.util.OptionalLong;
 /** Commands as memcached always had them. */
 final class TextCommands {
   static final String NOT_NUMERIC = "CLIENT_ERROR cannot increment or decrement non-numeric value";
+  static final String INVALID_TIME = "CLIENT_ERROR invalid exptime argument";
   static final String TOO_LARGE = "SERVER_ERROR object too large for cache";
   static final String WOULD_OVERFLOW =
       "CLIENT_ERROR the counter would leave 0 to 9223372036854775807";
 
   private static final int KEYS_MAX = 1_024;
+
+  /** Bytes of an answer that are only counted when its batch is. */
+  private static final int UNCOUNTED_BYTES = 8 << 10;
 
   private TextCommands() {}
 
@@ -89,7 +94,7 @@ final class TextCommands {
             "key time",
             "Sets when it expires.",
             (turn, request, out) -> {
-              boolean isThere = touch(turn, request.key(), request.line().number(2));
+              boolean isThere = touch(turn, request.key(), request.line().number(2, INVALID_TIME));
               Request.line(out, isThere ? "TOUCHED" : "NOT_FOUND");
             }));
   }
@@ -102,7 +107,13 @@ final class TextCommands {
   private static void read(
       CounterTurn turn, Request request, ByteBuf out, int first, boolean withUnique) {
     Line line = request.line();
+    int counted = out.writerIndex() + UNCOUNTED_BYTES;
     for (int i = first; i < line.size(); i++) {
+      if (out.writerIndex() > counted) {
+        int more = 2 * (out.writerIndex() - counted) + UNCOUNTED_BYTES; // as the buffer grows
+        request.requireMemory(more);
+        counted += more;
+      }
       String key = line.key(i);
       Optional<Entry> found = Entry.read(turn, key, request.hub().isUnsigned(key));
       if (found.isPresent()) {
@@ -122,7 +133,7 @@ final class TextCommands {
 
   private static void readAndTouch(
       CounterTurn turn, Request request, ByteBuf out, boolean withUnique) {
-    long time = request.line().number(1);
+    long time = request.line().number(1, INVALID_TIME);
     ByteBuf told = Unpooled.buffer();
     read(turn, request, told, 2, withUnique);
     for (int i = 2; i < request.line().size(); i++) {
@@ -149,7 +160,7 @@ final class TextCommands {
     if (flags < 0 || flags > 0xffff_ffffL) {
       throw new Refused(Line.BAD_FORMAT);
     }
-    long expiresAt = Request.expiresAt(turn, line.number(3));
+    long expiresAt = Request.expiresAt(turn, line.number(3, Line.BAD_FORMAT));
     String key = request.key();
     if (verb.equals("cas")) {
       long unique = line.unsigned(5, Line.BAD_FORMAT);
@@ -227,7 +238,7 @@ final class TextCommands {
   static String count(
       CounterTurn turn, String key, Entry found, boolean isUnsigned, long delta, boolean isUp) {
     if (!found.isCounter()) {
-      return countText(turn, key, found, delta, isUp);
+      return countText(turn, key, found, isUnsigned, delta, isUp);
     }
     long bits = found.bits();
     if (isUnsigned) {
@@ -256,8 +267,9 @@ final class TextCommands {
 
   /** A number with flags, which some clients keep so, is counted as the text that it is. */
   private static String countText(
-      CounterTurn turn, String key, Entry found, long delta, boolean isUp) {
-    OptionalLong number = Entry.number(found.content(), true);
+      CounterTurn turn, String key, Entry found, boolean isUnsigned, long delta, boolean isUp) {
+    byte[] before = found.content();
+    OptionalLong number = Entry.lenient(before);
     if (number.isEmpty()) {
       throw new Refused(NOT_NUMERIC);
     }
@@ -265,7 +277,12 @@ final class TextCommands {
     long after = isUp ? bits + delta : Long.compareUnsigned(bits, delta) < 0 ? 0 : bits - delta;
     String digits = Long.toUnsignedString(after);
     byte[] content = digits.getBytes(StandardCharsets.ISO_8859_1);
-    turn.setText(key, StoredText.of(found.flags(), content));
+    int length = content.length;
+    if (length < before.length) { // memcached writes into what is there
+      content = Arrays.copyOf(content, before.length);
+      Arrays.fill(content, length, before.length, (byte) ' ');
+    }
+    Entry.write(turn, key, isUnsigned, found.flags(), content, turn.expiresAt(key));
     return digits;
   }
 

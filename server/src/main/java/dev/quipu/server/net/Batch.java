@@ -12,27 +12,47 @@ import org.jspecify.annotations.Nullable;
  * A commit that fails by its deadline may still be done later, by another thread. So a batch that
  * has failed is left alone: its steps and what they write are never used again, the answers that
  * say so are others, and the connection ends with them.
+ *
+ * A batch pauses after a command with a large reply, so that others come between, and when its answers are as many bytes as one connection, or all of them, may hold. It
+ * goes on, in another commit, when the client has read them.
  */
 
 /** What one connection asked for since the last commit, in order, and the answers. */
 public final class Batch implements Operation {
+  /** Bytes of answers after which a batch pauses. */
+  static final int ANSWER_BYTES_MAX = 256 << 10;
+
   private static final int TOUCHED_AHEAD = 32;
 
+  /** Answers are reserved by so many bytes. */
+  private static final int ANSWER_STEP_BYTES = 16 << 10;
+
   private final List<Step> steps;
-  private final ByteBuf out;
+  private final ConnectionMemory memory;
+  private ByteBuf out;
   private int next;
+  private int answered; // steps whose answers have been taken
   private int touched;
+  private int held; // bytes of the answers that are reserved
+  private int holdAt = ANSWER_STEP_BYTES / 4; // bytes of answers that need more to be reserved
+  private boolean isPaused;
+  private boolean isHeavy; // a command of it was
+  private boolean followsHeavy;
+  private @Nullable RuntimeException broken; // the next step, before it was run
   private @Nullable ByteBuf failures;
+  private @Nullable Runnable then;
 
   /**
-   * An empty one.
+   * Creates an empty batch.
    *
    * @param commands that it is likely to have
    * @param answerBytes that it is likely to be answered
+   * @param memory of its connection
    */
-  Batch(int commands, int answerBytes) {
+  Batch(int commands, int answerBytes, ConnectionMemory memory) {
     this.steps = new ArrayList<>(commands);
     this.out = Unpooled.buffer(answerBytes);
+    this.memory = memory;
   }
 
   /** Adds a command. */
@@ -40,45 +60,138 @@ public final class Batch implements Operation {
     steps.add(step);
   }
 
-  /** Commands in it. */
+  /** Returns the number of commands. */
   int size() {
     return steps.size();
   }
 
-  /** What is to be answered. */
+  /** Returns what is to be answered. */
   ByteBuf answers() {
     return failures == null ? out : failures;
+  }
+
+  /** Returns the bytes of the answers that are reserved in the memory of the connection. */
+  int heldBytes() {
+    return held;
   }
 
   boolean hasFailed() {
     return failures != null;
   }
 
+  /** Whether commands are left, to be done when the client has read the answers so far. */
+  boolean isPaused() {
+    return isPaused && failures == null;
+  }
+
+  /** Goes on after a pause; the answers so far have been taken, and what was held for them. */
+  void resume() {
+    isPaused = false;
+    answered = next;
+    held = 0;
+    holdAt = ANSWER_STEP_BYTES / 4;
+    out = Unpooled.buffer();
+  }
+
+  /** Whether a command of it had a large reply, and so kept others waiting. */
+  boolean isHeavy() {
+    return isHeavy;
+  }
+
+  /** Whether it is likely to keep others waiting. */
+  boolean isLikelyHeavy() {
+    return isHeavy || followsHeavy;
+  }
+
+  /** The batch before this one was heavy. */
+  void followsHeavy() {
+    followsHeavy = true;
+  }
+
+  /** Sets what runs when it was committed, or has failed. */
+  void then(Runnable what) {
+    then = what;
+  }
+
+  /** Runs what was set by {@link #then}, once. */
+  void complete() {
+    Runnable what = then;
+    then = null;
+    if (what != null) {
+      what.run();
+    }
+  }
+
   @Override
   public int bytesMax(CounterTurn turn) {
-    int bytes = steps.get(next).bytesMax(turn);
+    int bytes = stepBytesMax(turn);
     return turn.canEverFit(bytes) ? bytes : 0; // else it is refused, which writes nothing
+  }
+
+  /** A step that fails here fails alone: the others of the commit are not about it. */
+  private int stepBytesMax(CounterTurn turn) {
+    try {
+      return steps.get(next).bytesMax(turn);
+    } catch (RuntimeException e) {
+      broken = e;
+      return 0;
+    }
   }
 
   @Override
   public void on(CounterTurn turn) {
-    int bytes = steps.get(next).bytesMax(turn);
+    int bytes = stepBytesMax(turn);
     do {
       touch(turn);
       Step step = steps.get(next);
-      if (turn.canEverFit(bytes)) {
+      RuntimeException why = broken;
+      boolean fits = turn.canEverFit(bytes) && why == null;
+      if (fits) {
         step.run(turn, out);
       } else {
-        step.failed(new IllegalArgumentException("more changes than fit into one commit"), out);
+        broken = null;
+        step.failed(why == null ? tooLarge() : why, out);
       }
-      if (!turn.canEverFit(bytes) || step.isDone()) {
+      if (!fits || step.isDone()) {
         next++;
       }
       if (next == steps.size()) {
+        isHeavy |= memory.isLarge();
+        hold();
         return;
       }
-      bytes = steps.get(next).bytesMax(turn);
+      if ((out.readableBytes() >= holdAt || memory.isLarge()) && mustPause(step)) {
+        isPaused = true;
+        return;
+      }
+      bytes = stepBytesMax(turn);
     } while (turn.fits(bytes) || !turn.canEverFit(bytes));
+  }
+
+  private static RuntimeException tooLarge() {
+    return new IllegalArgumentException("more changes than fit into one commit");
+  }
+
+  private boolean mustPause(Step last) {
+    boolean isLarge = memory.isLarge();
+    isHeavy |= isLarge;
+    boolean isHeld = hold();
+    return last.isDone() && (isLarge || !isHeld || out.readableBytes() >= ANSWER_BYTES_MAX);
+  }
+
+  /** Reserves what the answers need; returns whether the budget allows it. */
+  private boolean hold() {
+    memory.collected();
+    int bytes = out.readableBytes();
+    if (bytes < holdAt) {
+      return true;
+    }
+    if (!memory.tryTake(bytes - held)) {
+      return false;
+    }
+    held = bytes;
+    holdAt = bytes + ANSWER_STEP_BYTES;
+    return true;
   }
 
   private void touch(CounterTurn turn) {
@@ -92,14 +205,16 @@ public final class Batch implements Operation {
 
   @Override
   public boolean isDone() {
-    return next == steps.size();
+    return isPaused || next == steps.size();
   }
 
-  /** Nobody knows what of it was done. */
+  /** Answers that the outcome of what is not answered yet is unknown. */
   @Override
   public void failed(RuntimeException why) {
     ByteBuf told = Unpooled.buffer();
-    steps.forEach(step -> step.failed(why, told));
+    for (int i = answered; i < steps.size(); i++) {
+      steps.get(i).failed(why, told);
+    }
     failures = told;
   }
 }

@@ -13,20 +13,30 @@ import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 
 /** Serves the counters of an engine in a protocol of commands. */
 public final class CommandPort implements AutoCloseable {
+  /**
+   * What a connection holds that has asked for nothing; see {@link ConnectionMemory#FREE_BYTES}.
+   */
+  static final int CONNECTION_BYTES = (4 << 10) + ConnectionMemory.FREE_BYTES;
+
+  /** The same of one that is encrypted. */
+  static final int TLS_CONNECTION_BYTES = 64 << 10;
+
+  /** Most bytes of one reply, and of all replies to a transaction. */
+  static final int REPLY_BYTES_MAX = 16 << 20;
+
   private final PortOptions options;
   private final Engine engine;
-  private final Function<String, Front> fronts;
+  private final Front.Maker fronts;
   private final EventLoopGroup loops;
   private final Map<EventExecutor, LoopCommits> commits = new ConcurrentHashMap<>();
   private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
   private final Channel listener;
+  private volatile boolean isClosing;
 
-  private CommandPort(PortOptions options, Engine engine, Function<String, Front> fronts)
-      throws IOException {
+  private CommandPort(PortOptions options, Engine engine, Front.Maker fronts) throws IOException {
     this.options = options;
     this.engine = engine;
     this.fronts = fronts;
@@ -40,6 +50,14 @@ public final class CommandPort implements AutoCloseable {
       loops.shutdownGracefully(0, 0, TimeUnit.SECONDS);
       throw e;
     }
+    loops.terminationFuture().addListener(ended -> checkEnd());
+  }
+
+  /** A loop ends when the port is closed, and never else: who waits would wait without end. */
+  private void checkEnd() {
+    if (!isClosing) {
+      engine.stop(new IllegalStateException("an event loop of the port has ended"));
+    }
   }
 
   /**
@@ -48,8 +66,8 @@ public final class CommandPort implements AutoCloseable {
    * @param fronts the protocol for a connection from an address
    * @throws IOException if the address cannot be bound
    */
-  public static CommandPort start(
-      PortOptions options, Engine engine, Function<String, Front> fronts) throws IOException {
+  public static CommandPort start(PortOptions options, Engine engine, Front.Maker fronts)
+      throws IOException {
     return new CommandPort(options, engine, fronts);
   }
 
@@ -65,22 +83,39 @@ public final class CommandPort implements AutoCloseable {
   }
 
   private void accept(SocketChannel channel) {
-    if (connections.size() >= options.connectionsMax()) {
+    try {
+      take(channel);
+    } catch (VirtualMachineError e) {
+      if (!DirectMemory.isExhausted(e)) {
+        engine.stop(e);
+      }
+      throw e;
+    }
+  }
+
+  private void take(SocketChannel channel) {
+    MemoryBudget budget = options.memory();
+    int bytes = options.tls().isPresent() ? TLS_CONNECTION_BYTES : CONNECTION_BYTES;
+    if (connections.size() >= options.connectionsMax() || !budget.tryConnect(bytes)) {
       channel.close();
       return;
     }
+    channel.closeFuture().addListener(closed -> budget.disconnect(bytes));
     connections.add(channel);
     LoopCommits ofLoop =
-        commits.computeIfAbsent(channel.eventLoop(), loop -> new LoopCommits(loop, engine::run));
+        commits.computeIfAbsent(
+            channel.eventLoop(), loop -> new LoopCommits(loop, engine::run, engine::stop));
     InetSocketAddress remote = channel.remoteAddress();
-    Front front = fronts.apply(remote == null ? "?" : text(remote));
+    ConnectionMemory memory = new ConnectionMemory(budget, REPLY_BYTES_MAX);
+    Front front = fronts.make(remote == null ? "?" : text(remote), memory);
     options.tls().ifPresent(tls -> channel.pipeline().addLast(tls.newHandler(channel.alloc())));
-    channel.pipeline().addLast(new CommandConnection(front, ofLoop));
+    channel.pipeline().addLast(new CommandConnection(front, ofLoop, memory, engine::stop));
   }
 
   /** Stops accepting, and closes all connections. */
   @Override
   public void close() {
+    isClosing = true;
     listener.close().awaitUninterruptibly();
     connections.close().awaitUninterruptibly();
     loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();

@@ -5,7 +5,6 @@ import dev.quipu.engine.CounterTurn;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -23,9 +22,18 @@ public final class HotSteps {
   /** Longest name, in bytes, that is taken. */
   public static final int NAME_BYTES_MAX = 127;
 
+  /** Most bytes that are looked at for one batch; what lies behind goes the usual way. */
+  private static final int WINDOW_BYTES_MAX = 64 << 10;
+
+  /** Longest window that is kept after its batch. */
+  private static final int WINDOW_BYTES_KEPT = 8 << 10;
+
+  private static final int STEP_BYTES = 80;
+  private static final byte[] NO_WINDOW = {};
+
   private final Dialect dialect;
-  private final List<Hot> steps = new ArrayList<>();
-  private byte[] window = new byte[1 << 10];
+  private final ArrayList<Hot> steps = new ArrayList<>();
+  private byte[] window = NO_WINDOW;
   private int windowStart; // where it begins in the buffer
   private int windowEnd; // in the window
   private int used;
@@ -102,6 +110,7 @@ public final class HotSteps {
     @Override
     public void run(CounterTurn turn, ByteBuf out) {
       int at = out.writerIndex();
+      long changes = turn.changeCount();
       try {
         // A step before this one may have removed what was there when it was touched.
         if (place < 0 || !turn.isNumberAt(place)) {
@@ -114,6 +123,7 @@ public final class HotSteps {
           dialect.usual(this).run(turn, out);
         }
       } catch (RuntimeException e) {
+        Step.requireWhole(turn, changes, e);
         out.writerIndex(at);
         failed(e, out);
       }
@@ -144,13 +154,35 @@ public final class HotSteps {
       filling = batch;
       used = 0;
       windowStart = in.readerIndex();
-      windowEnd = in.readableBytes();
+      windowEnd = Math.min(in.readableBytes(), WINDOW_BYTES_MAX);
       if (window.length < windowEnd) {
         window = new byte[Math.max(windowEnd, 2 * window.length)];
       }
       in.getBytes(windowStart, window, 0, windowEnd);
     }
     return in.readerIndex() - windowStart;
+  }
+
+  /** The batch was answered: none of its steps is used from now on. */
+  public void answered() {
+    filling = null; // with all its answers
+    if (window.length > WINDOW_BYTES_KEPT) {
+      window = NO_WINDOW;
+    }
+  }
+
+  /** Forgets all steps. */
+  public void trim() {
+    answered();
+    window = NO_WINDOW;
+    steps.clear();
+    steps.trimToSize();
+    used = 0;
+  }
+
+  /** Returns the bytes that are kept for the next batch. */
+  public int heldBytes() {
+    return window.length + STEP_BYTES * steps.size();
   }
 
   /** The bytes that {@link #look} speaks of. */

@@ -3,15 +3,19 @@ package dev.quipu.server.net;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bounds the memory that all clients together can make the ports hold: requests that are being read,
- * queued transactions, replies that nobody has read yet. Counters and request ids have a budget of
- * their own in the engine. Thread-safe.
+ * Bounds the memory that all clients together can make the ports hold: requests that are being
+ * read, queued transactions, replies that nobody has read yet. Counters and request ids have a
+ * budget of their own in the engine. Thread-safe.
  */
 public final class MemoryBudget {
   /** The ports may hold one part in so many of the largest heap. */
   private static final int HEAP_SHARE = 5;
 
+  /** Connections that ask for nothing may hold one part in so many of the limit, besides. */
+  private static final int CONNECTIONS_SHARE = 2;
+
   private final long limitBytes;
+  private final AtomicLong connectionBytes = new AtomicLong();
   private final AtomicLong usedBytes = new AtomicLong();
 
   /** Creates an unused budget of so many bytes. */
@@ -26,12 +30,29 @@ public final class MemoryBudget {
 
   /** Reserves bytes if the limit allows it; returns whether it did. */
   public boolean tryReserve(long bytes) {
+    return tryAdd(usedBytes, bytes, limitBytes);
+  }
+
+  /**
+   * Reserves what a connection holds that asks for nothing; returns whether the limit of these,
+   * which is apart from that of requests, allows it.
+   */
+  public boolean tryConnect(long bytes) {
+    return tryAdd(connectionBytes, bytes, limitBytes / CONNECTIONS_SHARE);
+  }
+
+  /** Returns what was reserved by {@link #tryConnect}. */
+  public void disconnect(long bytes) {
+    connectionBytes.addAndGet(-bytes);
+  }
+
+  private static boolean tryAdd(AtomicLong total, long bytes, long limit) {
     while (true) {
-      long used = usedBytes.get();
-      if (bytes > limitBytes - used) {
+      long used = total.get();
+      if (bytes > limit - used) {
         return false;
       }
-      if (usedBytes.compareAndSet(used, used + bytes)) {
+      if (total.compareAndSet(used, used + bytes)) {
         return true;
       }
     }

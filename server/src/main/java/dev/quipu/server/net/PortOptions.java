@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param connectionsMax connections at once; more are closed as they come
  * @param transport how bytes come and go
  * @param mayFlush whether a client may remove all counters by one command
+ * @param memory what all connections of this port, and of others that share it, may hold
  */
 public record PortOptions(
     String bind,
@@ -21,7 +22,8 @@ public record PortOptions(
     Optional<SslContext> tls,
     int connectionsMax,
     Transport transport,
-    boolean mayFlush) {
+    boolean mayFlush,
+    MemoryBudget memory) {
   private static final int CONNECTIONS_MAX = 20_000;
 
   /** Loopback only, no token, no encryption, 20,000 connections, the quickest transport. */
@@ -33,26 +35,32 @@ public record PortOptions(
         Optional.empty(),
         CONNECTIONS_MAX,
         Transport.best(),
-        false);
+        false,
+        MemoryBudget.ofHeap());
   }
 
   /** The same at another address, for clients that show this token. */
   public PortOptions reachable(String at, Optional<String> by, Optional<SslContext> encrypted) {
-    return new PortOptions(at, port, by, encrypted, connectionsMax, transport, mayFlush);
+    return new PortOptions(at, port, by, encrypted, connectionsMax, transport, mayFlush, memory);
   }
 
   /** The same for so many connections at once. */
   public PortOptions within(int connections) {
-    return new PortOptions(bind, port, token, tls, connections, transport, mayFlush);
+    return new PortOptions(bind, port, token, tls, connections, transport, mayFlush, memory);
   }
 
   /** The same by another transport. */
   public PortOptions by(Transport other) {
-    return new PortOptions(bind, port, token, tls, connectionsMax, other, mayFlush);
+    return new PortOptions(bind, port, token, tls, connectionsMax, other, mayFlush, memory);
   }
 
   /** The same for clients that may remove all counters, or may not. */
   public PortOptions flushing(boolean may) {
-    return new PortOptions(bind, port, token, tls, connectionsMax, transport, may);
+    return new PortOptions(bind, port, token, tls, connectionsMax, transport, may, memory);
+  }
+
+  /** The same within a memory budget that other ports share. */
+  public PortOptions sharing(MemoryBudget budget) {
+    return new PortOptions(bind, port, token, tls, connectionsMax, transport, mayFlush, budget);
   }
 }

@@ -1,6 +1,8 @@
 package dev.quipu.server.net;
 
 import dev.quipu.engine.CounterTurn;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
 import io.netty.buffer.ByteBuf;
 
 /** One command on its way: taken apart, to be done on the next turn, and answered in its place. */
@@ -11,8 +13,25 @@ public interface Step {
   /** Looks for what it will need, soon before it is done, so that memory is waited for once. */
   default void touch(CounterTurn turn) {}
 
-  /** Does it and writes the answer. Must not throw: what went wrong is the answer. */
+  /**
+   * Does it and writes the answer: what went wrong before it changed anything is the answer too.
+   *
+   * @throws RuntimeException if it is half done; the engine stops, so that this is never in its log
+   */
   void run(CounterTurn turn, ByteBuf out);
+
+  /**
+   * Makes sure that a step which failed has changed nothing.
+   *
+   * @param changesBefore the {@link CounterTurn#changeCount} when it began
+   */
+  static void requireWhole(CounterTurn turn, long changesBefore, RuntimeException why) {
+    // Without memory for the rest, what is done is whole in itself, and said to be unknown.
+    boolean isFull = why instanceof StoreException store && store.reason() == Reason.FULL;
+    if (turn.changeCount() != changesBefore && !isFull) {
+      throw why;
+    }
+  }
 
   /** Writes the answer when nobody knows whether what was done has reached the disk. */
   void failed(RuntimeException why, ByteBuf out);

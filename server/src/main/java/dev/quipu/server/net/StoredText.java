@@ -13,6 +13,7 @@ public final class StoredText {
 
   private static final byte TEXT = 'T';
   private static final byte SKETCH = 'S';
+  private static final byte BEGUN = 'B';
   private static final int HEAD = 5;
 
   private StoredText() {}
@@ -20,6 +21,16 @@ public final class StoredText {
   /** A text. */
   public static byte[] of(int flags, byte[] content) {
     return ByteBuffer.allocate(HEAD + content.length).put(TEXT).putInt(flags).put(content).array();
+  }
+
+  /** Nothing yet: a text that a client began by reading it, and means to store. */
+  public static byte[] ofBegun() {
+    return ByteBuffer.allocate(HEAD).put(BEGUN).array();
+  }
+
+  /** Whether a client began it by reading it, and none has stored anything since. */
+  public static boolean isBegun(byte[] stored) {
+    return stored[0] == BEGUN;
   }
 
   /** A sketch. */

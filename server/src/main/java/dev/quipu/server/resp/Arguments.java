@@ -1,14 +1,20 @@
 package dev.quipu.server.resp;
 
 import dev.quipu.Limits;
+import dev.quipu.server.net.ConnectionMemory;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 
-/** The words of a command, from its name on. */
-record Arguments(List<byte[]> words) {
+/**
+ * The words of a command, from its name on.
+ *
+ * @param memory of the connection that it came by
+ * @param protocol that was spoken when it came: 2 or 3
+ */
+record Arguments(List<byte[]> words, ConnectionMemory memory, int protocol) {
   static final String NOT_AN_INTEGER = "ERR value is not an integer or out of range";
   static final String SYNTAX = "ERR syntax error";
 
@@ -39,14 +45,33 @@ record Arguments(List<byte[]> words) {
     return new String(words.get(index), StandardCharsets.ISO_8859_1).toUpperCase(Locale.ROOT);
   }
 
-  /** The name of a counter. */
+  /** Returns what the words hold, in bytes. */
+  long heldBytes() {
+    long bytes = 0;
+    for (byte[] word : words) {
+      bytes += word.length + Wire.ARGUMENT_OVERHEAD_BYTES;
+    }
+    return bytes;
+  }
+
+  /** The name of a counter; Redis allows an empty key, which is kept under a name of its own. */
   String key(int index) {
+    return words.get(index).length == 0 ? Family.EMPTY_KEY : name(index, "key");
+  }
+
+  /** The name of a counter that other ports can use as well, and so is not empty. */
+  String sharedKey(int index) {
     return name(index, "key");
   }
 
-  /** The name of a counter within a family. */
+  /** The same as {@link #key}, if it is a name at all. */
+  String anyKey(int index) {
+    return words.get(index).length == 0 ? Family.EMPTY_KEY : text(index);
+  }
+
+  /** The name of a counter within a family; an empty one is kept under a name of its own. */
   String field(int index) {
-    return name(index, "field");
+    return words.get(index).length == 0 ? Family.EMPTY_FIELD : name(index, "field");
   }
 
   private String name(int index, String what) {

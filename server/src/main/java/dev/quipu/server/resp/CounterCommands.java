@@ -7,10 +7,10 @@ import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.net.ConnectionMemory;
 import dev.quipu.server.net.StoredText;
 import dev.quipu.server.resp.Arguments.Refused;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -174,7 +174,7 @@ final class CounterCommands {
             1,
             "key id",
             "Tells what became of a request.",
-            (turn, words) -> outcome(turn.outcome(words.key(1), id(words, 2)))),
+            (turn, words) -> outcome(turn.outcome(words.sharedKey(1), id(words, 2)))),
         RespCommand.writes(
             "quipu.seal",
             3,
@@ -182,7 +182,7 @@ final class CounterCommands {
             1,
             "key id",
             "Makes sure that a request which did not apply never will.",
-            (turn, words) -> outcome(turn.seal(words.key(1), id(words, 2)))));
+            (turn, words) -> outcome(turn.seal(words.sharedKey(1), id(words, 2)))));
   }
 
   /** What GET tells. */
@@ -200,22 +200,25 @@ final class CounterCommands {
   }
 
   /** GET, of a name that came in bytes. */
-  static CounterCall get(byte[] name) {
-    return new CounterCall(GET, new Arguments(List.of(NO_WORD, name)));
+  static CounterCall get(byte[] name, ConnectionMemory memory) {
+    return new CounterCall(GET, new Arguments(List.of(NO_WORD, name), memory, 2));
   }
 
   /** INCRBY, or QUIPU.ADD if there is an id, of a name that came in bytes. */
-  static CounterCall add(byte[] name, long delta, byte[] id) {
+  static CounterCall add(byte[] name, long delta, byte[] id, ConnectionMemory memory) {
     byte[] number = Long.toString(delta).getBytes(StandardCharsets.ISO_8859_1);
-    return id.length == 0
-        ? new CounterCall(INCRBY, new Arguments(List.of(NO_WORD, name, number)))
-        : new CounterCall(QUIPU_ADD, new Arguments(List.of(NO_WORD, name, number, ID, id)));
+    List<byte[]> words =
+        id.length == 0 ? List.of(NO_WORD, name, number) : List.of(NO_WORD, name, number, ID, id);
+    return new CounterCall(id.length == 0 ? INCRBY : QUIPU_ADD, new Arguments(words, memory, 2));
   }
 
   private static Reply add(CounterTurn turn, String key, long delta) {
     OptionalLong value = turn.get(key);
     if (value.isEmpty()) {
       Kind.requireNumber(turn, key);
+    }
+    if (key.equals(Family.EMPTY_KEY)) {
+      return new Reply.Number(Family.add(turn, key, delta, WOULD_OVERFLOW));
     }
     if (delta == 0) {
       if (value.isEmpty()) {
@@ -240,13 +243,13 @@ final class CounterCommands {
   }
 
   private static Reply many(CounterTurn turn, Arguments words) {
-    List<Reply> values = new ArrayList<>();
+    Collected values = new Collected(words);
     for (int i = 1; i < words.size(); i++) {
       Kind kind = Kind.of(turn, words.key(i));
       boolean isText = kind == Kind.COUNTER || kind == Kind.TEXT;
       values.add(isText ? value(turn, words.key(i)) : Replies.NULL);
     }
-    return new Reply.Several(values);
+    return values.array();
   }
 
   private static Reply set(CounterTurn turn, Arguments words) {
@@ -304,8 +307,9 @@ final class CounterCommands {
       }
     }
     long delta = words.number(2);
-    Kind.requireNumber(turn, words.key(1));
-    Add add = new Add(words.key(1), delta, new Bounds(floor, ceiling), id(words, 4));
+    String key = words.sharedKey(1);
+    Kind.requireNumber(turn, key);
+    Add add = new Add(key, delta, new Bounds(floor, ceiling), id(words, 4));
     return switch (turn.add(add)) {
       case AddResult.Applied applied -> added(applied.value(), applied.added(), false);
       case AddResult.Replayed again -> added(again.value(), again.added(), true);

@@ -56,7 +56,7 @@ final class EngineCommands {
       return Replies.NULL;
     }
     List<Reply> told = new ArrayList<>();
-    tell(told, "key", Reply.bulk(key));
+    tell(told, "key", Reply.bulk(Family.shown(key)));
     tell(told, "kind", Reply.bulk(kind.meaning()));
     turn.get(key).ifPresent(value -> tell(told, "value", new Reply.Number(value)));
     long at = Kind.expiresAt(turn, key);
@@ -83,6 +83,10 @@ final class EngineCommands {
   }
 
   private static Later flush(Session session, Arguments words) {
+    if (words.size() > 2
+        || (words.size() == 2 && !words.word(1).equals("ASYNC") && !words.word(1).equals("SYNC"))) {
+      throw new Refused(Arguments.SYNTAX);
+    }
     if (!session.hub.mayFlush()) {
       throw new Refused("ERR flushing is off: it needs --allow-flush");
     }
@@ -94,7 +98,7 @@ final class EngineCommands {
 
   /** In parts, between which nobody else comes. */
   private static final class Flushing implements Later {
-    private boolean isDone;
+    private final Flush flush = new Flush();
 
     @Override
     public int bytesMax(CounterTurn turn) {
@@ -103,14 +107,13 @@ final class EngineCommands {
 
     @Override
     public Reply on(CounterTurn turn) {
-      isDone = true; // also if it throws
-      isDone = Flush.part(turn);
+      flush.part(turn);
       return Replies.OK;
     }
 
     @Override
     public boolean isDone() {
-      return isDone;
+      return flush.isDone();
     }
   }
 }

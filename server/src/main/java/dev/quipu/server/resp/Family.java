@@ -14,6 +14,12 @@ import java.util.List;
 
 /** Counters under one key. */
 final class Family {
+  /** What is under the empty key: a name that no client can send, and no other port shows. */
+  static final String EMPTY_KEY = "\u001d" + CounterTurn.MEMBER;
+
+  /** What is kept for the empty field. */
+  static final String EMPTY_FIELD = "\u001d";
+
   private static final int PAGE = 1_000;
 
   private final CounterTurn turn;
@@ -56,8 +62,21 @@ final class Family {
 
   /** The key of a family by the name of a member; the name itself if it is none. */
   static String keyOf(String name) {
+    if (name.startsWith(EMPTY_KEY)) {
+      return EMPTY_KEY;
+    }
     int end = Math.max(name.indexOf(CounterTurn.MEMBER), name.indexOf(CounterTurn.RANKED_MEMBER));
     return end < 0 ? name : name.substring(0, end); // a name has one of them at most
+  }
+
+  /** Returns a key as clients know it. */
+  static String shown(String key) {
+    return key.equals(EMPTY_KEY) ? "" : key;
+  }
+
+  /** Returns a field as clients know it. */
+  static String shownField(String field) {
+    return field.equals(EMPTY_FIELD) ? "" : field;
   }
 
   boolean exists() {
@@ -86,7 +105,7 @@ final class Family {
 
   /** The field of a member. */
   String field(String name) {
-    return name.substring(prefix.length());
+    return shownField(name.substring(prefix.length()));
   }
 
   /** The name of a member. */
@@ -121,12 +140,24 @@ final class Family {
    * @param overflow the answer if 64 bits do not suffice
    */
   long add(String member, long delta, String overflow) {
-    long before = turn.get(member).orElse(0);
+    long after = sum(turn, member, delta, overflow);
+    set(member, after);
+    return after;
+  }
+
+  /** Adds to a counter whose name {@link dev.quipu.Add} does not take; what it is then. */
+  static long add(CounterTurn turn, String name, long delta, String overflow) {
+    long after = sum(turn, name, delta, overflow);
+    turn.set(name, after);
+    return after;
+  }
+
+  private static long sum(CounterTurn turn, String name, long delta, String overflow) {
+    long before = turn.get(name).orElse(0);
     long after = before + delta;
     if (((before ^ after) & (delta ^ after)) < 0) {
       throw new Refused(overflow);
     }
-    set(member, after);
     return after;
   }
 
@@ -142,6 +173,9 @@ final class Family {
 
   /** Removes the members that a command names behind its key; how many there were. */
   Reply remove(Arguments words) {
+    for (int i = 2; i < words.size(); i++) { // nothing is done by halves
+      member(words.field(i));
+    }
     long removed = 0;
     for (int i = 2; i < words.size(); i++) {
       removed += turn.remove(member(words.field(i))) ? 1 : 0;

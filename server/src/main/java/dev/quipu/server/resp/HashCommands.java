@@ -2,7 +2,6 @@ package dev.quipu.server.resp;
 
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.resp.Arguments.Refused;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Function;
@@ -61,11 +60,11 @@ final class HashCommands {
             "Reads several.",
             (turn, words) -> {
               Family family = family(turn, words);
-              List<Reply> values = new ArrayList<>();
+              Collected values = new Collected(words);
               for (int i = 2; i < words.size(); i++) {
                 values.add(value(turn, family, words.field(i)));
               }
-              return new Reply.Several(values);
+              return values.array();
             }),
         RespCommand.reads(
             "hgetall", 2, 1, "key", "Reads a whole family, by name.", HashCommands::everything),
@@ -77,7 +76,7 @@ final class HashCommands {
             "Names the counters of a family.",
             (turn, words) -> {
               Family family = family(turn, words);
-              return each(family, name -> Reply.bulk(family.field(name)));
+              return each(words, family, name -> Reply.bulk(family.field(name)));
             }),
         RespCommand.reads(
             "hvals",
@@ -85,7 +84,8 @@ final class HashCommands {
             1,
             "key",
             "Reads a family, without names.",
-            (turn, words) -> each(family(turn, words), name -> Reply.bulk(text(turn, name)))),
+            (turn, words) ->
+                each(words, family(turn, words), name -> Reply.bulk(text(turn, name)))),
         RespCommand.reads(
             "hlen",
             2,
@@ -126,18 +126,20 @@ final class HashCommands {
     return value.isEmpty() ? Replies.NULL : Reply.bulk(Long.toString(value.getAsLong()));
   }
 
-  private static Reply each(Family family, Function<String, Reply> told) {
-    return new Reply.Several(family.names().stream().map(told).toList());
+  private static Reply each(Arguments words, Family family, Function<String, Reply> item) {
+    Collected all = new Collected(words);
+    family.names().forEach(name -> all.add(item.apply(name)));
+    return all.array();
   }
 
   private static Reply everything(CounterTurn turn, Arguments words) {
     Family family = family(turn, words);
-    List<Reply> all = new ArrayList<>();
+    Collected all = new Collected(words);
     for (String name : family.names()) {
       all.add(Reply.bulk(family.field(name)));
       all.add(Reply.bulk(text(turn, name)));
     }
-    return new Reply.Pairs(all);
+    return all.pairs();
   }
 
   private static Reply add(CounterTurn turn, Arguments words) {

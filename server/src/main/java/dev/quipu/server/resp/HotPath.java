@@ -1,6 +1,7 @@
 package dev.quipu.server.resp;
 
 import dev.quipu.server.net.Batch;
+import dev.quipu.server.net.ConnectionMemory;
 import dev.quipu.server.net.Digits;
 import dev.quipu.server.net.HotSteps;
 import dev.quipu.server.net.Step;
@@ -32,7 +33,17 @@ final class HotPath implements HotSteps.Dialect {
   private static final int BYTES_MIN = 20; // of a command, which is more than its first heads
 
   private final HotSteps steps = new HotSteps(this);
+  private final ConnectionMemory memory;
   private int at; // behind what was read last
+
+  HotPath(ConnectionMemory memory) {
+    this.memory = memory;
+  }
+
+  /** Returns the steps, which are used again and again. */
+  HotSteps steps() {
+    return steps;
+  }
 
   /** Takes a command, if it is one of these and is there wholly. */
   boolean take(ByteBuf in, Batch batch, int spoken) {
@@ -183,10 +194,10 @@ final class HotPath implements HotSteps.Dialect {
 
   @Override
   public Step usual(HotSteps.Hot hot) {
-    return new Answered(
+    CounterCall call =
         hot.isRead()
-            ? CounterCommands.get(hot.name())
-            : CounterCommands.add(hot.name(), hot.delta(), hot.id()),
-        hot.mark());
+            ? CounterCommands.get(hot.name(), memory)
+            : CounterCommands.add(hot.name(), hot.delta(), hot.id(), memory);
+    return new Answered(new Named(call.command().name(), call), hot.mark());
   }
 }

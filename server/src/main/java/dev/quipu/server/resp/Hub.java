@@ -1,6 +1,7 @@
 package dev.quipu.server.resp;
 
 import dev.quipu.engine.Engine;
+import dev.quipu.server.net.ConnectionMemory;
 import dev.quipu.time.Clock;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -58,8 +59,8 @@ final class Hub {
     address = where;
   }
 
-  Session open(String remote) {
-    Session session = new Session(ids.incrementAndGet(), remote, this);
+  Session open(String remote, ConnectionMemory memory) {
+    Session session = new Session(ids.incrementAndGet(), remote, this, memory);
     sessions.put(session.id, session);
     return session;
   }

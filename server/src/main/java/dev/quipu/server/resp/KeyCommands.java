@@ -2,7 +2,6 @@ package dev.quipu.server.resp;
 
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.resp.Arguments.Refused;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -68,7 +67,9 @@ final class KeyCommands {
             "Names a counter: the first.",
             (turn, words) -> {
               List<String> names = turn.names("", 1);
-              return names.isEmpty() ? Replies.NULL : Reply.bulk(Family.keyOf(names.getFirst()));
+              return names.isEmpty()
+                  ? Replies.NULL
+                  : Reply.bulk(Family.shown(Family.keyOf(names.getFirst())));
             }));
   }
 
@@ -160,22 +161,24 @@ final class KeyCommands {
   }
 
   private static Reply keys(CounterTurn turn, Arguments words) {
-    List<Reply> found = new ArrayList<>();
+    Collected found = new Collected(words);
+    int count = 0;
     String last = "";
     List<String> page = turn.names("", SCANNED_MAX);
     while (!page.isEmpty()) {
       for (String name : page) {
         String key = Family.keyOf(name);
-        if (!key.equals(last) && Glob.matches(words.text(1), key)) {
-          found.add(Reply.bulk(key));
+        if (!key.equals(last) && Glob.matches(words.text(1), Family.shown(key))) {
+          found.add(Reply.bulk(Family.shown(key)));
+          count++;
         }
         last = key; // members of a family follow each other
       }
-      if (found.size() > KEYS_MAX) {
+      if (count > KEYS_MAX) {
         throw new Refused("ERR more than 100000 keys match: use SCAN");
       }
       page = turn.names(page.getLast(), SCANNED_MAX);
     }
-    return new Reply.Several(found);
+    return found.array();
   }
 }

@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.stream.IntStream;
 
 /*
  * A sorted set is a family of counters that is read by their values. It is sorted when it is read,
@@ -25,10 +24,6 @@ final class RankingCommands {
   private record Ranked(String member, long score) {
     static final Comparator<Ranked> LOWEST_FIRST =
         Comparator.comparingLong(Ranked::score).thenComparing(Ranked::member, Key.ORDER);
-
-    Reply.Scored scored() {
-      return new Reply.Scored(Reply.bulk(member), new Reply.Score(score));
-    }
   }
 
   static List<RespCommand> all() {
@@ -78,10 +73,11 @@ final class RankingCommands {
             "Reads several.",
             (turn, words) -> {
               Family family = family(turn, words);
-              return new Reply.Several(
-                  IntStream.range(2, words.size())
-                      .mapToObj(i -> score(turn, family, words.field(i)))
-                      .toList());
+              Collected scores = new Collected(words);
+              for (int i = 2; i < words.size(); i++) {
+                scores.add(score(turn, family, words.field(i)));
+              }
+              return scores.array();
             }),
         RespCommand.reads(
             "zcard",
@@ -189,7 +185,7 @@ final class RankingCommands {
 
   private static Reply rank(CounterTurn turn, Arguments words, boolean isHighestFirst) {
     Family family = family(turn, words);
-    String field = words.field(2);
+    String field = Family.shownField(words.field(2));
     List<Ranked> all = ranked(turn, family, isHighestFirst);
     for (int i = 0; i < all.size(); i++) {
       if (all.get(i).member.equals(field)) {
@@ -221,8 +217,18 @@ final class RankingCommands {
     long end = stop < 0 ? all.size() + stop : Math.min(stop, all.size());
     int to = Math.clamp(end + 1, 0, all.size());
     List<Ranked> wanted = all.subList(from, Math.max(from, to));
-    return withScores
-        ? new Reply.Ranking(wanted.stream().map(Ranked::scored).toList())
-        : new Reply.Several(wanted.stream().map(each -> Reply.bulk(each.member)).toList());
+    Collected items = new Collected(words);
+    for (Ranked each : wanted) {
+      Reply member = Reply.bulk(each.member);
+      if (withScores && words.protocol() == 3) { // a pair there, one after the other in RESP2
+        items.add(new Reply.Several(List.of(member, new Reply.Score(each.score))));
+      } else {
+        items.add(member);
+        if (withScores) {
+          items.add(new Reply.Score(each.score));
+        }
+      }
+    }
+    return items.array();
   }
 }

@@ -19,12 +19,6 @@ sealed interface Reply {
   /** A number that counts as a fraction: RESP3 has a shape of its own for it. */
   record Score(long value) implements Reply {}
 
-  /** A member of a ranking and its score: in RESP2 one after the other, in RESP3 a pair. */
-  record Scored(Reply member, Score score) implements Reply {}
-
-  /** Several of these. */
-  record Ranking(List<Scored> items) implements Reply {}
-
   /** Bytes. */
   final class Bulk implements Reply {
     private final byte[] bytes;
@@ -39,8 +33,26 @@ sealed interface Reply {
     }
   }
 
+  /**
+   * Items that were encoded when they were collected.
+   *
+   * @param kind of the head
+   * @param count in the head
+   */
+  record Encoded(char kind, int count, ByteBuf items) implements Reply {}
+
   /** A text that RESP3 shows as it is. */
-  record Verbatim(String text) implements Reply {}
+  final class Verbatim implements Reply {
+    private final byte[] text;
+
+    Verbatim(byte[] text) {
+      this.text = text;
+    }
+
+    Verbatim(String text) {
+      this(text.getBytes(StandardCharsets.UTF_8));
+    }
+  }
 
   /** Nothing. */
   record Null(boolean ofArray) implements Reply {}
@@ -70,20 +82,6 @@ sealed interface Reply {
       case Simple simple -> line(out, '+', simple.text);
       case Failure failure -> line(out, '-', failure.text);
       case Number number -> Wire.number(out, ':', number.value);
-      case Scored scored -> {
-        if (protocol == 3) {
-          Wire.number(out, '*', 2);
-        }
-        scored.member.write(out, protocol);
-        scored.score.write(out, protocol);
-      }
-      case Ranking ranking ->
-          items(
-              out,
-              '*',
-              protocol == 3 ? ranking.items.size() : 2 * ranking.items.size(),
-              ranking.items,
-              protocol);
       case Score score -> {
         if (protocol == 3) {
           Wire.number(out, ',', score.value);
@@ -97,13 +95,17 @@ sealed interface Reply {
         out.writeBytes(bulk.bytes).writeShort(Wire.CRLF);
       }
       case Verbatim verbatim -> {
-        byte[] bytes = verbatim.text.getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = verbatim.text;
         boolean isNew = protocol == 3;
         Wire.number(out, isNew ? '=' : '$', bytes.length + (isNew ? 4 : 0));
         if (isNew) {
           out.writeBytes(new byte[] {'t', 'x', 't', ':'});
         }
         out.writeBytes(bytes).writeShort(Wire.CRLF);
+      }
+      case Encoded encoded -> {
+        Wire.number(out, encoded.kind, encoded.count);
+        out.writeBytes(encoded.items, encoded.items.readerIndex(), encoded.items.readableBytes());
       }
       case Null nothing ->
           line(out, protocol == 3 ? '_' : nothing.ofArray ? '*' : '$', protocol == 3 ? "" : "-1");

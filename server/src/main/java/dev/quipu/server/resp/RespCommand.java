@@ -140,7 +140,7 @@ record RespCommand(
       int last = lastKey < 0 ? arguments.size() - 1 : lastKey;
       int members = 0;
       for (int i = firstKey; i <= last; i += step) {
-        members += Family.size(turn, arguments.text(i));
+        members += Family.size(turn, arguments.anyKey(i));
       }
       length += DistinctSketch.BYTES_MAX;
       return CounterTurn.bytesMax(changes, length) + CounterTurn.endsBytesMax(members);

@@ -1,6 +1,7 @@
 package dev.quipu.server.resp;
 
 import dev.quipu.server.net.Batch;
+import dev.quipu.server.net.ConnectionMemory;
 import dev.quipu.server.net.Front;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
@@ -16,17 +17,21 @@ final class RespFront implements Front {
   private static final Set<String> AT_ONCE =
       Set.of("multi", "exec", "discard", "watch", "quit", "reset");
 
+  /** What a command of a transaction holds besides its words. */
+  private static final int QUEUED_OVERHEAD_BYTES = 128;
+
   private static final Set<String> SCRIPTS =
       Set.of("EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "SCRIPT", "FCALL", "FCALL_RO", "FUNCTION");
 
   private final Hub hub;
   private final Session session;
   private final Wire wire = new Wire();
-  private final HotPath hot = new HotPath();
+  private final HotPath hot;
 
-  RespFront(Hub hub, String remote) {
+  RespFront(Hub hub, String remote, ConnectionMemory memory) {
     this.hub = hub;
-    this.session = hub.open(remote);
+    this.session = hub.open(remote, memory);
+    this.hot = new HotPath(memory);
   }
 
   @Override
@@ -35,17 +40,57 @@ final class RespFront implements Front {
   }
 
   @Override
+  public boolean isWithin() {
+    return !wire.isBetween();
+  }
+
+  @Override
+  public long heldBytes() {
+    return wire.heldBytes();
+  }
+
+  @Override
+  public long keptBytes() {
+    return hot.steps().heldBytes();
+  }
+
+  @Override
+  public void answered() {
+    hot.steps().answered();
+  }
+
+  @Override
+  public void trim() {
+    hot.steps().trim();
+  }
+
+  @Override
+  public void outOfMemory(Batch batch) {
+    end(batch, Session.OUT_OF_MEMORY.formatted("command"));
+  }
+
+  @Override
   public void closed(Batch last) {
     hub.close(session);
     if (!session.watched().isEmpty()) {
       last.add(
-          new Answered(
+          answered(
+              "unwatch",
               turn -> {
                 session.unwatch(turn);
                 return Replies.OK;
-              },
-              session.protocol));
+              }));
     }
+  }
+
+  private Answered answered(String command, Later later) {
+    return new Answered(new Named(command, later), session.protocol);
+  }
+
+  /** Answers an error after which nothing can be trusted, or nothing more is done. */
+  private void end(Batch batch, String why) {
+    session.isEnding = true;
+    batch.add(answered("", turn -> new Reply.Failure(why)));
   }
 
   @Override
@@ -61,8 +106,7 @@ final class RespFront implements Front {
     try {
       words = wire.next(in);
     } catch (Wire.ProtocolException e) {
-      session.isEnding = true;
-      batch.add(now(new Reply.Failure("ERR Protocol error: " + e.getMessage())));
+      end(batch, "ERR Protocol error: " + e.getMessage());
       return false;
     }
     if (words == null) {
@@ -70,22 +114,26 @@ final class RespFront implements Front {
     }
     if (!words.isEmpty()) {
       session.commands++;
-      Later later = take(new Arguments(words));
-      batch.add(new Answered(later, session.protocol)); // the answer to HELLO is in the new one
+      Named call = take(new Arguments(words, session.memory(), session.protocol));
+      batch.add(new Answered(call, session.protocol)); // the answer to HELLO is in the new one
     }
     return true;
   }
 
-  private Answered now(Reply reply) {
-    return Answered.now(reply, session.protocol);
+  /** A page in a browser talks HTTP to this port, or means to do harm. */
+  private boolean isHttp(Arguments words) {
+    return wire.isInline()
+        && (words.word(0).equals("POST")
+            || words.word(0).equals("HOST:")
+            || (words.size() == 3 && words.text(2).startsWith("HTTP/")));
   }
 
-  private Later take(Arguments words) {
-    Optional<RespCommand> found = RespCommands.find(words.text(0));
-    if (found.isEmpty() && words.word(0).matches("POST|HOST:")) {
-      session.isEnding = true; // a page in a browser talks HTTP to this port, or means to do harm
-      return turn -> new Reply.Failure("ERR this port speaks Redis, not HTTP");
+  private Named take(Arguments words) {
+    if (isHttp(words)) {
+      session.isEnding = true;
+      return new Named("", turn -> new Reply.Failure("ERR this port speaks Redis, not HTTP"));
     }
+    Optional<RespCommand> found = RespCommands.find(words.text(0));
     if (found.isEmpty() && SCRIPTS.contains(words.word(0))) {
       // Told that EVALSHA is unknown, Redisson would ask again without end.
       return refused("ERR no scripts are run here: " + words.word(0));
@@ -102,16 +150,17 @@ final class RespFront implements Front {
       return refused("ERR wrong number of arguments for '%s' command".formatted(command.name()));
     }
     if (session.isQueueing() && !AT_ONCE.contains(command.name())) {
-      Reply reply = session.queue(later(command, words));
-      return turn -> reply;
+      Named call = new Named(command.name(), later(command, words));
+      Reply reply = session.queue(call, words.heldBytes() + QUEUED_OVERHEAD_BYTES);
+      return new Named(command.name(), turn -> reply);
     }
-    return later(command, words);
+    return new Named(command.name(), later(command, words));
   }
 
   /** What spoils a transaction that is being put together. */
-  private Later refused(String why) {
+  private Named refused(String why) {
     session.spoil();
-    return turn -> new Reply.Failure(why);
+    return new Named("", turn -> new Reply.Failure(why));
   }
 
   private Later later(RespCommand command, Arguments words) {
@@ -129,9 +178,10 @@ final class RespFront implements Front {
       }
       Reply reply = onSession.run(session, words);
       return turn -> reply;
-    } catch (Arguments.Refused e) {
-      String why = String.valueOf(e.getMessage());
-      return turn -> new Reply.Failure(why);
+    } catch (RuntimeException e) { // answered in its place
+      return turn -> {
+        throw e;
+      };
     }
   }
 

@@ -15,7 +15,9 @@ public final class RespServer implements AutoCloseable {
   private final CommandPort port;
 
   private RespServer(PortOptions options, Hub hub) throws IOException {
-    this.port = CommandPort.start(options, hub.engine(), remote -> new RespFront(hub, remote));
+    this.port =
+        CommandPort.start(
+            options, hub.engine(), (remote, memory) -> new RespFront(hub, remote, memory));
     hub.listensAt(CommandPort.text(port.address()));
   }
 

@@ -43,17 +43,16 @@ final class Scanning {
     for (int place = (int) Math.min(cursor, end); place < end; place++) {
       Optional<String> name = turn.nameAt(place);
       String key = name.map(Family::keyOf).orElse("");
-      if (!key.isEmpty()
-          && Glob.matches(pattern, key)
+      if (name.isPresent()
+          && Glob.matches(pattern, Family.shown(key))
           && (type.isEmpty() || Kind.of(turn, key).type().equals(type))) {
         found.add(key);
       }
     }
     long next = end < turn.places() ? end : 0;
-    return new Reply.Several(
-        List.of(
-            Reply.bulk(Long.toString(next)),
-            new Reply.Several(found.stream().map(Reply::bulk).toList())));
+    Collected names = new Collected(words);
+    found.forEach(key -> names.add(Reply.bulk(Family.shown(key))));
+    return new Reply.Several(List.of(Reply.bulk(Long.toString(next)), names.array()));
   }
 
   private static long cursor(Arguments words) {

@@ -2,23 +2,42 @@ package dev.quipu.server.resp;
 
 import dev.quipu.Limits;
 import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.net.ConnectionMemory;
+import dev.quipu.server.resp.Arguments.Refused;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** What the server knows of one connection. Lives on its event loop. */
 final class Session {
-  private static final int QUEUED_MAX = 1_024;
+  /** Most commands of a transaction. */
+  static final int QUEUED_MAX = 1_024;
+
+  /** Most bytes that the commands of a transaction hold. */
+  static final long QUEUED_BYTES_MAX = 4 << 20;
+
+  /** Most keys that a connection watches. */
+  static final int WATCHED_MAX = 1_024;
+
+  /** The answer when all connections together hold as much as they may; of what needs more. */
+  static final String OUT_OF_MEMORY =
+      "OOM %s needs more memory than is left of the budget of all connections. Retry later.";
+
+  private static final int WATCHED_BYTES = 256; // of a key, besides its name
+  private static final int CHAR_BYTES_MAX = 6; // of a name, which two tables hold
 
   final long id;
   final String address;
   final Hub hub;
+  private final ConnectionMemory memory;
   private final long sinceNanos;
   int protocol = 2;
   boolean isKnown;
@@ -28,7 +47,8 @@ final class Session {
   String library = "";
   String libraryVersion = "";
   String lastCommand = "";
-  private @Nullable List<Later> queued;
+  private @Nullable List<Named> queued;
+  private long queuedBytes;
   private boolean isBroken;
   private final SortedMap<String, Watched> watched = new TreeMap<>();
 
@@ -39,7 +59,8 @@ final class Session {
    */
   record Watched(boolean wasThere, long changes) {}
 
-  Session(long id, String address, Hub hub) {
+  Session(long id, String address, Hub hub, ConnectionMemory memory) {
+    this.memory = memory;
     this.id = id;
     this.address = address;
     this.hub = hub;
@@ -78,8 +99,14 @@ final class Session {
     isBroken |= queued != null;
   }
 
-  Reply queue(Later call) {
-    List<Later> calls = queued;
+  /** Returns the memory of the connection. */
+  ConnectionMemory memory() {
+    return memory;
+  }
+
+  /** Puts a command off; it holds so many bytes. */
+  Reply queue(Named call, long bytes) {
+    List<Named> calls = queued;
     if (calls == null) {
       throw new IllegalStateException("no transaction was begun");
     }
@@ -87,6 +114,17 @@ final class Session {
       isBroken = true;
       return new Reply.Failure("ERR a transaction takes %d commands".formatted(QUEUED_MAX));
     }
+    if (queuedBytes + bytes > QUEUED_BYTES_MAX) {
+      isBroken = true;
+      return new Reply.Failure(
+          "ERR transaction is %d bytes; the limit is %d. Send several transactions"
+              .formatted(queuedBytes + bytes, QUEUED_BYTES_MAX));
+    }
+    if (!memory.tryTake(bytes)) {
+      isBroken = true;
+      return new Reply.Failure(OUT_OF_MEMORY.formatted("transaction"));
+    }
+    queuedBytes += bytes;
     calls.add(call);
     return Replies.QUEUED;
   }
@@ -95,14 +133,20 @@ final class Session {
     if (queued == null) {
       return new Reply.Failure("ERR DISCARD without MULTI");
     }
-    queued = null;
+    drop();
     return Replies.OK;
   }
 
-  /** The commands of the transaction, which is over; empty if it was spoilt. */
-  Optional<List<Later>> end() {
-    Optional<List<Later>> calls = isBroken ? Optional.empty() : Optional.ofNullable(queued);
+  private void drop() {
     queued = null;
+    memory.give(queuedBytes);
+    queuedBytes = 0;
+  }
+
+  /** The commands of the transaction, which is over; empty if it was spoilt. */
+  Optional<List<Named>> end() {
+    Optional<List<Named>> calls = isBroken ? Optional.empty() : Optional.ofNullable(queued);
+    drop();
     return calls;
   }
 
@@ -111,12 +155,29 @@ final class Session {
     return watched;
   }
 
-  /** Starts to watch a counter. */
-  void watch(CounterTurn turn, String counter) {
-    if (!watched.containsKey(counter)) {
+  /** Starts to watch counters: all of them or none. */
+  Reply watch(CounterTurn turn, List<String> counters) {
+    Set<String> added = new TreeSet<>(counters);
+    added.removeAll(watched.keySet());
+    if (watched.size() + added.size() > WATCHED_MAX) {
+      throw new Refused(
+          "ERR connection would watch %d keys; the limit is %d. Watch fewer keys"
+              .formatted(watched.size() + added.size(), WATCHED_MAX));
+    }
+    if (!memory.tryTake(bytes(added))) {
+      throw new Refused(OUT_OF_MEMORY.formatted("WATCH"));
+    }
+    for (String counter : added) {
       boolean isThere = turn.get(counter).isPresent();
       watched.put(counter, new Watched(isThere, turn.watch(counter)));
     }
+    return Replies.OK;
+  }
+
+  private static long bytes(Set<String> counters) {
+    return counters.stream()
+        .mapToLong(each -> WATCHED_BYTES + (long) CHAR_BYTES_MAX * each.length())
+        .sum();
   }
 
   /** Whether all that it watches is as it was; it watches nothing from now on. */
@@ -129,12 +190,13 @@ final class Session {
       isUnchanged &= turn.get(counter).isPresent() == was.wasThere; // it may have expired
       turn.unwatch(counter);
     }
+    memory.give(bytes(watched.keySet()));
     watched.clear();
     return isUnchanged;
   }
 
   void reset() {
-    queued = null;
+    drop();
     protocol = 2;
     name = "";
     isKnown = hub.token().isEmpty();

@@ -1,7 +1,7 @@
 package dev.quipu.server.resp;
 
+import dev.quipu.engine.CounterTurn;
 import dev.quipu.engine.Durability;
-import dev.quipu.engine.Engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -61,22 +61,30 @@ final class SessionCommands {
                 words.number(1) == 0
                     ? Replies.OK
                     : new Reply.Failure("ERR DB index is out of range")),
-        RespCommand.ofSession(
+        RespCommand.onTurn(
             "client",
             -2,
             "subcommand",
             "SETINFO, SETNAME, GETNAME, ID, INFO, LIST, NO-EVICT, NO-TOUCH.",
-            SessionCommands::client),
-        RespCommand.ofSession(
+            (session, words) -> turn -> client(session, words)),
+        RespCommand.onTurn(
             "command",
             -1,
             "[COUNT | DOCS | INFO | LIST]",
             "Tells of commands.",
-            SessionCommands::command),
-        RespCommand.ofSession(
-            "config", -2, "GET pattern", "Tells of settings.", SessionCommands::config),
-        RespCommand.ofSession(
-            "info", -1, "[section]", "Tells of the server.", SessionCommands::info),
+            (session, words) -> turn -> command(words)),
+        RespCommand.onTurn(
+            "config",
+            -2,
+            "GET pattern",
+            "Tells of settings.",
+            (session, words) -> turn -> config(session, words)),
+        RespCommand.onTurn(
+            "info",
+            -1,
+            "[section]",
+            "Tells of the server.",
+            (session, words) -> turn -> info(session, turn, words)),
         RespCommand.ofSession(
             "time",
             1,
@@ -118,17 +126,16 @@ final class SessionCommands {
       } catch (Arguments.Refused e) {
         return new Reply.Failure("ERR Protocol version is not an integer or out of range");
       }
-      if (wanted < 2 || wanted > 4) {
+      if (wanted != 2 && wanted != 3) {
         return new Reply.Failure("NOPROTO unsupported protocol version");
       }
-      protocol = (int) Math.min(wanted, 3);
+      protocol = (int) wanted;
     }
     String name = session.name;
+    int token = 0; // the place of the word
     for (int i = 2; i < words.size(); i++) {
       if (words.word(i).equals("AUTH") && i + 2 < words.size()) {
-        if (!session.authenticate(words.text(i + 2))) {
-          return wrongPassword();
-        }
+        token = i + 2;
         i += 2;
       } else if (words.word(i).equals("SETNAME") && i + 1 < words.size()) {
         name = words.text(++i);
@@ -138,6 +145,9 @@ final class SessionCommands {
       } else {
         return new Reply.Failure("ERR Syntax error in HELLO option '" + words.text(i) + "'");
       }
+    }
+    if (token != 0 && !session.authenticate(words.text(token))) {
+      return wrongPassword();
     }
     if (!session.isKnown) {
       return new Reply.Failure(
@@ -226,9 +236,7 @@ final class SessionCommands {
         return new Reply.Verbatim(session.line() + "\n");
       }
       case "LIST" -> {
-        StringBuilder lines = new StringBuilder();
-        session.hub.sessions().forEach(each -> lines.append(each.line()).append('\n'));
-        return new Reply.Verbatim(lines.toString());
+        return list(session, words);
       }
       case "NO-EVICT", "NO-TOUCH" -> {
         return Replies.OK;
@@ -242,27 +250,40 @@ final class SessionCommands {
             .formatted(words.text(1)));
   }
 
-  private static Reply command(Session session, Arguments words) {
+  /** The lines of all connections, which may be many. */
+  private static Reply list(Session session, Arguments words) {
+    Collected lines = new Collected(words);
+    session.hub.sessions().forEach(each -> lines.addText(each.line() + "\n"));
+    return lines.text();
+  }
+
+  private static Reply command(Arguments words) {
     List<RespCommand> all = RespCommands.all();
     if (words.size() == 1) {
-      return new Reply.Several(all.stream().map(RespCommand::describe).toList());
+      return described(words, all);
     }
     return switch (words.word(1)) {
       case "COUNT" -> new Reply.Number(all.size());
       case "LIST" -> new Reply.Several(all.stream().map(each -> Reply.bulk(each.name())).toList());
       case "INFO" -> {
-        List<Reply> told = new ArrayList<>();
+        Collected told = new Collected(words);
         for (int i = 2; i < words.size(); i++) {
           Optional<RespCommand> found = RespCommands.find(words.text(i));
           told.add(found.map(RespCommand::describe).orElse(Replies.NULL_ARRAY));
         }
-        yield new Reply.Several(told);
+        yield told.array();
       }
       case "DOCS" -> docs(all, words);
       default ->
           new Reply.Failure(
               "ERR unknown subcommand '%s'. Try COMMAND HELP.".formatted(words.text(1)));
     };
+  }
+
+  private static Reply described(Arguments words, List<RespCommand> all) {
+    Collected described = new Collected(words);
+    all.forEach(each -> described.add(each.describe()));
+    return described.array();
   }
 
   private static Reply docs(List<RespCommand> all, Arguments words) {
@@ -300,7 +321,7 @@ final class SessionCommands {
     return new Reply.Pairs(told);
   }
 
-  private static Reply info(Session session, Arguments words) {
+  private static Reply info(Session session, CounterTurn turn, Arguments words) {
     Hub hub = session.hub;
     Map<String, String> sections = new TreeMap<>();
     sections.put(
@@ -318,12 +339,9 @@ final class SessionCommands {
         "total_connections_received:%d\r\ntotal_commands_processed:%d\r\n"
             .formatted(hub.accepted(), hub.commands()));
     sections.put("replication", "role:master\r\nconnected_slaves:0\r\n");
-    Engine.Statistics statistics = hub.engine().statistics();
     sections.put(
         "keyspace",
-        statistics.counters() == 0
-            ? ""
-            : "db0:keys=%d,expires=0,avg_ttl=0\r\n".formatted(statistics.counters()));
+        turn.size() == 0 ? "" : "db0:keys=%d,expires=0,avg_ttl=0\r\n".formatted(turn.size()));
     StringBuilder text = new StringBuilder();
     sections.forEach((name, lines) -> {
       boolean isAsked = words.size() == 1;

@@ -50,7 +50,7 @@ final class Transactions {
     if (!session.isQueueing()) {
       return turn -> new Reply.Failure("ERR EXEC without MULTI");
     }
-    return new Exec(session, session.end());
+    return new Exec(session, words, session.end());
   }
 
   private static Later watch(Session session, Arguments words) {
@@ -61,10 +61,7 @@ final class Transactions {
     for (int i = 1; i < words.size(); i++) {
       counters.add(words.key(i));
     }
-    return turn -> {
-      counters.forEach(counter -> session.watch(turn, counter));
-      return Replies.OK;
-    };
+    return turn -> session.watch(turn, counters);
   }
 
   private static Later unwatch(Session session, Reply reply) {
@@ -79,7 +76,8 @@ final class Transactions {
    *
    * @param calls the commands; empty if one of them was wrong
    */
-  private record Exec(Session session, Optional<List<Later>> calls) implements Later {
+  private record Exec(Session session, Arguments words, Optional<List<Named>> calls)
+      implements Later {
     @Override
     public int bytesMax(CounterTurn turn) {
       long sum = calls.stream().flatMap(List::stream).mapToLong(call -> call.bytesMax(turn)).sum();
@@ -95,8 +93,9 @@ final class Transactions {
       if (!isUnchanged) {
         return Replies.NULL_ARRAY;
       }
-      return new Reply.Several(
-          calls.get().stream().map(call -> Answered.reply(call, turn)).toList());
+      Collected replies = new Collected(words);
+      calls.get().forEach(call -> replies.addDone(call.reply(turn)));
+      return replies.array();
     }
   }
 }

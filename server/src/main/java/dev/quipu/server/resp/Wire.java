@@ -17,7 +17,10 @@ final class Wire {
   static final int ARGUMENT_BYTES_MAX = 64 << 10;
 
   /** Most arguments of one command. */
-  static final int ARGUMENTS_MAX = 4_096;
+  static final int ARGUMENTS_MAX = 32_768;
+
+  /** What an argument holds besides its bytes. */
+  static final int ARGUMENT_OVERHEAD_BYTES = 32;
 
   /** Most bytes of all arguments of one command. */
   static final int COMMAND_BYTES_MAX = 1 << 20;
@@ -28,6 +31,7 @@ final class Wire {
   static final int CRLF = '\r' << 8 | '\n';
 
   private @Nullable List<byte[]> arguments;
+  private boolean isInline; // the last command that came, or comes
   private int missing;
   private int length = -1; // of the argument that is being read
   private int bytes; // of all arguments so far
@@ -52,14 +56,21 @@ final class Wire {
         return null;
       }
       if (in.getByte(in.readerIndex()) != '*') {
+        isInline = true;
         return inline(in);
       }
+      isInline = false;
       int end = lineEnd(in, "too big mbulk count string");
       if (end < 0) {
         return null;
       }
       in.skipBytes(1);
-      missing = count(in, end, ARGUMENTS_MAX, "invalid multibulk length");
+      missing = count(in, end, "invalid multibulk length");
+      if (missing > ARGUMENTS_MAX) {
+        throw new ProtocolException(
+            "invalid multibulk length: command has %d arguments; the limit is %d. Send several"
+                .formatted(missing, ARGUMENTS_MAX));
+      }
       if (missing <= 0) {
         return List.of();
       }
@@ -80,13 +91,19 @@ final class Wire {
         if (kind != '$') {
           throw new ProtocolException("expected '$', got '" + (char) (kind & 0xff) + "'");
         }
-        length = count(in, end, ARGUMENT_BYTES_MAX, "invalid bulk length");
+        length = count(in, end, "invalid bulk length");
         if (length < 0) {
           throw new ProtocolException("invalid bulk length");
         }
+        if (length > ARGUMENT_BYTES_MAX) {
+          throw new ProtocolException(
+              "invalid bulk length: argument is %d bytes; the limit is %d"
+                  .formatted(length, ARGUMENT_BYTES_MAX));
+        }
         bytes += length;
         if (bytes > COMMAND_BYTES_MAX) {
-          throw new ProtocolException("too big command");
+          throw new ProtocolException(
+              "command is more than %d bytes. Send several commands".formatted(COMMAND_BYTES_MAX));
         }
       }
       if (in.readableBytes() < length + 2) {
@@ -115,7 +132,7 @@ final class Wire {
     return end + 1 < in.writerIndex() ? end : -1;
   }
 
-  private static int count(ByteBuf in, int end, int max, String wrong) throws ProtocolException {
+  private static int count(ByteBuf in, int end, String wrong) throws ProtocolException {
     int at = in.readerIndex();
     boolean isNegative = at < end && in.getByte(at) == '-';
     long count = 0;
@@ -127,7 +144,7 @@ final class Wire {
       }
       count = 10 * count + digit;
     }
-    if (first == end || (!isNegative && count > max)) {
+    if (first == end || (!isNegative && count > Integer.MAX_VALUE)) {
       throw new ProtocolException(wrong);
     }
     in.readerIndex(end + 2);
@@ -149,9 +166,22 @@ final class Wire {
     return Words.of(line, length);
   }
 
+  /** Whether the last command came as a line. */
+  boolean isInline() {
+    return isInline;
+  }
+
   /** Whether no command has begun. */
   boolean isBetween() {
     return arguments == null;
+  }
+
+  /** Returns what the arguments hold of a command that is not whole yet. */
+  long heldBytes() {
+    List<byte[]> read = arguments;
+    return read == null
+        ? 0
+        : bytes - Math.max(length, 0) + (long) ARGUMENT_OVERHEAD_BYTES * read.size();
   }
 
   /** A head: its kind and a number. */

@@ -34,7 +34,9 @@ final class Words {
         return words;
       }
       if (words.size() == Wire.ARGUMENTS_MAX) {
-        throw new Wire.ProtocolException("too many words in a line");
+        throw new Wire.ProtocolException(
+            "command has more than %d arguments. Send several commands"
+                .formatted(Wire.ARGUMENTS_MAX));
       }
       words.add(word());
     }

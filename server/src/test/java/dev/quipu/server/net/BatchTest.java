@@ -44,13 +44,39 @@ final class BatchTest {
     }
   }
 
+  private static Batch batch(int commands) {
+    return new Batch(commands, 16, memory(1 << 20));
+  }
+
+  private static ConnectionMemory memory(long bytes) {
+    return new ConnectionMemory(new MemoryBudget(bytes), bytes);
+  }
+
+  /** Answers so many bytes. */
+  private record Telling(int bytes) implements Step {
+    @Override
+    public int bytesMax(CounterTurn turn) {
+      return 0;
+    }
+
+    @Override
+    public void run(CounterTurn turn, ByteBuf out) {
+      out.writeZero(bytes);
+    }
+
+    @Override
+    public void failed(RuntimeException why, ByteBuf out) {
+      out.writeCharSequence("unknown ", StandardCharsets.US_ASCII);
+    }
+  }
+
   private static String told(Batch batch) {
     return batch.answers().toString(StandardCharsets.US_ASCII);
   }
 
   @Test
   void whatIsDoneAfterItsDeadlineDoesNotChangeWhatWasTold() {
-    Batch batch = new Batch(2, 16);
+    Batch batch = batch(2);
     batch.add(new Counting("a"));
     batch.add(new Counting("a"));
     batch.failed(StoreException.unknown(Reason.TIMEOUT, "no answer from the disk", null));
@@ -65,24 +91,31 @@ final class BatchTest {
 
   @Test
   void aBatchLargerThanACommitIsDoneInSeveral() {
-    Batch batch = new Batch(1, 16);
+    Batch batch = batch(1);
     int commands = 200_000;
     for (int i = 0; i < commands; i++) {
       batch.add(new Counting("counter-" + i));
     }
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
-      engine.run(List.of(batch));
+      StringBuilder told = new StringBuilder();
+      do {
+        if (batch.isPaused()) {
+          batch.resume();
+        }
+        engine.run(List.of(batch));
+        told.append(told(batch));
+      } while (batch.isPaused());
+      assertEquals("counted ".repeat(commands), told.toString());
       assertEquals(commands, engine.statistics().counters());
       assertTrue(engine.statistics().frames() > 1);
     }
-    assertEquals("counted ".repeat(commands), told(batch));
   }
 
   /** A commit that nobody waits for any more is done from what it was given, and nothing else. */
   @Test
   void aLateCommitDoesNotDoWhatCameSince() {
     Deque<Runnable> loop = new ArrayDeque<>();
-    List<List<Operation>> given = new ArrayList<>();
+    List<List<? extends Operation>> given = new ArrayList<>();
     LoopCommits commits =
         new LoopCommits(
             loop::add,
@@ -91,9 +124,10 @@ final class BatchTest {
               if (given.size() == 1) {
                 throw StoreException.unknown(Reason.TIMEOUT, "no answer from the disk", null);
               }
-            });
+            },
+            error -> {});
     for (int i = 0; i < 4; i++) {
-      Batch batch = new Batch(1, 16);
+      Batch batch = batch(1);
       batch.add(new Counting("counter-" + i));
       commits.add(batch, () -> {});
       loop.remove().run();
@@ -104,5 +138,112 @@ final class BatchTest {
       assertEquals(Optional.of(Reading.exact(1)), engine.read("counter-0"));
       assertEquals(1, engine.statistics().counters());
     }
+  }
+
+  /** The answers of one connection are as many bytes as it may hold, and no more. */
+  @Test
+  void aBatchPausesUntilItsAnswersAreRead() {
+    Batch batch = new Batch(1, 16, memory(16 << 20));
+    for (int i = 0; i < 10; i++) {
+      batch.add(new Telling(100_000));
+    }
+    int commits = 0;
+    int bytes = 0;
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      do {
+        if (batch.isPaused()) {
+          batch.resume();
+        }
+        engine.run(List.of(batch));
+        assertTrue(batch.answers().readableBytes() <= Batch.ANSWER_BYTES_MAX + 100_000);
+        bytes += batch.answers().readableBytes();
+        commits++;
+      } while (batch.isPaused());
+    }
+    assertEquals(1_000_000, bytes);
+    assertEquals(4, commits);
+  }
+
+  /** Without memory for more, each commit does at least one command. */
+  @Test
+  void aBatchOverTheBudgetGoesOnCommandByCommand() {
+    Batch batch = new Batch(1, 16, memory(0));
+    for (int i = 0; i < 3; i++) {
+      batch.add(new Telling(10_000));
+    }
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      engine.run(List.of(batch));
+      assertTrue(batch.isPaused());
+      assertEquals(10_000, batch.answers().readableBytes());
+      batch.resume();
+      assertEquals(0, batch.answers().readableBytes());
+      batch.failed(StoreException.unknown(Reason.UNAVAILABLE, "stopped", null));
+      assertEquals("unknown unknown ", told(batch), "the first was answered");
+    }
+  }
+
+  private static void runAll(Deque<Runnable> loop) {
+    while (!loop.isEmpty()) {
+      loop.remove().run();
+    }
+  }
+
+  @Test
+  void aCallbackThatFailsFailsAlone() {
+    Deque<Runnable> loop = new ArrayDeque<>();
+    List<String> ran = new ArrayList<>();
+    LoopCommits commits = new LoopCommits(loop::add, operations -> {}, error -> ran.add("stop"));
+    commits.add(batch(1), () -> ran.add("a"));
+    commits.add(
+        batch(1),
+        () -> {
+          throw new IllegalStateException("a callback");
+        });
+    commits.add(batch(1), () -> ran.add("b"));
+    runAll(loop);
+    assertEquals(List.of("a", "b"), ran);
+    for (int i = 0; i < 3; i++) { // nothing of that commit runs again
+      int round = i;
+      commits.add(batch(1), () -> ran.add("round " + round));
+      runAll(loop);
+    }
+    assertEquals(List.of("a", "b", "round 0", "round 1", "round 2"), ran);
+  }
+
+  @Test
+  void anErrorInACallbackStopsTheEngineBeforeAnythingElseIsAnswered() {
+    Deque<Runnable> loop = new ArrayDeque<>();
+    List<String> ran = new ArrayList<>();
+    LoopCommits commits = new LoopCommits(loop::add, operations -> {}, error -> ran.add("stop"));
+    Batch after = batch(1);
+    after.add(new Counting("a"));
+    commits.add(
+        batch(1),
+        () -> {
+          throw new StackOverflowError();
+        });
+    commits.add(after, () -> ran.add(told(after)));
+    runAll(loop);
+    assertEquals(List.of("stop", "unknown "), ran);
+  }
+
+  @Test
+  void anErrorInACommitLeavesEveryBatchUnknown() {
+    Deque<Runnable> loop = new ArrayDeque<>();
+    List<String> ran = new ArrayList<>();
+    LoopCommits commits =
+        new LoopCommits(
+            loop::add,
+            operations -> {
+              throw new OutOfMemoryError("planted");
+            },
+            error -> ran.add("stop"));
+    for (int i = 0; i < 2; i++) {
+      Batch batch = batch(1);
+      batch.add(new Counting("a"));
+      commits.add(batch, () -> ran.add(told(batch)));
+    }
+    runAll(loop);
+    assertEquals(List.of("stop", "unknown ", "unknown "), ran);
   }
 }

@@ -95,11 +95,22 @@ final class LikeRedisTest {
       TYPE p|EXISTS p|EXPIRE p 100|TTL p|PFADD p e|TTL p|DEL p|PFCOUNT p|SET c 1|PFADD c a
       PFCOUNT c|PFMERGE c q|PFADD|PFCOUNT|HINCRBY h a 1|PFADD h a|PFCOUNT h|SET q 1|GET q
       """;
+  private static final String EMPTY_KEYS =
+      """
+      GET ''|SET '' 5|GET ''|INCR ''|INCRBY '' 0|DECRBY '' 2|INCRBY '' x|MGET '' a|TYPE ''|EXISTS ''
+      KEYS *|SCAN 0|RANDOMKEY|STRLEN ''|EXPIRE '' 100|TTL ''|INCR ''|TTL ''|PERSIST ''|GETSET '' 9
+      SET '' 9223372036854775807|INCR ''|GETDEL ''|GET ''|INCRBY '' 0|DEL ''|MSET '' 1 a 2|MGET '' a
+      DEL '' a|HSET h '' 1|HINCRBY h '' 2|HGETALL h|HGET h ''|HDEL h ''|EXISTS h|HSET '' '' 2 f 1
+      HGETALL ''|TYPE ''|KEYS *|SCAN 0|INCR ''|HLEN ''|SET '' 1|GET ''|HGET '' f|ZADD '' 1 a|DEL ''
+      ZADD '' 1 '' 2 b|ZRANGE '' 0 -1 WITHSCORES|TYPE ''|KEYS *|EXPIRE '' 100|TTL ''|UNLINK ''
+      PFADD '' a|PFCOUNT ''|DEL ''|SETNX '' 1|SETNX '' 2|GET ''|WATCH ''|MULTI|INCR ''|GET ''|EXEC
+      """;
   private static final String CONNECTION =
       """
       PING|PING hello|PING a b|ECHO|ECHO x|SELECT 0|SELECT 99|SELECT x|AUTH x|AUTH default x
       AUTH a b c|CLIENT SETNAME me|CLIENT GETNAME|CLIENT SETNAME 'a b'|CLIENT NO-EVICT on
-      CONFIG GET appendonly|CONFIG GET nothing|HELLO 1|HELLO x|KEYS none*|SCAN x|DBSIZE|KEYS *
+      CONFIG GET appendonly|CONFIG GET nothing|HELLO 1|HELLO 4|HELLO 0|HELLO -1|HELLO x|FLUSHALL FOO|FLUSHALL SYNC ASYNC|FLUSHDB x
+      KEYS none*|SCAN x|DBSIZE|KEYS *
       """;
 
   @TempDir Path directory;
@@ -152,6 +163,7 @@ final class LikeRedisTest {
                 "expiring", EXPIRING,
                 "transactions", TRANSACTIONS,
                 "connection", CONNECTION,
+                "emptykeys", EMPTY_KEYS,
                 "families", FAMILIES,
                 "rankings", RANKINGS,
                 "sketches", SKETCHES));

@@ -1,5 +1,6 @@
 package dev.quipu.server.resp;
 
+import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,11 +13,13 @@ public final class RawClient implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 10_000;
 
   private final Socket socket;
+  private final InputStream in;
 
   /** To a port of this machine. */
   public RawClient(int port) throws IOException {
     this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
     socket.setSoTimeout(PATIENCE_MILLIS);
+    this.in = new BufferedInputStream(socket.getInputStream());
   }
 
   /** Sends these, one byte each. */
@@ -45,7 +48,7 @@ public final class RawClient implements AutoCloseable {
     int length = Integer.parseInt(head.substring(1, head.length() - 2));
     StringBuilder all = new StringBuilder(head);
     if ("$=".indexOf(head.charAt(0)) >= 0) {
-      byte[] bytes = socket.getInputStream().readNBytes(length < 0 ? 0 : length + 2);
+      byte[] bytes = in.readNBytes(length < 0 ? 0 : length + 2);
       return all.append(new String(bytes, StandardCharsets.ISO_8859_1)).toString();
     }
     for (int i = head.charAt(0) == '%' ? -length : 0; i < length; i++) {
@@ -57,7 +60,6 @@ public final class RawClient implements AutoCloseable {
   /** All up to this, or up to the end of the connection. */
   public String readUntil(String end) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
-    InputStream in = socket.getInputStream();
     for (int each = in.read(); each >= 0; each = in.read()) {
       all.write(each);
       if (each == '\n' && all.toString(StandardCharsets.ISO_8859_1).endsWith(end)) {

@@ -223,7 +223,7 @@ final class RespServerTest {
   @ParameterizedTest
   @CsvSource({
     "*x\\r\\n, invalid multibulk length",
-    "*5000\\r\\n, invalid multibulk length",
+    "*50000\\r\\n, invalid multibulk length",
     "*1\\r\\nINCR\\r\\n, expected '$'",
     "*1\\r\\n$-2\\r\\n, invalid bulk length",
     "*1\\r\\n$70000\\r\\n, invalid bulk length",

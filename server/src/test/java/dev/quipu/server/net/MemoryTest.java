@@ -1,0 +1,349 @@
+package dev.quipu.server.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.Reading;
+import dev.quipu.engine.Durability;
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.memcache.MemcacheServer;
+import dev.quipu.server.resp.RawClient;
+import dev.quipu.server.resp.RespServer;
+import dev.quipu.time.Clock;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What clients can make the ports keep: each of them, and all together. */
+final class MemoryTest {
+  private static final int FIELDS = 20_000;
+  private static final String OK = "+OK\r\n";
+
+  @TempDir Path directory;
+
+  private final List<AutoCloseable> closing = new ArrayList<>();
+  private Engine engine;
+
+  @BeforeEach
+  void open() {
+    engine = Engine.open(directory, EngineOptions.defaults().withDurability(Durability.NONE));
+    closing.addFirst(engine);
+    engine.add(new Add("steady", 1, null));
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable each : closing) {
+      each.close();
+    }
+  }
+
+  private RawClient client(int port) throws IOException {
+    RawClient client = new RawClient(port);
+    closing.addFirst(client);
+    return client;
+  }
+
+  private int serve(MemoryBudget budget) throws IOException {
+    RespServer server =
+        RespServer.start(PortOptions.at(0).sharing(budget), engine, "test", Clock.system());
+    closing.addFirst(server);
+    return server.address().getPort();
+  }
+
+  private int serveMemcached(MemoryBudget budget) throws IOException {
+    MemcacheServer server =
+        MemcacheServer.start(
+            PortOptions.at(0).sharing(budget), engine, List.of(), "test", Clock.system());
+    closing.addFirst(server);
+    return server.address().getPort();
+  }
+
+  private static String command(String name, int arguments, int bytes) {
+    StringBuilder all =
+        new StringBuilder("*%d\r\n$%d\r\n%s\r\n".formatted(arguments + 1, name.length(), name));
+    String argument = "$%d\r\n%s\r\n".formatted(bytes, "x".repeat(bytes));
+    return all.append(argument.repeat(arguments)).toString();
+  }
+
+  private void awaitUnused(MemoryBudget budget) {
+    while (budget.usedBytes() != 0) { // the test ends by its own timeout if it never is
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void aTransactionIsLimited() throws IOException {
+    MemoryBudget budget = new MemoryBudget(64 << 20);
+    RawClient client = client(serve(budget));
+    assertEquals(OK, client.ask("MULTI"));
+    for (int i = 0; i < 4; i++) {
+      client.send(command("DEL", 15, 64_000));
+      assertEquals("+QUEUED\r\n", client.answer());
+    }
+    assertTrue(budget.usedBytes() > 3_500_000);
+    client.send(command("DEL", 15, 64_000));
+    assertTrue(client.answer().startsWith("-ERR transaction is "));
+    assertTrue(client.ask("EXEC").startsWith("-EXECABORT"));
+    assertEquals(0, budget.usedBytes());
+    assertEquals(OK, client.ask("MULTI"));
+    client.send(command("DEL", 15, 64_000));
+    assertEquals("+QUEUED\r\n", client.answer());
+    client.close();
+    awaitUnused(budget);
+  }
+
+  @Test
+  void overTheBudgetWhatNeedsMemoryIsRefusedAndAddsGoOn() throws IOException {
+    MemoryBudget budget = new MemoryBudget(250_000);
+    int port = serve(budget);
+    RawClient client = client(port);
+    RawClient steady = client(port);
+    assertEquals(OK, client.ask("MULTI"));
+    String answer = "+QUEUED\r\n";
+    for (int i = 0; i < 3 && answer.startsWith("+"); i++) {
+      client.send(command("DEL", 10, 9_000));
+      answer = client.answer();
+    }
+    assertTrue(answer.startsWith("-OOM transaction needs more memory than is left"), answer);
+    assertEquals(":2\r\n", steady.ask("INCR steady"));
+    steady.send(command("DEL", 10, 9_000).substring(0, 85_000)); // the rest does not come
+    assertTrue(steady.readUntil("never").startsWith("-OOM command needs more memory"));
+    assertTrue(client.ask("EXEC").startsWith("-EXECABORT"));
+    assertEquals(Optional.of(Reading.exact(2)), engine.read("steady"));
+    awaitUnused(budget);
+  }
+
+  @Test
+  void whatIsWatchedIsLimited() throws IOException {
+    MemoryBudget budget = new MemoryBudget(400_000);
+    int port = serve(budget);
+    RawClient client = client(port);
+    RawClient other = client(port);
+    for (int i = 0; i < 1_024; i++) {
+      assertEquals(OK, client.ask("WATCH k%d k%d".formatted(i, i)));
+    }
+    assertTrue(budget.usedBytes() > 200_000);
+    assertEquals(OK, client.ask("WATCH k1 k2"), "they are watched");
+    assertTrue(client.ask("WATCH k1 new").startsWith("-ERR connection would watch 1025 keys"));
+    StringBuilder many = new StringBuilder("WATCH");
+    for (int i = 0; i < 1_000; i++) {
+      many.append(" o").append(i);
+    }
+    assertTrue(other.ask(many.toString()).startsWith("-OOM WATCH needs more memory"));
+    assertEquals(OK, client.ask("UNWATCH"));
+    assertTrue(budget.usedBytes() < 20_000);
+    assertEquals(OK, other.ask(many.toString()));
+    other.close();
+    awaitUnused(budget);
+  }
+
+  private void fill(RawClient client) throws IOException {
+    StringBuilder all = new StringBuilder();
+    for (int i = 0; i < FIELDS; i++) {
+      all.append("HINCRBY big f%d 1\r\n".formatted(i));
+    }
+    Thread sender = Thread.ofVirtual().start(() -> sendAll(client, all.toString()));
+    for (int i = 0; i < FIELDS; i++) {
+      assertEquals(":1\r\n", client.answer());
+    }
+    sender.interrupt();
+  }
+
+  private static void sendAll(RawClient client, String bytes) {
+    try {
+      client.send(bytes);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A pipeline of large replies that nobody reads stops, and goes on when it is read. */
+  @Test
+  void repliesThatAreNotReadAreLimited() throws IOException {
+    MemoryBudget budget = new MemoryBudget(16 << 20);
+    int port = serve(budget);
+    RawClient steady = client(port);
+    fill(steady);
+    List<RawClient> lazy = new ArrayList<>();
+    int commands = 50;
+    for (int i = 0; i < 4; i++) {
+      lazy.add(client(port));
+      lazy.getLast().send("HGETALL big\r\n".repeat(commands));
+    }
+    for (int i = 2; i < 200; i++) {
+      assertEquals(":" + i + "\r\n", steady.ask("INCR steady"));
+      assertTrue(budget.usedBytes() <= budget.limitBytes(), budget.usedBytes() + " bytes");
+    }
+    for (RawClient each : lazy) {
+      for (int i = 0; i < commands; i++) {
+        String reply = each.answer();
+        assertTrue(reply.startsWith("*" + 2 * FIELDS + "\r\n"), reply);
+      }
+    }
+    assertEquals(":200\r\n", steady.ask("INCR steady"));
+  }
+
+  @Test
+  void theRepliesToATransactionAreLimited() throws IOException {
+    MemoryBudget budget = new MemoryBudget(256 << 20);
+    RawClient client = client(serve(budget));
+    fill(client);
+    client.send("MULTI\r\n" + "HGETALL big\r\n".repeat(1_000) + "INCR steady\r\nEXEC\r\n");
+    assertEquals(OK, client.answer());
+    for (int i = 0; i <= 1_000; i++) {
+      assertEquals("+QUEUED\r\n", client.answer());
+    }
+    String replies = client.answer();
+    assertTrue(replies.startsWith("*1001\r\n"));
+    assertTrue(replies.length() < CommandPort.REPLY_BYTES_MAX + (1 << 20));
+    assertTrue(replies.contains("-ERR reply is larger than 16777216 bytes"));
+    assertEquals(Optional.of(Reading.exact(2)), engine.read("steady"));
+    client.ask("PING");
+    awaitUnused(budget);
+  }
+
+  @Test
+  void getOfManyTextsIsLimited() throws IOException {
+    RawClient client = client(serveMemcached(new MemoryBudget(100_000)));
+    assertEquals("STORED\r\n", client.askLine("set t 0 0 4000\r\n" + "x".repeat(4_000)));
+    client.send("get" + " t".repeat(1_000) + "\r\n");
+    assertEquals("SERVER_ERROR out of memory writing get response\r\n", client.readUntil("\r\n"));
+    assertEquals("2\r\n", client.askLine("incr steady 1"));
+  }
+
+  @Test
+  void connectionsOverTheBudgetAreClosed() throws IOException {
+    MemoryBudget budget = new MemoryBudget(20L * CommandPort.CONNECTION_BYTES);
+    int port = serve(budget);
+    List<RawClient> served = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      served.add(client(port));
+      assertEquals("+PONG\r\n", served.getLast().ask("PING"));
+    }
+    assertEquals("", client(port).readUntil("never"));
+    served.getFirst().close();
+    String answer = "";
+    while (answer.isEmpty()) { // until the server knows that the first is gone
+      try (RawClient next = new RawClient(port)) {
+        answer = next.ask("PING");
+      } catch (IOException e) {
+        // not yet
+      }
+    }
+    assertEquals("+PONG\r\n", answer);
+  }
+
+  /** The error that ends a connection arrives, whatever else the client has sent. */
+  @Test
+  void theLastErrorCanBeRead() throws IOException {
+    RawClient client = client(serve(new MemoryBudget(64 << 20)));
+    String bytes = command("DEL", 40_000, 20);
+    Thread.ofVirtual()
+        .start(() -> {
+          try {
+            client.send(bytes);
+          } catch (IOException e) {
+            // it ends while this is sent
+          }
+        });
+    assertTrue(client.readUntil("never").contains("command has 40001 arguments; the limit is"));
+  }
+
+  @Test
+  void manyArgumentsAreTaken() throws IOException {
+    RawClient client = client(serve(new MemoryBudget(64 << 20)));
+    client.send(command("EXISTS", 20_000, 6));
+    assertEquals(":0\r\n", client.answer());
+  }
+
+  @Test
+  void aBinaryClientIsTurnedAwayAtOnce() throws IOException {
+    RawClient client = client(serveMemcached(new MemoryBudget(64 << 20)));
+    client.send("\200\n" + "\0".repeat(22));
+    assertEquals("", client.readUntil("never"));
+    RawClient text = client(serveMemcached(new MemoryBudget(64 << 20)));
+    assertEquals("MN\r\n", text.askLine("mn"));
+  }
+
+  private static Throwable stoppedBy(Throwable cause) {
+    AtomicReference<Throwable> stopped = new AtomicReference<>();
+    MemoryBudget budget = new MemoryBudget(0);
+    Front front = new Silent();
+    CommandConnection connection =
+        new CommandConnection(
+            front,
+            new LoopCommits(Runnable::run, operations -> {}, stopped::set),
+            new ConnectionMemory(budget, 0),
+            stopped::set);
+    EmbeddedChannel channel = new EmbeddedChannel(connection);
+    channel.pipeline().fireExceptionCaught(cause);
+    assertFalse(channel.isActive(), "it is closed");
+    return stopped.get();
+  }
+
+  /** An error of the virtual machine stops the engine; direct memory is only the connection's. */
+  @Test
+  void anErrorOnAConnectionStopsTheEngine() {
+    Throwable heap = new OutOfMemoryError("Java heap space");
+    Throwable stack = new StackOverflowError();
+    assertEquals(heap, stoppedBy(heap));
+    assertEquals(stack, stoppedBy(stack));
+    assertNull(stoppedBy(new OutOfMemoryError("Cannot reserve 8 bytes of direct buffer memory")));
+    assertNull(stoppedBy(new IllegalStateException("planted")));
+  }
+
+  /** Takes nothing apart. */
+  private static final class Silent implements Front {
+    @Override
+    public boolean next(ByteBuf in, Batch batch) {
+      return false;
+    }
+
+    @Override
+    public boolean isEnding() {
+      return false;
+    }
+
+    @Override
+    public boolean isWithin() {
+      return false;
+    }
+
+    @Override
+    public long heldBytes() {
+      return 0;
+    }
+
+    @Override
+    public long keptBytes() {
+      return 0;
+    }
+
+    @Override
+    public void answered() {}
+
+    @Override
+    public void trim() {}
+
+    @Override
+    public void outOfMemory(Batch batch) {}
+
+    @Override
+    public void closed(Batch last) {}
+  }
+}
