@@ -3,12 +3,12 @@ package dev.quipu.server.http;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import org.jspecify.annotations.Nullable;
 
 /** Holds back what a client sends ahead of the answers. Lives on an event loop. */
-final class Arrivals extends ChannelInboundHandlerAdapter {
+final class Arrivals extends ChannelDuplexHandler {
   /**
    * What comes in pieces up to here is copied: until the request is complete, it then holds its own
    * bytes, and not a buffer for many more.
@@ -39,6 +39,14 @@ final class Arrivals extends ChannelInboundHandlerAdapter {
       channel.channel().config().setAutoRead(false);
     }
     decode(channel, bytes);
+  }
+
+  /** A decoder asks for more when it has decoded nothing; while it is paused, it must not have it. */
+  @Override
+  public void read(ChannelHandlerContext channel) {
+    if (!connection.isPaused() || channel.channel().config().isAutoRead()) {
+      channel.read();
+    }
   }
 
   private static ByteBuf compact(ByteBuf bytes) {

@@ -4,6 +4,8 @@ import dev.quipu.server.net.Listed;
 import dev.quipu.server.net.Listener;
 import dev.quipu.server.net.Transport;
 import dev.quipu.time.Clock;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
@@ -31,8 +33,18 @@ public final class HttpServer implements AutoCloseable {
   private static final Duration LOOK = Duration.ofMillis(5);
   private static final Duration LOOP_ANSWERS = Duration.ofSeconds(2);
   private static final int CHECKS_PER_TIMEOUT = 4;
+  private static final int ARENAS = 2;
+  private static final int PAGE_BYTES = 8 << 10;
+  private static final int CHUNK_ORDER = 6;
   private static final RecvByteBufAllocator RECEIVE =
       new AdaptiveRecvByteBufAllocator(512, 2 << 10, Connection.RECEIVE_BYTES_MAX);
+
+  /**
+   * Chunks of 512 KiB, so that what connections hold is what the process holds: the chunks of
+   * Netty's own allocator are so large that one buffer that is not read keeps megabytes.
+   */
+  private static final ByteBufAllocator ALLOCATOR =
+      new PooledByteBufAllocator(true, 0, ARENAS, PAGE_BYTES, CHUNK_ORDER);
 
   private final HttpOptions options;
   private final Optional<SslContext> tls;
@@ -139,7 +151,7 @@ public final class HttpServer implements AutoCloseable {
       channel.close();
       return;
     }
-    channel.config().setRecvByteBufAllocator(RECEIVE);
+    channel.config().setRecvByteBufAllocator(RECEIVE).setAllocator(ALLOCATOR);
     Connection connection =
         new Connection(channel, options, dispatcher, workers, host, metrics, clock);
     connections.put(channel, connection);
