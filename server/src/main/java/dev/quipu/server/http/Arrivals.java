@@ -15,11 +15,15 @@ final class Arrivals extends ChannelDuplexHandler {
    */
   private static final int COPIED_BYTES_MAX = 1 << 10;
 
+  /** Requests of one connection that are decoded before others have their turn. */
+  private static final int TURN_REQUESTS = 16;
+
   private final Connection connection;
   private final StrictDecoder decoder;
   private @Nullable ChannelHandlerContext context;
   private @Nullable Object inputEnd;
   private boolean decoding;
+  private int begun;
 
   Arrivals(Connection connection, StrictDecoder decoder) {
     this.connection = connection;
@@ -62,6 +66,16 @@ final class Arrivals extends ChannelDuplexHandler {
     }
   }
 
+  /** Takes note that a request was decoded. */
+  void requestBegan() {
+    begun++;
+  }
+
+  /** Whether the other connections of the loop have their turn. */
+  boolean isTurnOver() {
+    return begun >= TURN_REQUESTS;
+  }
+
   private void decode(ChannelHandlerContext channel, ByteBuf bytes) {
     decoding = true;
     try {
@@ -69,14 +83,25 @@ final class Arrivals extends ChannelDuplexHandler {
     } finally {
       decoding = false;
     }
-    connection.decoded(decoder.isInHead());
+    if (isTurnOver()) {
+      channel.channel().config().setAutoRead(false);
+      channel.executor().execute(this::nextTurn);
+    } else {
+      begun = 0;
+      connection.decoded(decoder.isInHead());
+    }
+  }
+
+  private void nextTurn() {
+    begun = 0;
+    resume();
   }
 
   /** Decodes what has waited, then reads on. To be called when the connection is paused no more. */
   void resume() {
     ChannelHandlerContext channel = context;
-    if (decoding || channel == null) {
-      return; // the decoder goes on by itself
+    if (decoding || channel == null || connection.isPaused()) {
+      return; // the decoder goes on by itself, or at the next turn
     }
     if (decoder.waitingBytes() > 0) {
       decode(channel, Unpooled.EMPTY_BUFFER);

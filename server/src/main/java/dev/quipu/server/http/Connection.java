@@ -93,9 +93,9 @@ final class Connection extends ChannelInboundHandlerAdapter {
     return arrivals;
   }
 
-  /** Whether a request is in progress, so that no other is read. */
+  /** Whether nothing is decoded now: a request is in progress, or others have their turn. */
   boolean isPaused() {
-    return working != null;
+    return working != null || arrivals.isTurnOver();
   }
 
   /** Ends the connection after the request that is in progress. */
@@ -174,6 +174,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private void begin(ChannelHandlerContext context, HttpRequest request) {
     Call call = new Call(request, clock.nanoTime(), host.budget());
     reading = call;
+    arrivals.requestBegan();
     deadlineIn(options.bodyTimeout());
     if (request.decoderResult().isFailure()) {
       refuse(context, call, Problem.undecodable(request.decoderResult().cause()));
