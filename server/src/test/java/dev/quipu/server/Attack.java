@@ -27,7 +27,12 @@ enum Attack {
     @Override
     String run(AttackedServer server, AtomicBoolean stop) {
       return flood(
-          server.http(), 8, "", n -> "M" + n + " /x" + n + " HTTP/1.1\r\n" + HOST + "\r\n", true, stop);
+          server.http(),
+          8,
+          "",
+          n -> "M" + n + " /x" + n + " HTTP/1.1\r\n" + HOST + "\r\n",
+          true,
+          stop);
     }
   },
   UNREAD_HTTP {

@@ -20,7 +20,8 @@ record AttackedServer(Process process, int http, int resp, int memcached, Deque<
   private static final Path JAR = Path.of("target/quipu.jar").toAbsolutePath();
   private static final int LOG_LINES_MAX = 20;
   private static final Pattern READY =
-      Pattern.compile(".* is ready: (http://[^,]+), redis://[^,]+:(\\d+), memcached://[^,]+:(\\d+),.*");
+      Pattern.compile(
+          ".* is ready: (http://[^,]+), redis://[^,]+:(\\d+), memcached://[^,]+:(\\d+),.*");
 
   /** Starts it over this directory, and returns when it is ready. */
   static AttackedServer start(Path data) throws IOException {

@@ -121,7 +121,9 @@ record Flood(
 
   private static void look(String text, Report report) {
     boolean noMemory =
-        text.contains("-OOM") || text.contains("SERVER_ERROR out of memory") || text.contains("507 ");
+        text.contains("-OOM")
+            || text.contains("SERVER_ERROR out of memory")
+            || text.contains("507 ");
     report.sawNoMemory |= noMemory;
     int error = Math.max(text.indexOf("\n-"), text.indexOf("ERROR"));
     if (report.firstError.isEmpty() && error >= 0 && !noMemory) {

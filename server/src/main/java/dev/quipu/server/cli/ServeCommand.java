@@ -250,10 +250,8 @@ final class ServeCommand implements Callable<Integer> {
         policy.watch(engine);
       }
       List<PortFlags.Open> others = ports.open(options, tls, counters, closing);
-      HostProcess host =
-          new HostProcess(MemoryBudget.ofHeap(), policy::onError, Optional::empty);
-      HttpServer server =
-          HttpServer.start(options, tls, opened.services, host, Clock.system());
+      HostProcess host = new HostProcess(MemoryBudget.ofHeap(), policy::onError, Optional::empty);
+      HttpServer server = HttpServer.start(options, tls, opened.services, host, Clock.system());
       closing.addFirst(server::close);
       List<PortFlags.Open> all = new ArrayList<>();
       all.add(new PortFlags.Open(tls.isPresent() ? "https" : "http", server.address()));

@@ -2,8 +2,8 @@ package dev.quipu.server.http;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +45,9 @@ final class Arrivals extends ChannelDuplexHandler {
     decode(channel, bytes);
   }
 
-  /** A decoder asks for more when it has decoded nothing; while it is paused, it must not have it. */
+  /**
+   * A decoder asks for more when it has decoded nothing; while it is paused, it must not have it.
+   */
   @Override
   public void read(ChannelHandlerContext channel) {
     if (!connection.isPaused() || channel.channel().config().isAutoRead()) {

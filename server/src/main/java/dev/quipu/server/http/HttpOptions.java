@@ -96,7 +96,18 @@ public record HttpOptions(
   public HttpOptions within(
       int connections, Duration header, Duration body, Duration idle, Duration request) {
     return new HttpOptions(
-        bind, port, token, insecure, connections, requestsMax, header, body, idle, request, origins, drain);
+        bind,
+        port,
+        token,
+        insecure,
+        connections,
+        requestsMax,
+        header,
+        body,
+        idle,
+        request,
+        origins,
+        drain);
   }
 
   /**

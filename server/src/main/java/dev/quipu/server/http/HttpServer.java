@@ -76,8 +76,7 @@ public final class HttpServer implements AutoCloseable {
     long everyNanos = options.shortestTimeout().toNanos() / CHECKS_PER_TIMEOUT + 1;
     loops
         .next()
-        .scheduleAtFixedRate(
-            this::checkDeadlines, everyNanos, everyNanos, TimeUnit.NANOSECONDS)
+        .scheduleAtFixedRate(this::checkDeadlines, everyNanos, everyNanos, TimeUnit.NANOSECONDS)
         .addListener(ended -> {
           if (ended.cause() != null) {
             host.onError().accept(ended.cause());

@@ -112,10 +112,7 @@ final class Lines {
     while (end < body.limit() && body.get(end) != '\n') {
       end++;
     }
-    String line =
-        StandardCharsets.UTF_8
-            .decode(body.duplicate().limit(end))
-            .toString();
+    String line = StandardCharsets.UTF_8.decode(body.duplicate().limit(end)).toString();
     body.position(Math.min(end + 1, body.limit()));
     return line;
   }

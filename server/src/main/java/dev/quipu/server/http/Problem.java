@@ -149,10 +149,7 @@ final class Problem extends RuntimeException {
   /** A request whose handler failed. */
   static Problem internal(String errorId) {
     return new Problem(
-            500,
-            "internal",
-            "Internal Server Error",
-            "see the server log, error id " + errorId)
+            500, "internal", "Internal Server Error", "see the server log, error id " + errorId)
         .with("errorId", errorId)
         .with("outcome", "unknown");
   }

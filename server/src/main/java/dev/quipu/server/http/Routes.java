@@ -19,8 +19,7 @@ final class Routes {
    *
    * @param impediment why the process cannot serve although the store answers
    */
-  Routes(
-      Services services, Metrics metrics, Supplier<Optional<String>> impediment, Clock clock) {
+  Routes(Services services, Metrics metrics, Supplier<Optional<String>> impediment, Clock clock) {
     CounterRoutes counters = new CounterRoutes(services.quipu().counters(), metrics);
     ViewRoutes views = new ViewRoutes(services.views(), services.queue());
     HitRoutes hits = new HitRoutes(services.display());

@@ -3,9 +3,9 @@ package dev.quipu.server.net;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bounds the memory that all clients together can make the ports hold: requests that are being read,
- * queued transactions, replies that nobody has read yet. Counters and request ids have a budget of
- * their own in the engine. Thread-safe.
+ * Bounds the memory that all clients together can make the ports hold: requests that are being
+ * read, queued transactions, replies that nobody has read yet. Counters and request ids have a
+ * budget of their own in the engine. Thread-safe.
  */
 public final class MemoryBudget {
   /** The ports may hold one part in so many of the largest heap. */

@@ -11,8 +11,7 @@ final class FullHeap {
 
   private FullHeap() {}
 
-  /** Arguments: those of the command. With {@code --on-failure}, the heap is
-   * given back. */
+  /** Arguments: those of the command. With {@code --on-failure}, the heap is given back. */
   public static void main(String[] arguments) {
     boolean givesBack = List.of(arguments).contains("--on-failure");
     Thread.ofPlatform().start(() -> fill(givesBack));

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
-import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.time.Clock;
 import io.netty.util.internal.PlatformDependent;
@@ -48,7 +47,8 @@ final class ResourcesTest {
   @Test
   void unknownMethodsShareOneMetric() throws Exception {
     for (int i = 0; i < 50; i++) {
-      assertTrue(client.raw("METHOD" + i + " /x HTTP/1.1\r\nHost: localhost\r\n\r\n").contains("404"));
+      assertTrue(
+          client.raw("METHOD" + i + " /x HTTP/1.1\r\nHost: localhost\r\n\r\n").contains("404"));
     }
     String metrics = client.get("/metrics").body();
     assertFalse(metrics.contains("METHOD"), metrics);
@@ -82,8 +82,7 @@ final class ResourcesTest {
       throws IOException, InterruptedException {
     SocketChannel channel = SocketChannel.open(address);
     channel.configureBlocking(false);
-    ByteBuffer all =
-        ByteBuffer.wrap(request.repeat(1_000).getBytes(StandardCharsets.US_ASCII));
+    ByteBuffer all = ByteBuffer.wrap(request.repeat(1_000).getBytes(StandardCharsets.US_ASCII));
     int stalls = 0;
     for (long sent = 0; stalls < 20 && sent < 4 << 20; ) {
       int count = channel.write(all);
