@@ -33,9 +33,18 @@ final class Body {
     this.reservation = reservation;
   }
 
-  /** Reserves the memory of a body that is declared to be large; returns whether it could. */
+  /**
+   * Reserves the memory of a body that is declared to be large, and of its answer: of several that
+   * come together, some are served then, where otherwise each could take a part and none enough.
+   *
+   * @return whether it could
+   */
   boolean begin() {
-    return declaredBytes <= SMALL_BYTES_MAX || reserve(declaredBytes);
+    if (declaredBytes <= SMALL_BYTES_MAX) {
+      return true;
+    }
+    boolean reserved = reserve(declaredBytes);
+    return reserved && reservation.tryGrowTo(declaredBytes + Lines.expectedBytes(declaredBytes));
   }
 
   int length() {

@@ -114,7 +114,8 @@ final class Dispatcher {
               decode("the path", raw),
               query(request.uri()),
               call.body.all(),
-              call.reservation);
+              call.reservation,
+              host.budget());
       return route.handler().handle(exchange);
     } catch (Problem problem) {
       return Answer.of(problem);

@@ -1,6 +1,7 @@
 package dev.quipu.server.http;
 
 import dev.quipu.RequestId;
+import dev.quipu.server.net.MemoryBudget;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import java.nio.ByteBuffer;
@@ -22,6 +23,7 @@ final class Exchange {
   private final Map<String, String> query;
   private final ByteBuffer body;
   private final Reservation reservation;
+  private final MemoryBudget budget;
 
   Exchange(
       HttpMethod method,
@@ -29,13 +31,15 @@ final class Exchange {
       String variable,
       Map<String, String> query,
       ByteBuffer body,
-      Reservation reservation) {
+      Reservation reservation,
+      MemoryBudget budget) {
     this.method = method;
     this.headers = headers;
     this.variable = variable;
     this.query = query;
     this.body = body;
     this.reservation = reservation;
+    this.budget = budget;
   }
 
   HttpMethod method() {
@@ -104,7 +108,9 @@ final class Exchange {
    * @throws Problem 507 if all clients together hold too much
    */
   void reserve(long bytes) {
-    reservation.grow(bytes);
+    if (!reservation.tryGrowTo(body.limit() + bytes)) {
+      throw Problem.insufficientMemory(bytes, budget);
+    }
   }
 
   /**

@@ -26,6 +26,11 @@ final class Lines {
   /** An answer repeats the name of its line; the rest of it is no longer than this. */
   private static final int ANSWER_BYTES = 384;
 
+  /** Lines of a body of which nothing but its length is known. */
+  private static final int EXPECTED_LINES_MAX = 10_000;
+
+  private static final int EXPECTED_LINE_BYTES = 64;
+
   private final ByteBuffer body;
   private final int count;
 
@@ -86,10 +91,18 @@ final class Lines {
 
   /** Returns the memory that a batch, and the answers to all lines, take, in bytes. */
   long memoryBytes() {
-    int bytes = body.limit();
-    return (long) BATCH_MEMORY_FACTOR * Math.min(bytes, BATCH_BYTES)
-        + bytes
-        + (long) ANSWER_BYTES * count;
+    return memoryBytes(body.limit(), count);
+  }
+
+  /** Returns what a body of this length is expected to need besides itself, in bytes. */
+  static long expectedBytes(long bodyBytes) {
+    return memoryBytes(bodyBytes, Math.min(EXPECTED_LINES_MAX, bodyBytes / EXPECTED_LINE_BYTES));
+  }
+
+  private static long memoryBytes(long bodyBytes, long lines) {
+    return BATCH_MEMORY_FACTOR * Math.min(bodyBytes, BATCH_BYTES)
+        + bodyBytes
+        + ANSWER_BYTES * lines;
   }
 
   /** Returns the next lines; empty at the end. */

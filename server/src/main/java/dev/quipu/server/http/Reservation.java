@@ -26,17 +26,6 @@ final class Reservation {
     return all <= bytes || tryGrow(all - bytes);
   }
 
-  /**
-   * Reserves more bytes.
-   *
-   * @throws Problem 507 if the budget does not allow it
-   */
-  void grow(long more) {
-    if (!tryGrow(more)) {
-      throw Problem.insufficientMemory(more, budget);
-    }
-  }
-
   /** Returns what is above this to the budget. */
   synchronized void shrinkTo(long all) {
     if (!released && all < bytes) {

@@ -88,6 +88,20 @@ final class MemoryBudgetTest {
   }
 
   @Test
+  void ofManyBulksThatFitOneByOneSomeAreServed() throws Exception {
+    start(20 << 20, 100);
+    String body = ("{\"name\":\"a\",\"delta\":1" + " ".repeat(600) + "}\n").repeat(9_000);
+    List<CompletableFuture<Client.Reply>> bulks = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      bulks.add(CompletableFuture.supplyAsync(() -> client.postAs(BULK, NDJSON, body)));
+    }
+    long served = bulks.stream().filter(each -> each.join().status() == 200).count();
+    assertTrue(bulks.stream().allMatch(each -> List.of(200, 507).contains(each.join().status())));
+    assertTrue(served > 0, "none was served");
+    assertEquals(Long.toString(9_000 * served), client.get("/v1/counters/a").text("value"));
+  }
+
+  @Test
   void smallAddsContinueWhenTheBudgetIsUsedUp() throws Exception {
     start(1 << 20, 100);
     assertTrue(budget.tryReserve(budget.limitBytes()));
