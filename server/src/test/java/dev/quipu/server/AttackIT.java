@@ -37,7 +37,7 @@ final class AttackIT {
     String exited = "";
     try (AttackedServer server = AttackedServer.start(data)) {
       for (WellBehaved.Protocol protocol : WellBehaved.Protocol.values()) {
-        clients.add(new WellBehaved(protocol, server.ports().get(protocol.ordinal())));
+        clients.add(new WellBehaved(protocol, server.port(protocol)));
       }
       String said = attack(server, attack, clients);
       System.out.printf("AttackIT %s: %s%n", attack, said);

@@ -62,6 +62,14 @@ record AttackedServer(Process process, int http, int resp, int memcached, Deque<
     }
   }
 
+  int port(WellBehaved.Protocol protocol) {
+    return switch (protocol) {
+      case HTTP -> http;
+      case RESP -> resp;
+      case MEMCACHED -> memcached;
+    };
+  }
+
   List<Integer> ports() {
     return List.of(http, resp, memcached);
   }

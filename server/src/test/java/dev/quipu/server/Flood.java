@@ -67,7 +67,10 @@ record Flood(
       boolean moved = open.size() < connections && connect(open);
       for (Line line : List.copyOf(open)) {
         try {
-          moved |= push(line, report) | (reads && pull(line, buffer, report));
+          moved |= push(line, report);
+          if (reads) {
+            moved |= pull(line, buffer, report);
+          }
         } catch (IOException e) {
           report.closed++;
           open.remove(line);

@@ -164,7 +164,7 @@ public record HttpOptions(
   /** Returns one request for each {@link #HEAP_BYTES_PER_REQUEST} of the largest heap. */
   private static int requestsOfHeap() {
     long requests = Runtime.getRuntime().maxMemory() / HEAP_BYTES_PER_REQUEST;
-    return (int) Math.clamp(requests, 64, REQUESTS_MAX);
+    return Math.clamp(requests, 64, REQUESTS_MAX);
   }
 
   private static boolean isLoopback(String bind) {

@@ -44,7 +44,15 @@ public final class HttpServer implements AutoCloseable {
    * Netty's own allocator are so large that one buffer that is not read keeps megabytes.
    */
   private static final ByteBufAllocator ALLOCATOR =
-      new PooledByteBufAllocator(true, 0, ARENAS, PAGE_BYTES, CHUNK_ORDER);
+      new PooledByteBufAllocator(
+          true,
+          0,
+          ARENAS,
+          PAGE_BYTES,
+          CHUNK_ORDER,
+          PooledByteBufAllocator.defaultSmallCacheSize(),
+          PooledByteBufAllocator.defaultNormalCacheSize(),
+          false);
 
   private final HttpOptions options;
   private final Optional<SslContext> tls;

@@ -200,7 +200,7 @@ final class MemoryBudgetTest {
     Client.Reply reply = client.get("/v1/views?url=/x");
     assertEquals(503, reply.status());
     assertEquals("unknown", reply.text("outcome"));
-    assertEquals("on purpose", String.valueOf(reported.get().getMessage()));
+    assertTrue(String.valueOf(reported.get()).contains("on purpose"));
   }
 
   @Test
