@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
 /*
  * The event loop reads a request and hands it to a virtual thread, where its route may block; the
  * answer comes back to the event loop. A connection has one request in progress, from its last byte
- * until the system has taken the last byte of its answer; what the client sends ahead stays encoded,
- * and then in the client. So a client that does not read holds one answer, which is reserved.
+ * until the system has taken the last byte of its answer; what the client sends ahead is neither
+ * decoded nor read for long. So a client that does not read holds one answer, which is reserved.
  *
  * A connection always waits for one thing, and no longer than that thing's time: the next request,
  * the rest of a head, the rest of a body, an answer, the client to read it. The time does not start
