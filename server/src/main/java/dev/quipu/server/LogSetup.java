@@ -1,15 +1,21 @@
 package dev.quipu.server;
 
 import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.encoder.JsonEncoder;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.turbo.TurboFilter;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
 import ch.qos.logback.core.spi.ContextAwareBase;
+import ch.qos.logback.core.spi.FilterReply;
 import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Marker;
 
 /**
  * One JSON object a line, or plain text, on standard error. In code, for a start without parsing
@@ -32,6 +38,7 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
   }
 
   private static volatile Form form = Form.json;
+  private static volatile Consumer<Throwable> onVirtualMachineError = error -> {};
 
   /** For {@link java.util.ServiceLoader}. */
   public LogSetup() {}
@@ -39,6 +46,31 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
   /** Sets what the log looks like. To be called before the first logger is made. */
   public static void use(Form wanted) {
     form = wanted;
+  }
+
+  /**
+   * Sets what takes each {@link VirtualMachineError} that is about to be logged. Libraries log, and
+   * then forget, what their threads and event loops meet: this is the only place that sees it.
+   */
+  public static void onVirtualMachineError(Consumer<Throwable> listener) {
+    onVirtualMachineError = listener;
+  }
+
+  /** Sees what is logged before anything is allocated for it. */
+  private static final class ErrorFilter extends TurboFilter {
+    @Override
+    public FilterReply decide(
+        @Nullable Marker marker,
+        Logger logger,
+        Level level,
+        @Nullable String format,
+        Object @Nullable [] parameters,
+        @Nullable Throwable thrown) {
+      if (thrown instanceof VirtualMachineError) {
+        onVirtualMachineError.accept(thrown);
+      }
+      return FilterReply.NEUTRAL;
+    }
   }
 
   @Override
@@ -58,6 +90,7 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
     // The client of memcached logs each attempt to connect as an error; the driver reports it.
     SILENT.forEach(name -> context.getLogger(name).setLevel(Level.OFF));
     context.getLogger("ROOT").addAppender(appender);
+    context.addTurboFilter(new ErrorFilter());
     return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
   }
 

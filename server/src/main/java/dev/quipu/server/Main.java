@@ -10,6 +10,8 @@ import picocli.CommandLine;
 public final class Main {
   private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
 
+  private static final int FAILED = 1;
+
   private Main() {}
 
   /** Runs a command and exits with its code. */
@@ -22,6 +24,13 @@ public final class Main {
     // Not System.out, which keeps failures to itself: what cannot be written must end badly.
     line.setOut(
         new PrintWriter(new FileOutputStream(FileDescriptor.out), true, System.out.charset()));
-    System.exit(line.execute(args));
+    int code = FAILED;
+    try {
+      code = line.execute(args);
+    } catch (Error e) {
+      System.err.println("quipu: " + e);
+    } finally { // after an Error too: threads that were started must not keep the process
+      System.exit(code);
+    }
   }
 }

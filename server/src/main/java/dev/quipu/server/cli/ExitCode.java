@@ -11,6 +11,7 @@ final class ExitCode {
   static final int UNREACHABLE = 6;
   static final int SKIPPED = 7;
   static final int DRIFT = 8;
+  static final int FAILURE = 9;
 
   private ExitCode() {}
 }

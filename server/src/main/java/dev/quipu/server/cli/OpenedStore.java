@@ -8,13 +8,16 @@ import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * A store that was opened by what {@code --store} says.
  *
  * @param name as it may be shown: without a password
+ * @param engine the engine, if it is one
  */
-record OpenedStore(StoreDriver driver, String name, Runnable onClose) implements AutoCloseable {
+record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Runnable onClose)
+    implements AutoCloseable {
   private static final String ENGINE = "engine:";
 
   /**
@@ -34,11 +37,11 @@ record OpenedStore(StoreDriver driver, String name, Runnable onClose) implements
   static OpenedStore of(String option, String uri) {
     if (isEngine(uri)) {
       Engine engine = Engine.open(directory(uri), EngineOptions.defaults());
-      return new OpenedStore(engine.driver(), uri, engine::close);
+      return new OpenedStore(engine.driver(), uri, Optional.of(engine), engine::close);
     }
     if (uri.equals("memory:")) {
       MemoryDriver memory = new MemoryDriver();
-      return new OpenedStore(memory, uri, memory::close);
+      return new OpenedStore(memory, uri, Optional.empty(), memory::close);
     }
     if (!uri.contains("://")) {
       throw new IllegalArgumentException(
@@ -47,7 +50,7 @@ record OpenedStore(StoreDriver driver, String name, Runnable onClose) implements
     }
     URI parsed = StoreUri.parse(uri);
     StoreDriver driver = StoreProvider.of(parsed).open(parsed);
-    return new OpenedStore(driver, StoreUri.shown(parsed), driver::close);
+    return new OpenedStore(driver, StoreUri.shown(parsed), Optional.empty(), driver::close);
   }
 
   static boolean isEngine(String uri) {

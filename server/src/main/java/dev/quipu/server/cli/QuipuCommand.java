@@ -57,6 +57,7 @@ import picocli.CommandLine.Model.CommandSpec;
       "  6  the server or the store cannot be reached, or has no room",
       "  7  done, but some lines of the input were skipped",
       "  8  verify: the count is off",
+      "  9  serve: stopped by a failure, such as of the disk or memory; restart it",
       "A signal ends a command as the system has it: 130 for SIGINT, 143 for SIGTERM.",
       "",
       "Completion for bash and zsh: source <(quipu completion bash)"

@@ -11,9 +11,12 @@ import dev.quipu.ingest.SqsQueue;
 import dev.quipu.ingest.StoredQueue;
 import dev.quipu.ingest.ViewQueue;
 import dev.quipu.presence.Presence;
+import dev.quipu.server.LogSetup;
+import dev.quipu.server.http.HostProcess;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
+import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.store.Store;
 import dev.quipu.store.Sweeper;
 import dev.quipu.technique.HitLog;
@@ -203,6 +206,15 @@ final class ServeCommand implements Callable<Integer> {
   @Option(names = "--insecure", description = "Let other machines in without a token.")
   private boolean insecure;
 
+  @Option(
+      names = "--on-failure",
+      paramLabel = "ACTION",
+      defaultValue = "exit",
+      description =
+          "After a failure that stops counting, such as of the disk or memory: exit with 9, or serve"
+              + " 503 with the reason until restarted (default ${DEFAULT-VALUE}).")
+  private FailurePolicy.Action onFailure = FailurePolicy.Action.exit;
+
   @Mixin private LogOption log = new LogOption();
 
   @Override
@@ -214,13 +226,32 @@ final class ServeCommand implements Callable<Integer> {
             .at(bind, http, Target.token(tokenFile), insecure)
             .forPagesOf(Set.copyOf(origins));
     Optional<SslContext> tls = ports.tls();
-    Opened opened = region == null && topology == null ? opened(open(storeUri())) : inRegion();
+    FailurePolicy policy = FailurePolicy.start(onFailure);
+    Thread.setDefaultUncaughtExceptionHandler(policy::onUncaught);
+    LogSetup.onVirtualMachineError(policy::onError);
+    try {
+      serve(options, tls, policy);
+    } catch (VirtualMachineError e) {
+      policy.onError(e);
+      return ExitCode.FAILURE;
+    }
+    return ExitCode.OK;
+  }
+
+  private void serve(HttpOptions options, Optional<SslContext> tls, FailurePolicy policy)
+      throws IOException {
+    Opened opened =
+        region == null && topology == null ? opened(open(storeUri()), policy) : inRegion();
     Deque<Runnable> closing = new ArrayDeque<>(List.of(opened::close));
     Runnable close = () -> closing.forEach(Runnable::run);
     try {
-      List<PortFlags.Open> others =
-          ports.open(options, tls, opened.services.quipu().counters(), closing);
-      HttpServer server = HttpServer.start(options, tls, opened.services, Clock.system());
+      Counters counters = opened.services.quipu().counters();
+      if (counters instanceof Engine engine) {
+        policy.watch(engine);
+      }
+      List<PortFlags.Open> others = ports.open(options, tls, counters, closing);
+      HostProcess host = new HostProcess(MemoryBudget.ofHeap(), policy::onError, Optional::empty);
+      HttpServer server = HttpServer.start(options, tls, opened.services, host, Clock.system());
       closing.addFirst(server::close);
       List<PortFlags.Open> all = new ArrayList<>();
       all.add(new PortFlags.Open(tls.isPresent() ? "https" : "http", server.address()));
@@ -230,7 +261,6 @@ final class ServeCommand implements Callable<Integer> {
       close.run();
       throw e;
     }
-    return ExitCode.OK;
   }
 
   private Opened inRegion() {
@@ -287,7 +317,7 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   /** Opens what is beside the store: the cache, the queue, and what removes what has expired. */
-  private Opened opened(Counting counting) {
+  private Opened opened(Counting counting, FailurePolicy policy) {
     Quipu quipu = counting.quipu;
     Deque<Runnable> closing = new ArrayDeque<>(List.of(counting::close));
     Runnable close = () -> closing.forEach(Runnable::run);
@@ -296,7 +326,7 @@ final class ServeCommand implements Callable<Integer> {
       CacheOptions.Shown shown = cache.open(quipu);
       closing.addFirst(shown.onClose());
       Presence presence = online.on(shown.store().orElseGet(quipu::store));
-      Optional<ViewQueue> into = Optional.ofNullable(queue).map(uri -> queue(uri, counter));
+      Optional<ViewQueue> into = Optional.ofNullable(queue).map(uri -> queue(uri, counter, policy));
       into.ifPresent(each -> closing.addFirst(each::close));
       closing.addFirst(new Sweeper(quipu.store())::close);
       if (quipu.counters() instanceof HitLog hits) {
@@ -314,12 +344,13 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private static ViewQueue queue(String uri, ViewCounter counter) {
+  private static ViewQueue queue(String uri, ViewCounter counter, FailurePolicy policy) {
     if (!OpenedStore.isEngine(uri)) {
       URI url = URI.create(uri);
       return new SqsQueue(SqsClients.of(url, QUEUE_CONNECTIONS), url);
     }
     OpenedStore opened = OpenedStore.of("--queue", uri);
+    opened.engine().ifPresent(policy::watch);
     return new StoredQueue(new Store(opened.driver(), Clock.system()), counter, opened::close);
   }
 

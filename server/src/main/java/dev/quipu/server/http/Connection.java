@@ -4,125 +4,159 @@ import dev.quipu.time.Clock;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
-import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.codec.http.TooLongHttpHeaderException;
-import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
-import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * One connection. The event loop reads a request and hands it to a virtual thread, where its route
- * may block; the answer comes back to the event loop. One request of a connection is at work at a
- * time, so answers leave in the order in which requests came; a few more may wait, and then reading
- * stops.
+ * The event loop reads a request and hands it to a virtual thread, where its route may block; the
+ * answer comes back to the event loop. A connection has one request in progress, from its last byte
+ * until the system has taken the last byte of its answer; what the client sends ahead is neither
+ * decoded nor read for long. So a client that does not read holds one answer, which is reserved.
  *
- * A connection is always waiting for one thing, and for no longer than that thing's time: the next
- * request, the rest of a head, the rest of a body, an answer.
+ * A connection always waits for one thing, and no longer than that thing's time: the next request,
+ * the rest of a head, the rest of a body, an answer, the client to read it. The time does not start
+ * again when bytes trickle.
  */
 
 /** One connection. Lives on its event loop. */
 final class Connection extends ChannelInboundHandlerAdapter {
-  private static final int WAITING_MAX = 16;
+  /** Longest piece that is read at once. */
+  static final int RECEIVE_BYTES_MAX = 16 << 10;
+
+  /** A begun head may become up to so many times as large when decoded. */
+  private static final int DECODED_FACTOR = 16;
+
+  private static final int BEGUN_HEAD_BYTES_MIN = 1 << 10;
+  private static final int BEGUN_HEAD_BYTES_MAX = 2 * StrictDecoder.HEAD_BYTES_MAX;
   private static final Duration LINGER = Duration.ofSeconds(2);
   private static final Logger LOGGER = LoggerFactory.getLogger(Connection.class);
 
   private final HttpOptions options;
   private final Dispatcher dispatcher;
-  private final Executor executor;
+  private final Workers workers;
+  private final HostProcess host;
   private final Metrics metrics;
   private final Clock clock;
-  private final Deque<Call> waiting = new ArrayDeque<>();
+  private final StrictDecoder decoder = new StrictDecoder(this::isPaused);
+  private final Arrivals arrivals = new Arrivals(this, decoder);
+  private final Channel channel;
   private @Nullable Call reading;
   private @Nullable Call working;
+  private @Nullable ReplyWriter writer;
+  private @Nullable Reservation head;
   private boolean closing;
   private boolean lingering;
   private boolean headBegun;
-  private long deadlineNanos;
+  private int headBytes;
+  private volatile long deadlineNanos;
 
   Connection(
-      HttpOptions options, Dispatcher dispatcher, Executor executor, Metrics metrics, Clock clock) {
+      Channel channel,
+      HttpOptions options,
+      Dispatcher dispatcher,
+      Workers workers,
+      HostProcess host,
+      Metrics metrics,
+      Clock clock) {
+    this.channel = channel;
     this.options = options;
     this.dispatcher = dispatcher;
-    this.executor = executor;
+    this.workers = workers;
+    this.host = host;
     this.metrics = metrics;
     this.clock = clock;
+    deadlineIn(options.idleTimeout());
   }
 
-  /** A request on its way: {@code answer} is set early if it is refused by its head. */
-  private static final class Call {
-    final HttpRequest request;
-    final boolean keepAlive;
-    final long startNanos;
-    final ByteArrayOutputStream body = new ByteArrayOutputStream(0);
-    @Nullable Route route;
-    @Nullable Answer answer;
-
-    Call(HttpRequest request, long startNanos) {
-      this.request = request;
-      this.keepAlive = HttpUtil.isKeepAlive(request);
-      this.startNanos = startNanos;
-    }
-
-    String path() {
-      return route == null ? "none" : route.path();
-    }
+  StrictDecoder decoder() {
+    return decoder;
   }
 
-  /** Whether a request is under way. */
-  boolean isBusy() {
-    return working != null || reading != null;
+  Arrivals arrivals() {
+    return arrivals;
   }
 
-  /** Ends the connection after the requests that are under way. */
-  void finish(Channel channel) {
+  /** Whether nothing is decoded now: a request is in progress, or others have their turn. */
+  boolean isPaused() {
+    return working != null || arrivals.isTurnOver();
+  }
+
+  /** Ends the connection after the request that is in progress. */
+  void finish() {
     closing = true;
-    if (!isBusy()) {
+    if (working == null && reading == null) {
       channel.close();
     }
   }
 
-  /** Tells that bytes came: the head of a request has begun, if none was. */
-  void bytesCame() {
-    if (reading == null && working == null && !headBegun) {
-      headBegun = true;
-      deadlineIn(options.headerTimeout().toNanos());
+  /** Takes note that bytes came: the head of a request has begun, if none had. */
+  void bytesCame(int count) {
+    if (reading == null && working == null && !closing) {
+      headBytes += count;
+      beginHead();
     }
   }
 
-  @Override
-  public void channelActive(ChannelHandlerContext context) {
-    deadlineIn(options.idleTimeout().toNanos());
-    watch(context);
-    context.fireChannelActive();
+  private void beginHead() {
+    if (!headBegun) {
+      headBegun = true;
+      deadlineIn(options.headerTimeout());
+    }
+  }
+
+  /** Takes note that the decoder has done what it could. */
+  void decoded(boolean isInHead) {
+    if (!isInHead || reading != null || working != null || closing) {
+      return;
+    }
+    if (!headBegun) {
+      headBytes = StrictDecoder.HEAD_BYTES_MAX; // it came with the request before, in one piece
+      beginHead();
+    }
+    if (head == null) {
+      head = new Reservation(host.budget());
+    }
+    long needed =
+        Math.clamp((long) headBytes * DECODED_FACTOR, BEGUN_HEAD_BYTES_MIN, BEGUN_HEAD_BYTES_MAX);
+    if (!head.tryGrowTo(needed)) {
+      closing = true;
+      channel.close(); // half a request, and no memory to wait for the other half
+    }
+  }
+
+  private void endHead() {
+    decoder.headEnded();
+    headBegun = false;
+    headBytes = 0;
+    if (head != null) {
+      head.release();
+      head = null;
+    }
   }
 
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     try {
+      if (message instanceof HttpRequest) {
+        endHead();
+      }
       if (closing && reading == null) {
         return; // after a refusal, what follows cannot be trusted
       }
@@ -138,37 +172,24 @@ final class Connection extends ChannelInboundHandlerAdapter {
   }
 
   private void begin(ChannelHandlerContext context, HttpRequest request) {
-    Call call = new Call(request, clock.nanoTime());
+    Call call = new Call(request, clock.nanoTime(), host.budget());
     reading = call;
-    headBegun = false;
-    if (working == null) {
-      deadlineIn(options.bodyTimeout().toNanos());
-    }
+    arrivals.requestBegan();
+    deadlineIn(options.bodyTimeout());
     if (request.decoderResult().isFailure()) {
-      refuse(context, call, undecodable(request.decoderResult().cause()));
+      refuse(context, call, Problem.undecodable(request.decoderResult().cause()));
       return;
     }
+    boolean continues = HttpUtil.is100ContinueExpected(request);
     try {
-      if (!request.protocolVersion().equals(HttpVersion.HTTP_1_1)
-          && !request.protocolVersion().equals(HttpVersion.HTTP_1_0)) {
-        throw Problem.badRequest("HTTP/1.0 and HTTP/1.1 are spoken here");
-      }
-      if (request.method().equals(HttpMethod.OPTIONS)) {
-        call.answer = dispatcher.options(request).orElse(null);
-      }
-      if (call.answer == null) {
-        call.route = dispatcher.route(request);
-        if (HttpUtil.getContentLength(request, 0L) > call.route.bodyBytesMax()) {
-          throw tooLarge(call.route);
-        }
-      }
-      if (HttpUtil.is100ContinueExpected(request)) {
+      route(call);
+      if (continues && call.answer == null) {
         context.writeAndFlush(
             new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
       }
     } catch (Problem problem) {
-      if (problem.status() == 413 || problem.status() == 400) {
+      if (problem.status() == 413 || problem.status() == 400 || continues) {
         refuse(context, call, problem); // what follows may be anything
       } else {
         call.answer = Answer.of(problem);
@@ -176,173 +197,169 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  private void take(ChannelHandlerContext context, Call call, HttpContent content) {
-    if (content.decoderResult().isFailure()) {
-      refuse(context, call, undecodable(content.decoderResult().cause()));
+  private void route(Call call) {
+    HttpRequest request = call.request;
+    if (!request.protocolVersion().equals(HttpVersion.HTTP_1_1)
+        && !request.protocolVersion().equals(HttpVersion.HTTP_1_0)) {
+      throw Problem.badRequest("HTTP/1.0 and HTTP/1.1 are spoken here");
+    }
+    if (request.method().equals(HttpMethod.OPTIONS)) {
+      call.answer = dispatcher.options(request).orElse(null);
+    }
+    if (call.answer != null) {
       return;
     }
+    Route route = dispatcher.route(request);
+    call.route = route;
+    if (HttpUtil.getContentLength(request, 0L) > route.bodyBytesMax()) {
+      throw Problem.tooLarge(route);
+    }
+    if (!call.body.begin()) {
+      throw Problem.insufficientMemory(HttpUtil.getContentLength(request, 0L), host.budget());
+    }
+  }
+
+  private void take(ChannelHandlerContext context, Call call, HttpContent content) {
+    if (content.decoderResult().isFailure()) {
+      refuse(context, call, Problem.undecodable(content.decoderResult().cause()));
+      return;
+    }
+    boolean isLast = content instanceof LastHttpContent;
     ByteBuf bytes = content.content();
     Route route = call.route;
     if (route != null && call.answer == null && bytes.isReadable()) {
-      if (call.body.size() + bytes.readableBytes() > route.bodyBytesMax()) {
-        refuse(context, call, tooLarge(route));
+      int length = call.body.length() + bytes.readableBytes();
+      if (length > route.bodyBytesMax()) {
+        refuse(context, call, Problem.tooLarge(route));
         return;
       }
-      byte[] part = new byte[bytes.readableBytes()];
-      bytes.readBytes(part);
-      call.body.writeBytes(part);
-    }
-    if (content instanceof LastHttpContent) {
-      reading = null;
-      waiting.add(call);
-      if (waiting.size() >= WAITING_MAX) {
-        context.channel().config().setAutoRead(false);
+      if (!call.body.add(bytes, isLast)) {
+        call.answer = Answer.of(Problem.insufficientMemory(length, host.budget()));
+        call.body.discard(); // and the rest, as it comes
+        call.reservation.shrinkTo(0);
       }
-      workOn(context);
+    }
+    if (isLast) {
+      reading = null;
+      work(context, call);
     }
   }
 
   /**
-   * Answers in turn and takes nothing more: what follows on this connection cannot be trusted. It
-   * is read all the same, for a while, and thrown away: a connection that is closed with bytes
-   * unread may take the answer with it.
+   * Answers and takes nothing more: what follows on this connection cannot be trusted. It is read
+   * all the same, for a while, and thrown away: a connection that is closed with bytes unread may
+   * take the answer with it.
    */
   private void refuse(ChannelHandlerContext context, Call call, Problem problem) {
     call.answer = Answer.of(problem);
     reading = null;
     closing = true;
     lingering = true;
-    waiting.add(call);
-    workOn(context);
+    work(context, call);
   }
 
-  private void workOn(ChannelHandlerContext context) {
-    if (working != null) {
-      return;
-    }
-    Call call = waiting.poll();
-    if (call == null) {
-      deadlineIn(
-          reading == null ? options.idleTimeout().toNanos() : options.bodyTimeout().toNanos());
-      return;
-    }
+  private void work(ChannelHandlerContext context, Call call) {
     working = call;
-    deadlineIn(options.requestDeadline().toNanos());
+    deadlineIn(options.requestDeadline());
     Answer early = call.answer;
     Route route = call.route;
     if (early != null || route == null) {
       write(context, call, early == null ? Answer.of(Problem.notFound("no route")) : early);
       return;
     }
-    byte[] body = call.body.toByteArray();
-    executor.execute(() -> {
-      Answer answer = dispatcher.answer(route, call.request, body);
-      try {
-        context.executor().execute(() -> write(context, call, answer));
-      } catch (RejectedExecutionException e) {
-        LOGGER.atDebug().log("an answer came after the server had stopped");
-      }
-    });
+    boolean runs =
+        workers.tryRun(
+            () -> answered(context, call, dispatcher.answer(route, call)),
+            () -> {
+              call.reservation.release();
+              channel.close();
+            });
+    if (!runs) {
+      write(context, call, Answer.of(Problem.overloaded(workers.runningMax())));
+    }
+  }
+
+  private void answered(ChannelHandlerContext context, Call call, Answer answer) {
+    call.body.discard();
+    call.reservation.shrinkTo(answer.length());
+    try {
+      context.executor().execute(() -> write(context, call, answer));
+    } catch (RejectedExecutionException e) {
+      call.reservation.release();
+      LOGGER.atDebug().log("Answer dropped: the server has stopped");
+    }
   }
 
   private void write(ChannelHandlerContext context, Call call, Answer answer) {
     if (working != call) {
-      return; // it came after its deadline
+      call.reservation.release(); // it came after its deadline, or the client has gone
+      return;
     }
-    working = null;
-    boolean last = closing && waiting.isEmpty() && reading == null;
-    boolean keepAlive = call.keepAlive && !last;
-    FullHttpResponse response = response(call.request, answer, keepAlive);
+    boolean keepAlive = call.keepAlive && !closing;
+    closing = !keepAlive;
     long nanos = clock.nanoTime() - call.startNanos;
     metrics.answered(call.request.method().name(), call.path(), answer.status(), nanos);
-    if (!keepAlive) {
-      closing = true;
-      waiting.clear();
-      if (lingering && context.channel() instanceof DuplexChannel channel) {
-        context.writeAndFlush(response).addListener(written -> channel.shutdownOutput());
-        deadlineIn(LINGER.toNanos());
-      } else {
-        context.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
-      }
+    ReplyWriter begun =
+        ReplyWriter.write(
+            context, call.request, answer, keepAlive, future -> written(call, future));
+    if (working != call) {
+      return; // and written
+    }
+    writer = begun;
+    deadlineIn(options.bodyTimeout());
+    if (!call.reservation.tryGrowTo((long) answer.length() + RECEIVE_BYTES_MAX)) {
+      channel.close(); // the client does not read, and there is no memory to wait until it does
+    }
+  }
+
+  private void written(Call call, ChannelFuture future) {
+    if (working != call) {
       return;
     }
-    context.writeAndFlush(response);
-    if (!context.channel().config().isAutoRead() && waiting.size() < WAITING_MAX / 2 && !closing) {
-      context.channel().config().setAutoRead(true);
+    working = null;
+    writer = null;
+    call.reservation.release();
+    if (!future.isSuccess()) {
+      channel.close();
+    } else if (!closing) {
+      deadlineIn(options.idleTimeout());
+      arrivals.resume();
+    } else if (lingering && channel instanceof DuplexChannel duplex) {
+      duplex.shutdownOutput();
+      deadlineIn(LINGER);
+      arrivals.resume();
+    } else {
+      channel.close();
     }
-    workOn(context);
   }
 
-  private static FullHttpResponse response(HttpRequest request, Answer answer, boolean keepAlive) {
-    byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
-    boolean withBody = !request.method().equals(HttpMethod.HEAD) && answer.status() != 204;
-    FullHttpResponse response =
-        new DefaultFullHttpResponse(
-            HttpVersion.HTTP_1_1,
-            HttpResponseStatus.valueOf(answer.status()),
-            withBody ? Unpooled.wrappedBuffer(body) : Unpooled.EMPTY_BUFFER);
-    response.headers().set(HttpHeaderNames.CONTENT_TYPE, answer.type());
-    if (answer.status() != 204) {
-      response.headers().setInt(HttpHeaderNames.CONTENT_LENGTH, body.length);
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext context) {
+    ReplyWriter begun = writer;
+    if (begun != null) {
+      begun.proceed();
     }
-    response.headers().set("X-Content-Type-Options", "nosniff");
-    response.headers().set(HttpHeaderNames.CACHE_CONTROL, "no-store");
-    answer.headers().forEach((name, value) -> response.headers().set(name, value));
-    HttpUtil.setKeepAlive(response, keepAlive);
-    return response;
+    context.fireChannelWritabilityChanged();
   }
 
-  private static Problem undecodable(Throwable cause) {
-    if (cause instanceof TooLongHttpLineException) {
-      return new Problem(
-          414,
-          "too-large",
-          "The request line is too long",
-          "the limit is %d bytes".formatted(StrictDecoder.LINE_BYTES_MAX));
-    }
-    if (cause instanceof TooLongHttpHeaderException) {
-      return new Problem(
-          431,
-          "too-large",
-          "The head is too long",
-          "the limit is %d bytes".formatted(StrictDecoder.HEAD_BYTES_MAX));
-    }
-    return Problem.badRequest("this is not HTTP");
+  private void deadlineIn(Duration time) {
+    deadlineNanos = clock.nanoTime() + time.toNanos();
   }
 
-  private static Problem tooLarge(Route route) {
-    return new Problem(
-        413,
-        "too-large",
-        "The body is too long",
-        "the limit of %s is %d bytes".formatted(route.path(), route.bodyBytesMax()));
+  /** Whether what the connection waits for should have come. From any thread. */
+  boolean isLate() {
+    return deadlineNanos - clock.nanoTime() <= 0;
   }
 
-  private void deadlineIn(long nanos) {
-    deadlineNanos = clock.nanoTime() + nanos;
-  }
-
-  /** Looks at the deadline now and then; cheaper than a timer for each thing waited for. */
-  private void watch(ChannelHandlerContext context) {
-    if (!context.channel().isOpen()) {
+  /** Ends the connection if it has waited for too long. */
+  void checkDeadline() {
+    if (!isLate()) {
       return;
     }
-    long left = deadlineNanos - clock.nanoTime();
-    if (left <= 0) {
-      late(context);
-    }
-    long shortest =
-        Math.min(
-            Math.min(options.headerTimeout().toNanos(), options.bodyTimeout().toNanos()),
-            Math.min(options.idleTimeout().toNanos(), options.requestDeadline().toNanos()));
-    context.executor().schedule(() -> watch(context), shortest / 4 + 1, TimeUnit.NANOSECONDS);
-  }
-
-  private void late(ChannelHandlerContext context) {
     Call call = working;
     closing = true;
-    if (call == null) {
-      context.close(); // it was the client that was late
+    if (call == null || writer != null) {
+      channel.close(); // it was the client that was late
       return;
     }
     boolean writes = call.route != null && call.route.writes();
@@ -351,8 +368,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
             ? Problem.unknown("no answer within " + options.requestDeadline())
             : new Problem(
                 503, "store-unavailable", "No answer", "within " + options.requestDeadline());
-    waiting.clear();
-    write(context, call, Answer.of(problem));
+    // What the request holds is released when its thread ends.
+    Call late = new Call(call.request, call.startNanos, host.budget());
+    late.route = call.route;
+    working = late;
+    write(channel.pipeline().context(this), late, Answer.of(problem));
   }
 
   /** The client sends no more; what it has asked is still answered. */
@@ -361,8 +381,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
     if (event instanceof ChannelInputShutdownEvent) {
       closing = true;
       lingering = false; // nothing more can come
-      reading = null;
-      if (working == null && waiting.isEmpty()) {
+      if (reading != null) {
+        reading.reservation.release();
+        reading = null;
+      }
+      if (working == null) {
         context.close();
       }
     }
@@ -370,7 +393,24 @@ final class Connection extends ChannelInboundHandlerAdapter {
   }
 
   @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    closing = true;
+    endHead();
+    if (reading != null) {
+      reading.reservation.release();
+      reading = null;
+    }
+    if (working != null && writer != null) {
+      working.reservation.release();
+    }
+    working = null; // if its thread still runs, that releases what it holds
+    writer = null;
+    context.fireChannelInactive();
+  }
+
+  @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    context.close(); // a connection that broke has nobody to tell
+    host.report(cause);
+    context.close(); // nobody is left to answer
   }
 }

@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
 final class CounterRoutes {
   private static final int PAGE_COUNTERS = 100;
 
+  /** What a listed counter takes while its page is made: its name twice, and its members. */
+  private static final int LISTED_BYTES = 2 * Limits.NAME_BYTES_MAX + 512;
+
   private final Counters counters;
   private final Metrics metrics;
 
@@ -49,7 +52,10 @@ final class CounterRoutes {
 
   /** POST /v1/counters/bulk */
   Answer bulk(Exchange exchange) {
-    List<String> lines = exchange.lines(Limits.BULK_ADDS_MAX);
+    return Bulk.answer(exchange, Limits.BULK_ADDS_MAX, this::addLines);
+  }
+
+  private List<Map<String, Object>> addLines(List<String> lines) {
     List<Map<String, Object>> answers = new ArrayList<>();
     List<Add> adds = new ArrayList<>();
     List<Integer> places = new ArrayList<>();
@@ -73,7 +79,7 @@ final class CounterRoutes {
     for (int i = 0; i < places.size(); i++) {
       answers.set(places.get(i), results.get(i));
     }
-    return ndjson(answers);
+    return answers;
   }
 
   private List<Map<String, Object>> addAll(List<Add> adds) {
@@ -97,14 +103,6 @@ final class CounterRoutes {
       }
     }
     return answers;
-  }
-
-  static Answer ndjson(List<Map<String, Object>> lines) {
-    StringBuilder text = new StringBuilder();
-    for (Map<String, Object> line : lines) {
-      text.append(JsonBody.MAPPER.writeValueAsString(line)).append('\n');
-    }
-    return Answer.text(200, "application/x-ndjson", text.toString());
   }
 
   private static Add read(String name, JsonBody body, @Nullable RequestId id) {
@@ -208,6 +206,7 @@ final class CounterRoutes {
     String prefix = exchange.parameter("prefix").orElse("");
     int limit = exchange.parameter("limit").map(CounterRoutes::limit).orElse(PAGE_COUNTERS);
     String after = exchange.parameter("cursor").map(CounterRoutes::decode).orElse("");
+    exchange.reserve((long) Math.clamp(limit, 0, Limits.PAGE_COUNTERS_MAX) * LISTED_BYTES);
     CounterPage page = counters.list(prefix, after, limit);
     Map<String, Object> members = new LinkedHashMap<>();
     members.put(

@@ -1,6 +1,7 @@
 package dev.quipu.server.http;
 
 import dev.quipu.store.StoreException;
+import dev.quipu.time.Randomness;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
@@ -15,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,9 +27,12 @@ final class Dispatcher {
   private final Routes routes;
   private final Optional<byte[]> token;
   private final Set<String> origins;
+  private final HostProcess host;
+  private final RandomGenerator errorIds = Randomness.secure();
 
-  Dispatcher(Routes routes, Optional<String> token, Set<String> origins) {
+  Dispatcher(Routes routes, Optional<String> token, Set<String> origins, HostProcess host) {
     this.routes = routes;
+    this.host = host;
     this.origins = origins;
     this.token = token.map(text -> text.getBytes(StandardCharsets.UTF_8));
   }
@@ -89,15 +94,17 @@ final class Dispatcher {
         .with("Vary", "Origin");
   }
 
-  /** Runs the route, which may block. Never throws. */
-  Answer answer(Route route, HttpRequest request, byte[] body) {
-    Answer answer = run(route, request, body);
+  /** Runs the route, which may block. Throws only what making the answer throws. */
+  Answer answer(Route route, Call call) {
+    HttpRequest request = call.request;
+    Answer answer = run(route, call);
     return route.forPages() && isKnown(request.headers())
         ? open(answer, request.headers())
         : answer;
   }
 
-  private Answer run(Route route, HttpRequest request, byte[] body) {
+  private Answer run(Route route, Call call) {
+    HttpRequest request = call.request;
     try {
       String raw = String.valueOf(route.match(rawPath(request.uri())));
       Exchange exchange =
@@ -106,7 +113,9 @@ final class Dispatcher {
               request.headers(),
               decode("the path", raw),
               query(request.uri()),
-              body);
+              call.body.all(),
+              call.reservation,
+              host.budget());
       return route.handler().handle(exchange);
     } catch (Problem problem) {
       return Answer.of(problem);
@@ -118,13 +127,24 @@ final class Dispatcher {
       return Answer.of(
           new Problem(501, "unsupported", "Not possible here", String.valueOf(e.getMessage()))
               .with("outcome", "not-applied"));
-    } catch (RuntimeException e) {
-      LOGGER.atError().addKeyValue("route", route.path()).setCause(e).log("a mistake of ours");
-      return Answer.of(
-          new Problem(
-                  500, "internal", "A mistake in the server", "the log of the server tells more")
-              .with("outcome", "unknown"));
+    } catch (Throwable e) {
+      return failed(route, e);
     }
+  }
+
+  /** Reports a failure that ends the engine; any other is logged once, under an error id. */
+  private Answer failed(Route route, Throwable thrown) {
+    if (host.report(thrown)) {
+      return Answer.of(Problem.unknown("the server failed: " + thrown.getClass().getSimpleName()));
+    }
+    String errorId = "%016x".formatted(errorIds.nextLong());
+    LOGGER
+        .atError()
+        .addKeyValue("errorId", errorId)
+        .addKeyValue("route", route.path())
+        .setCause(thrown)
+        .log("Unhandled exception in HTTP handler");
+    return Answer.of(Problem.internal(errorId));
   }
 
   private Problem noRoute(HttpMethod method, String path) {

@@ -1,12 +1,12 @@
 package dev.quipu.server.http;
 
 import dev.quipu.RequestId;
+import dev.quipu.server.net.MemoryBudget;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -21,19 +21,25 @@ final class Exchange {
   private final HttpHeaders headers;
   private final String variable;
   private final Map<String, String> query;
-  private final byte[] body;
+  private final ByteBuffer body;
+  private final Reservation reservation;
+  private final MemoryBudget budget;
 
   Exchange(
       HttpMethod method,
       HttpHeaders headers,
       String variable,
       Map<String, String> query,
-      byte[] body) {
+      ByteBuffer body,
+      Reservation reservation,
+      MemoryBudget budget) {
     this.method = method;
     this.headers = headers;
     this.variable = variable;
     this.query = query;
     this.body = body;
+    this.reservation = reservation;
+    this.budget = budget;
   }
 
   HttpMethod method() {
@@ -95,20 +101,26 @@ final class Exchange {
     return JsonBody.parse(text(body), fields);
   }
 
-  /** The lines of the body; empty lines are left out. */
-  List<String> lines(int linesMax) {
+  /**
+   * Reserves the memory that the request needs besides its body. It is returned when the answer was
+   * written.
+   *
+   * @throws Problem 507 if all clients together hold too much
+   */
+  void reserve(long bytes) {
+    if (!reservation.tryGrowTo(body.limit() + bytes)) {
+      throw Problem.insufficientMemory(bytes, budget);
+    }
+  }
+
+  /**
+   * Returns the lines of the body.
+   *
+   * @throws Problem if there are too many, or they are not UTF-8
+   */
+  Lines lines(int linesMax) {
     requireType("application/x-ndjson");
-    List<String> lines = new ArrayList<>();
-    for (String line : text(body).split("\n", -1)) {
-      if (!line.isBlank()) {
-        lines.add(line);
-      }
-    }
-    if (lines.size() > linesMax) {
-      throw Problem.badRequest(
-          "the body has %d lines, the limit is %d".formatted(lines.size(), linesMax));
-    }
-    return lines;
+    return Lines.of(body, linesMax);
   }
 
   private void requireType(String expected) {
@@ -124,9 +136,9 @@ final class Exchange {
     }
   }
 
-  private static String text(byte[] bytes) {
+  private static String text(ByteBuffer bytes) {
     try {
-      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+      return StandardCharsets.UTF_8.newDecoder().decode(bytes.duplicate()).toString();
     } catch (CharacterCodingException e) {
       throw Problem.badRequest("the body is not valid UTF-8");
     }

@@ -3,8 +3,10 @@ package dev.quipu.server.http;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * How the HTTP front works.
@@ -14,6 +16,7 @@ import java.util.Set;
  * @param token what clients must show as a bearer token; empty to let everybody in
  * @param insecure whether everybody may be let in from other machines
  * @param connectionsMax connections at once; more are closed as they come
+ * @param requestsMax requests in progress at once; more are answered 503
  * @param headerTimeout longest time from the first byte of a request to the last of its head
  * @param bodyTimeout longest time from there to the last byte of its body
  * @param idleTimeout longest time between two requests
@@ -28,6 +31,7 @@ public record HttpOptions(
     Optional<String> token,
     boolean insecure,
     int connectionsMax,
+    int requestsMax,
     Duration headerTimeout,
     Duration bodyTimeout,
     Duration idleTimeout,
@@ -36,6 +40,9 @@ public record HttpOptions(
     Duration drain) {
   /** Where the server listens unless told otherwise. */
   public static final int PORT = 7080;
+
+  private static final long HEAP_BYTES_PER_REQUEST = 256 << 10;
+  private static final int REQUESTS_MAX = 4_096;
 
   /**
    * Refuses to let other machines in without a token.
@@ -58,6 +65,7 @@ public record HttpOptions(
         Optional.empty(),
         false,
         20_000,
+        requestsOfHeap(),
         Duration.ofSeconds(10),
         Duration.ofSeconds(30),
         Duration.ofSeconds(60),
@@ -75,6 +83,7 @@ public record HttpOptions(
         otherToken,
         open,
         connectionsMax,
+        requestsMax,
         headerTimeout,
         bodyTimeout,
         idleTimeout,
@@ -87,7 +96,18 @@ public record HttpOptions(
   public HttpOptions within(
       int connections, Duration header, Duration body, Duration idle, Duration request) {
     return new HttpOptions(
-        bind, port, token, insecure, connections, header, body, idle, request, origins, drain);
+        bind,
+        port,
+        token,
+        insecure,
+        connections,
+        requestsMax,
+        header,
+        body,
+        idle,
+        request,
+        origins,
+        drain);
   }
 
   /**
@@ -108,12 +128,43 @@ public record HttpOptions(
         token,
         insecure,
         connectionsMax,
+        requestsMax,
         headerTimeout,
         bodyTimeout,
         idleTimeout,
         requestDeadline,
         Set.copyOf(sites),
         drain);
+  }
+
+  /** The same for so many requests in progress at once. */
+  public HttpOptions withRequestsMax(int requests) {
+    return new HttpOptions(
+        bind,
+        port,
+        token,
+        insecure,
+        connectionsMax,
+        requests,
+        headerTimeout,
+        bodyTimeout,
+        idleTimeout,
+        requestDeadline,
+        origins,
+        drain);
+  }
+
+  /** Returns the shortest of all times that a connection may wait. */
+  Duration shortestTimeout() {
+    return Stream.of(headerTimeout, bodyTimeout, idleTimeout, requestDeadline)
+        .min(Comparator.naturalOrder())
+        .orElseThrow();
+  }
+
+  /** Returns one request for each {@link #HEAP_BYTES_PER_REQUEST} of the largest heap. */
+  private static int requestsOfHeap() {
+    long requests = Runtime.getRuntime().maxMemory() / HEAP_BYTES_PER_REQUEST;
+    return Math.clamp(requests, 64, REQUESTS_MAX);
   }
 
   private static boolean isLoopback(String bind) {

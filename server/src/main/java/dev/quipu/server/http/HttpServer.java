@@ -4,49 +4,92 @@ import dev.quipu.server.net.Listed;
 import dev.quipu.server.net.Listener;
 import dev.quipu.server.net.Transport;
 import dev.quipu.time.Clock;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.ssl.SslContext;
+import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** Serves counters, views and presence over HTTP. */
 public final class HttpServer implements AutoCloseable {
   private static final Duration LOOK = Duration.ofMillis(5);
+  private static final Duration LOOP_ANSWERS = Duration.ofSeconds(2);
+  private static final int CHECKS_PER_TIMEOUT = 4;
+  private static final int ARENAS = 2;
+  private static final int PAGE_BYTES = 8 << 10;
+  private static final int CHUNK_ORDER = 6;
+  private static final RecvByteBufAllocator RECEIVE =
+      new AdaptiveRecvByteBufAllocator(512, 2 << 10, Connection.RECEIVE_BYTES_MAX);
+
+  /**
+   * Chunks of 512 KiB, so that what connections hold is what the process holds: the chunks of
+   * Netty's own allocator are so large that one buffer that is not read keeps megabytes.
+   */
+  private static final ByteBufAllocator ALLOCATOR =
+      new PooledByteBufAllocator(
+          true,
+          0,
+          ARENAS,
+          PAGE_BYTES,
+          CHUNK_ORDER,
+          PooledByteBufAllocator.defaultSmallCacheSize(),
+          PooledByteBufAllocator.defaultNormalCacheSize(),
+          false);
 
   private final HttpOptions options;
   private final Optional<SslContext> tls;
   private final Clock clock;
   private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
-  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+  private final Workers workers;
+  private final HostProcess host;
   private final Map<Channel, Connection> connections = new ConcurrentHashMap<>();
   private final Metrics metrics = new Metrics();
   private final Routes routes;
   private final Dispatcher dispatcher;
   private final Channel listener;
 
-  private HttpServer(HttpOptions options, Optional<SslContext> tls, Services services, Clock clock)
+  private HttpServer(
+      HttpOptions options,
+      Optional<SslContext> tls,
+      Services services,
+      HostProcess host,
+      Clock clock)
       throws IOException {
     this.options = options;
     this.tls = tls;
     this.clock = clock;
-    this.routes = new Routes(services, metrics, clock);
-    this.dispatcher = new Dispatcher(routes, options.token(), options.origins());
+    this.host = host;
+    this.workers = new Workers(options.requestsMax(), host);
+    this.routes = new Routes(services, metrics, this::impediment, clock);
+    this.dispatcher = new Dispatcher(routes, options.token(), options.origins(), host);
     this.listener = listen();
+    long everyNanos = options.shortestTimeout().toNanos() / CHECKS_PER_TIMEOUT + 1;
+    loops
+        .next()
+        .scheduleAtFixedRate(this::checkDeadlines, everyNanos, everyNanos, TimeUnit.NANOSECONDS)
+        .addListener(ended -> {
+          if (ended.cause() != null) {
+            host.onError().accept(ended.cause());
+          }
+        });
   }
 
   /**
@@ -67,7 +110,22 @@ public final class HttpServer implements AutoCloseable {
   public static HttpServer start(
       HttpOptions options, Optional<SslContext> tls, Services services, Clock clock)
       throws IOException {
-    return new HttpServer(options, tls, services, clock);
+    return start(options, tls, services, HostProcess.alone(), clock);
+  }
+
+  /**
+   * The same in a process with other ports.
+   *
+   * @throws IOException if the address cannot be bound
+   */
+  public static HttpServer start(
+      HttpOptions options,
+      Optional<SslContext> tls,
+      Services services,
+      HostProcess host,
+      Clock clock)
+      throws IOException {
+    return new HttpServer(options, tls, services, host, clock);
   }
 
   /** All routes. */
@@ -89,7 +147,7 @@ public final class HttpServer implements AutoCloseable {
       return Listener.listen(loops, Transport.NIO, options.bind(), options.port(), this::accept);
     } catch (IOException e) {
       loops.shutdownGracefully(0, 0, TimeUnit.SECONDS);
-      executor.shutdown();
+      workers.close();
       throw e;
     }
   }
@@ -100,7 +158,9 @@ public final class HttpServer implements AutoCloseable {
       channel.close();
       return;
     }
-    Connection connection = new Connection(options, dispatcher, executor, metrics, clock);
+    channel.config().setRecvByteBufAllocator(RECEIVE).setAllocator(ALLOCATOR);
+    Connection connection =
+        new Connection(channel, options, dispatcher, workers, host, metrics, clock);
     connections.put(channel, connection);
     channel
         .closeFuture()
@@ -111,8 +171,8 @@ public final class HttpServer implements AutoCloseable {
     tls.ifPresent(each -> channel.pipeline().addLast(each.newHandler(channel.alloc())));
     channel
         .pipeline()
-        .addLast(new ByteWatch(connection))
-        .addLast(new StrictDecoder())
+        .addLast(connection.arrivals())
+        .addLast(connection.decoder())
         .addLast(new HttpResponseEncoder())
         .addLast(connection);
   }
@@ -122,7 +182,7 @@ public final class HttpServer implements AutoCloseable {
   public void close() {
     listener.close().awaitUninterruptibly();
     connections.forEach(
-        (channel, connection) -> channel.eventLoop().execute(() -> connection.finish(channel)));
+        (channel, connection) -> channel.eventLoop().execute(() -> connection.finish()));
     long deadline = clock.nanoTime() + options.drain().toNanos();
     try {
       while (!connections.isEmpty() && clock.nanoTime() < deadline) {
@@ -132,21 +192,39 @@ public final class HttpServer implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
-    executor.shutdown();
+    workers.close();
   }
 
-  /** Tells a connection that bytes came, before they make a request. */
-  private static final class ByteWatch extends ChannelInboundHandlerAdapter {
-    private final Connection connection;
+  private void checkDeadlines() {
+    connections.forEach((channel, connection) -> {
+      if (connection.isLate()) {
+        channel.eventLoop().execute(connection::checkDeadline);
+      }
+    });
+  }
 
-    ByteWatch(Connection connection) {
-      this.connection = connection;
+  /** Returns why this process cannot serve, whatever its store says; empty if it can. */
+  private Optional<String> impediment() {
+    if (!listener.isOpen()) {
+      return Optional.of("the HTTP listener is closed");
     }
-
-    @Override
-    public void channelRead(ChannelHandlerContext context, Object message) {
-      connection.bytesCame();
-      context.fireChannelRead(message);
+    try {
+      List<EventExecutor> all = new ArrayList<>();
+      loops.forEach(all::add);
+      CountDownLatch alive = new CountDownLatch(all.size());
+      for (EventExecutor loop : all) {
+        loop.execute(alive::countDown);
+      }
+      if (!alive.await(LOOP_ANSWERS.toMillis(), TimeUnit.MILLISECONDS)) {
+        return Optional.of(
+            "%d event loops do not answer within %s".formatted(alive.getCount(), LOOP_ANSWERS));
+      }
+    } catch (RejectedExecutionException e) {
+      return Optional.of("an event loop has ended");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.of("the server stops");
     }
+    return host.impediment().get();
   }
 }

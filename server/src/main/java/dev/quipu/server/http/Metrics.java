@@ -9,12 +9,17 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** What the server tells of itself. Never the name of a counter: there may be millions. */
 final class Metrics {
+  /** Methods that are counted by their name; anybody can invent others. */
+  private static final Set<String> METHODS =
+      Set.of("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT");
+
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final AtomicInteger connections = new AtomicInteger();
@@ -32,8 +37,13 @@ final class Metrics {
     return connections;
   }
 
-  /** A request was answered. */
-  void answered(String method, String path, int status, long nanos) {
+  /**
+   * Counts a request that was answered.
+   *
+   * @param path path of a route, as in the table of routes, or none
+   */
+  void answered(String sentMethod, String path, int status, long nanos) {
+    String method = METHODS.contains(sentMethod) ? sentMethod : "other";
     requests
         .computeIfAbsent(
             method + " " + path + " " + status,

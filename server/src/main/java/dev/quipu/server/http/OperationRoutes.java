@@ -3,9 +3,11 @@ package dev.quipu.server.http;
 import dev.quipu.Quipu;
 import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
-import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** What operators and tools ask. */
 final class OperationRoutes {
@@ -28,17 +30,31 @@ final class OperationRoutes {
           Map.entry("store-damaged", "What is stored is damaged. Run: quipu check"),
           Map.entry("throttled", "The store asks for fewer requests. Nothing was counted."),
           Map.entry("unsupported", "The store or technique cannot do this."),
-          Map.entry("internal", "A mistake in the server; its log tells more."));
+          Map.entry("memory-full", "All clients together hold too much memory. Not applied."),
+          Map.entry("overloaded", "Too many requests are in progress. Not applied; repeat it."),
+          Map.entry("internal", "The handler failed; the server log has the error id."));
+
+  /** What the text of all metrics takes while it is made: about 60 KiB, twice. */
+  private static final int METRICS_BYTES = 256 << 10;
+
+  private static final List<byte[]> OPEN_API = List.of(OpenApi.bytes());
 
   private final Quipu quipu;
   private final String storeName;
   private final Metrics metrics;
+  private final Supplier<Optional<String>> impediment;
   private final Clock clock;
 
-  OperationRoutes(Quipu quipu, String storeName, Metrics metrics, Clock clock) {
+  OperationRoutes(
+      Quipu quipu,
+      String storeName,
+      Metrics metrics,
+      Supplier<Optional<String>> impediment,
+      Clock clock) {
     this.quipu = quipu;
     this.storeName = storeName;
     this.metrics = metrics;
+    this.impediment = impediment;
     this.clock = clock;
   }
 
@@ -47,14 +63,14 @@ final class OperationRoutes {
     return Answer.text(200, "text/plain; charset=utf-8", "ok\n");
   }
 
-  /** GET /readyz: the store answers. */
+  /** GET /readyz: the store answers, and all event loops do. */
   Answer ready(Exchange exchange) {
     exchange.allowParameters(Set.of("verbose"));
     long start = clock.nanoTime();
     String verdict;
     try {
       quipu.counters().read("readyz");
-      verdict = "ok";
+      verdict = impediment.get().orElse("ok");
     } catch (StoreException e) {
       verdict = e.reason() + ": " + e.getMessage();
     }
@@ -63,18 +79,19 @@ final class OperationRoutes {
     String text =
         exchange.parameter("verbose").isPresent()
             ? "store %s: %s (%d us)%n".formatted(storeName, verdict, micros)
-            : ready ? "ok\n" : "not ready\n";
+            : ready ? "ok\n" : "not ready: " + verdict + "\n";
     return Answer.text(ready ? 200 : 503, "text/plain; charset=utf-8", text);
   }
 
   /** GET /metrics */
   Answer metrics(Exchange exchange) {
+    exchange.reserve(METRICS_BYTES);
     return Answer.text(200, "text/plain; version=0.0.4; charset=utf-8", metrics.text());
   }
 
   /** GET /openapi.json */
   Answer openApi(Exchange exchange) {
-    return Answer.text(200, Answer.JSON, new String(OpenApi.bytes(), StandardCharsets.UTF_8));
+    return Answer.bytes(200, Answer.JSON, OPEN_API);
   }
 
   /** GET /problems/{type} */

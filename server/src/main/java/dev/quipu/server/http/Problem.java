@@ -1,7 +1,10 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.StoreException;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -24,7 +27,7 @@ final class Problem extends RuntimeException {
     this.title = title;
   }
 
-  /** Adds a member that tells more. */
+  /** Adds a member. */
   Problem with(String name, Object value) {
     extensions.put(name, value);
     return this;
@@ -36,6 +39,11 @@ final class Problem extends RuntimeException {
 
   String type() {
     return type;
+  }
+
+  /** Whether the same request may be served if it is repeated a little later. */
+  boolean isTemporary() {
+    return status == 429 || status == 503 || status == 507;
   }
 
   /** All members. */
@@ -81,6 +89,69 @@ final class Problem extends RuntimeException {
       problem = unknown(e.getMessage());
     }
     return problem.with("outcome", unknown ? "unknown" : "not-applied");
+  }
+
+  /** Bytes that are no HTTP request, or not within the limits of one. */
+  static Problem undecodable(Throwable cause) {
+    if (cause instanceof TooLongHttpLineException) {
+      return new Problem(
+          414,
+          "too-large",
+          "URI Too Long",
+          "Request line is longer than %d bytes, which is the limit. Shorten it."
+              .formatted(StrictDecoder.LINE_BYTES_MAX));
+    }
+    if (cause instanceof TooLongHttpHeaderException) {
+      return new Problem(
+          431,
+          "too-large",
+          "Request Header Fields Too Large",
+          "Header is longer than %d bytes or has more than %d fields, which are the limits."
+                  .formatted(StrictDecoder.HEAD_BYTES_MAX, StrictDecoder.HEADERS_MAX)
+              + " Send fewer.");
+    }
+    return Problem.badRequest("malformed HTTP request");
+  }
+
+  /** A body above the limit of its route. */
+  static Problem tooLarge(Route route) {
+    return new Problem(
+        413,
+        "too-large",
+        "Content Too Large",
+        "Request body is longer than %d bytes, which is the limit of %s. Send less at once."
+            .formatted(route.bodyBytesMax(), route.path()));
+  }
+
+  /** A request that needs more memory than all clients together may hold. */
+  static Problem insufficientMemory(long neededBytes, MemoryBudget budget) {
+    return new Problem(
+            507,
+            "memory-full",
+            "Insufficient Storage",
+            ("The request needs %d bytes of memory; all clients together hold %d of %d (a fifth of"
+                    + " the heap, -Xmx). Repeat it later.")
+                .formatted(neededBytes, budget.usedBytes(), budget.limitBytes()))
+        .with("outcome", "not-applied");
+  }
+
+  /** A request that came while too many others were in progress. */
+  static Problem overloaded(int requestsMax) {
+    return new Problem(
+            503,
+            "overloaded",
+            "Service Unavailable",
+            "%d requests are in progress, which is the limit. Repeat it later."
+                .formatted(requestsMax))
+        .with("outcome", "not-applied");
+  }
+
+  /** A request whose handler failed. */
+  static Problem internal(String errorId) {
+    return new Problem(
+            500, "internal", "Internal Server Error", "see the server log, error id " + errorId)
+        .with("errorId", errorId)
+        .with("outcome", "unknown");
   }
 
   static Problem unknown(String detail) {

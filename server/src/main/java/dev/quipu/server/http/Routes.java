@@ -5,6 +5,7 @@ import io.netty.handler.codec.http.HttpMethod;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** The table of routes: it drives dispatch and metrics, and the OpenAPI document is held to it. */
 final class Routes {
@@ -13,7 +14,12 @@ final class Routes {
 
   private final List<Route> all;
 
-  Routes(Services services, Metrics metrics, Clock clock) {
+  /**
+   * Creates the table.
+   *
+   * @param impediment why the process cannot serve although the store answers
+   */
+  Routes(Services services, Metrics metrics, Supplier<Optional<String>> impediment, Clock clock) {
     CounterRoutes counters = new CounterRoutes(services.quipu().counters(), metrics);
     ViewRoutes views = new ViewRoutes(services.views(), services.queue());
     HitRoutes hits = new HitRoutes(services.display());
@@ -21,7 +27,7 @@ final class Routes {
     PresenceRoutes presence = new PresenceRoutes(services.presence());
     SequenceRoutes sequences = new SequenceRoutes(services.quipu()::sequences);
     OperationRoutes operation =
-        new OperationRoutes(services.quipu(), services.storeName(), metrics, clock);
+        new OperationRoutes(services.quipu(), services.storeName(), metrics, impediment, clock);
     all =
         List.of(
             Route.post("/v1/counters/{name}/add", SMALL_BODY_BYTES_MAX, counters::add),

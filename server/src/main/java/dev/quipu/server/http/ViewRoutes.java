@@ -58,7 +58,10 @@ final class ViewRoutes {
 
   /** POST /v1/views/bulk: many at once, since the store groups what comes together. */
   Answer bulk(Exchange exchange) {
-    List<String> lines = exchange.lines(LINES_MAX);
+    return Bulk.answer(exchange, LINES_MAX, this::addLines);
+  }
+
+  private List<Map<String, Object>> addLines(List<String> lines) {
     List<Map<String, Object>> answers = new ArrayList<>();
     try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<Map<String, Object>>> running = new ArrayList<>();
@@ -77,12 +80,12 @@ final class ViewRoutes {
         answers.add(each.get());
       }
     } catch (ExecutionException e) {
-      throw new IllegalStateException(e.getCause()); // a mistake of ours: addLine answers all else
+      throw new IllegalStateException(e.getCause()); // addLine answers all that it expects
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Problem.unknown("the server stops");
     }
-    return CounterRoutes.ndjson(answers);
+    return answers;
   }
 
   private Map<String, Object> addLine(String line) {

@@ -1,0 +1,132 @@
+package dev.quipu.server.http;
+
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CoderResult;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/*
+ * 10,000 lines in 8 MiB, all decoded, parsed and answered at once, hold ten times as much. They are
+ * taken in batches: besides the body and the answer, only one batch is in memory.
+ */
+
+/** The lines of a body that are not blank, batch by batch. */
+final class Lines {
+  static final int LINE_BYTES_MAX = 64 << 10;
+
+  private static final int BATCH_LINES = 1_000;
+  private static final int BATCH_BYTES = 256 << 10;
+
+  /** What a batch holds: decoded, parsed and answered, about twelve times its bytes. */
+  private static final int BATCH_MEMORY_FACTOR = 12;
+
+  /** An answer repeats the name of its line; the rest of it is no longer than this. */
+  private static final int ANSWER_BYTES = 384;
+
+  /** Lines of a body of which nothing but its length is known. */
+  private static final int EXPECTED_LINES_MAX = 10_000;
+
+  private static final int EXPECTED_LINE_BYTES = 64;
+
+  private final ByteBuffer body;
+  private final int count;
+
+  private Lines(ByteBuffer body, int count) {
+    this.body = body;
+    this.count = count;
+  }
+
+  /**
+   * Checks all lines.
+   *
+   * @throws Problem if there are more than {@code linesMax}, or they are not UTF-8
+   */
+  static Lines of(ByteBuffer body, int linesMax) {
+    checkUtf8(body.duplicate());
+    int count = 0;
+    int first = body.position();
+    boolean blank = true;
+    for (int at = body.position(); at < body.limit(); at++) {
+      byte each = body.get(at);
+      if (at - first > LINE_BYTES_MAX) {
+        throw Problem.badRequest(
+            "A line of the request body is longer than %d bytes, which is the limit. Shorten it."
+                .formatted(LINE_BYTES_MAX));
+      }
+      if (each == '\n') {
+        blank = true;
+        first = at + 1;
+      } else if (blank && !isBlank(each)) {
+        blank = false;
+        count++;
+      }
+    }
+    if (count > linesMax) {
+      throw Problem.badRequest(
+          "Request body has %d lines; the limit is %d. Send fewer at once."
+              .formatted(count, linesMax));
+    }
+    return new Lines(body.duplicate(), count);
+  }
+
+  private static boolean isBlank(byte each) {
+    return each == ' ' || each == '\t' || each == '\r';
+  }
+
+  private static void checkUtf8(ByteBuffer bytes) {
+    CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
+    CharBuffer text = CharBuffer.allocate(8 << 10);
+    CoderResult result;
+    do {
+      text.clear();
+      result = decoder.decode(bytes, text, true);
+    } while (result.isOverflow());
+    if (result.isError()) {
+      throw Problem.badRequest("the body is not valid UTF-8");
+    }
+  }
+
+  /** Returns the memory that a batch, and the answers to all lines, take, in bytes. */
+  long memoryBytes() {
+    return memoryBytes(body.limit(), count);
+  }
+
+  /** Returns what a body of this length is expected to need besides itself, in bytes. */
+  static long expectedBytes(long bodyBytes) {
+    return memoryBytes(bodyBytes, Math.min(EXPECTED_LINES_MAX, bodyBytes / EXPECTED_LINE_BYTES));
+  }
+
+  private static long memoryBytes(long bodyBytes, long lines) {
+    return BATCH_MEMORY_FACTOR * Math.min(bodyBytes, BATCH_BYTES)
+        + bodyBytes
+        + ANSWER_BYTES * lines;
+  }
+
+  /** Returns the next lines; empty at the end. */
+  List<String> nextBatch() {
+    List<String> batch = new ArrayList<>();
+    int first = body.position();
+    while (body.hasRemaining()
+        && batch.size() < BATCH_LINES
+        && body.position() - first < BATCH_BYTES) {
+      String line = nextLine();
+      if (!line.isBlank()) {
+        batch.add(line);
+      }
+    }
+    return batch;
+  }
+
+  private String nextLine() {
+    int end = body.position();
+    while (end < body.limit() && body.get(end) != '\n') {
+      end++;
+    }
+    String line = StandardCharsets.UTF_8.decode(body.duplicate().limit(end)).toString();
+    body.position(Math.min(end + 1, body.limit()));
+    return line;
+  }
+}

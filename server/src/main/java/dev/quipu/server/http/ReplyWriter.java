@@ -1,0 +1,98 @@
+package dev.quipu.server.http;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.DefaultLastHttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import java.util.List;
+
+/*
+ * Netty copies what is written into direct memory at once, however slowly the client reads. So a
+ * long body is written slice by slice, and only while the channel is writable.
+ */
+
+/** Writes one answer as fast as the client reads it. Lives on an event loop. */
+final class ReplyWriter {
+  private static final int SLICE_BYTES = 16 << 10;
+
+  private final ChannelHandlerContext context;
+  private final ChannelFutureListener whenWritten;
+  private final ByteBuf body;
+
+  private ReplyWriter(
+      ChannelHandlerContext context, List<byte[]> parts, ChannelFutureListener whenWritten) {
+    this.context = context;
+    this.whenWritten = whenWritten;
+    this.body = Unpooled.wrappedBuffer(parts.toArray(byte[][]::new));
+  }
+
+  /**
+   * Starts to write an answer.
+   *
+   * @param whenWritten called when the last byte was given to the system, or the channel closed
+   */
+  static ReplyWriter write(
+      ChannelHandlerContext context,
+      HttpRequest request,
+      Answer answer,
+      boolean keepAlive,
+      ChannelFutureListener whenWritten) {
+    boolean withBody = !request.method().equals(HttpMethod.HEAD) && answer.status() != 204;
+    List<byte[]> parts = withBody ? answer.parts() : List.of();
+    ReplyWriter writer = new ReplyWriter(context, parts, whenWritten);
+    HttpResponseStatus status = HttpResponseStatus.valueOf(answer.status());
+    if (writer.body.readableBytes() <= SLICE_BYTES) {
+      ByteBuf all = writer.body.readRetainedSlice(writer.body.readableBytes());
+      var response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, all);
+      describe(response, answer, keepAlive);
+      writer.last(response);
+    } else {
+      var head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, status);
+      describe(head, answer, keepAlive);
+      ChannelFuture unused = context.write(head);
+      writer.proceed();
+    }
+    return writer;
+  }
+
+  private static void describe(HttpResponse response, Answer answer, boolean keepAlive) {
+    HttpHeaders headers = response.headers();
+    headers.set(HttpHeaderNames.CONTENT_TYPE, answer.type());
+    if (answer.status() != 204) {
+      headers.setInt(HttpHeaderNames.CONTENT_LENGTH, answer.length());
+    }
+    headers.set("X-Content-Type-Options", "nosniff");
+    headers.set(HttpHeaderNames.CACHE_CONTROL, "no-store");
+    answer.headers().forEach(headers::set);
+    HttpUtil.setKeepAlive(response, keepAlive);
+  }
+
+  /** Writes on, as far as the channel is writable. */
+  void proceed() {
+    while (body.readableBytes() > SLICE_BYTES && context.channel().isWritable()) {
+      ByteBuf slice = body.readRetainedSlice(SLICE_BYTES);
+      ChannelFuture unused = context.writeAndFlush(new DefaultHttpContent(slice));
+    }
+    if (body.isReadable() && body.readableBytes() <= SLICE_BYTES) {
+      last(new DefaultLastHttpContent(body.readRetainedSlice(body.readableBytes())));
+    }
+  }
+
+  private void last(Object message) {
+    body.release();
+    context.writeAndFlush(message).addListener(whenWritten);
+  }
+}

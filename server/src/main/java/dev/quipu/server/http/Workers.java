@@ -1,0 +1,53 @@
+package dev.quipu.server.http;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Runs requests on virtual threads, a bounded number at once. Thread-safe. */
+final class Workers implements AutoCloseable {
+  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+  private final AtomicInteger running = new AtomicInteger();
+  private final int runningMax;
+  private final HostProcess host;
+
+  Workers(int runningMax, HostProcess host) {
+    this.runningMax = runningMax;
+    this.host = host;
+  }
+
+  /** Returns the limit of requests in progress. */
+  int runningMax() {
+    return runningMax;
+  }
+
+  /**
+   * Runs a request, unless too many are in progress.
+   *
+   * @param onError run after a throwable that the request did not handle, which is reported
+   * @return whether it runs
+   */
+  boolean tryRun(Runnable request, Runnable onError) {
+    if (running.incrementAndGet() > runningMax) {
+      running.decrementAndGet();
+      return false;
+    }
+    executor.execute(() -> {
+      try {
+        request.run();
+      } catch (Throwable e) { // a connection must not wait for an answer that never comes
+        host.onError().accept(e);
+        onError.run();
+      } finally {
+        running.decrementAndGet();
+      }
+    });
+    return true;
+  }
+
+  /** Takes no more requests; those in progress go on. */
+  @Override
+  public void close() {
+    executor.shutdown();
+  }
+}

@@ -1,0 +1,95 @@
+package dev.quipu.server;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.time.Clock;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * A server with a heap of 128 MiB is attacked from outside: those who behave are served all the
+ * time, and what was acknowledged is there after a kill, once. {@code -Dattack.seconds} sets for
+ * how long, {@code -Dattack.idle} how many idle connections.
+ */
+final class AttackIT {
+  private static final Duration TIME = Duration.ofSeconds(Integer.getInteger("attack.seconds", 4));
+  private static final Duration QUIET = Duration.ofMillis(500);
+  private static final Duration LOOK = Duration.ofMillis(50);
+
+  @TempDir Path directory;
+
+  @ParameterizedTest
+  @EnumSource
+  void theWellBehavedAreServed(Attack attack) throws Exception {
+    Path data = directory.resolve("data");
+    List<WellBehaved> clients = new ArrayList<>();
+    String exited = "";
+    try (AttackedServer server = AttackedServer.start(data)) {
+      for (WellBehaved.Protocol protocol : WellBehaved.Protocol.values()) {
+        clients.add(new WellBehaved(protocol, server.port(protocol)));
+      }
+      String said = attack(server, attack, clients);
+      System.out.printf("AttackIT %s: %s%n", attack, said);
+      clients.forEach(client -> System.out.printf("AttackIT %s: %s%n", attack, client));
+      if (!server.process().isAlive()) {
+        exited = "exited with " + server.process().exitValue() + ": " + server.log();
+      }
+    }
+    List<String> differences = new ArrayList<>();
+    long start = Clock.system().nanoTime();
+    try (AttackedServer server = AttackedServer.start(data)) {
+      long millis = (Clock.system().nanoTime() - start) / 1_000_000;
+      System.out.printf("AttackIT %s: restarted in %d ms%n", attack, millis);
+      List<String> unserved = clients.stream().flatMap(each -> each.complaints().stream()).toList();
+      for (WellBehaved client : clients) {
+        client.settle(server.ports().get(clients.indexOf(client)));
+        differences.addAll(client.differences());
+      }
+      String end = exited;
+      assertAll(
+          () -> assertEquals("", end),
+          () -> assertEquals(List.of(), unserved),
+          () -> assertEquals(List.of(), differences),
+          () -> clients.forEach(each -> assertTrue(each.adds() > 0, each + " was never served")));
+    }
+  }
+
+  /** Attacks while the clients go on, and a little before and after. */
+  private static String attack(AttackedServer server, Attack attack, List<WellBehaved> clients)
+      throws Exception {
+    AtomicBoolean stopClients = new AtomicBoolean();
+    AtomicBoolean stopAttack = new AtomicBoolean();
+    try (ExecutorService executor = Executors.newCachedThreadPool()) {
+      List<Future<?>> running = new ArrayList<>();
+      for (WellBehaved client : clients) {
+        running.add(executor.submit(() -> client.run(stopClients)));
+      }
+      Clock clock = Clock.system();
+      clock.sleep(QUIET);
+      Future<String> attacking = executor.submit(() -> attack.run(server, stopAttack));
+      long end = clock.nanoTime() + TIME.toNanos();
+      while (clock.nanoTime() < end && server.process().isAlive() && !attacking.isDone()) {
+        clock.sleep(LOOK);
+      }
+      stopAttack.set(true);
+      String said = attacking.get();
+      clock.sleep(QUIET);
+      stopClients.set(true);
+      for (Future<?> each : running) {
+        each.get();
+      }
+      return said;
+    }
+  }
+}
