@@ -39,7 +39,6 @@ final class Committer {
   /** A start moves the age time by one part in so many of the window, at most. */
   private static final int LEAP_SHARE = 8;
 
-
   private final State state;
   private final Log log;
   private final HighWater highWater;
@@ -331,8 +330,7 @@ final class Committer {
   /** Notes how far the age time has gone, though nothing was written to the log. */
   private void mark() throws IOException {
     highWater.write(
-        new HighWater.Mark(
-            durableFrame, durableCommands, state.timeMillis, state.wallMillis));
+        new HighWater.Mark(durableFrame, durableCommands, state.timeMillis, state.wallMillis));
     markedMillis = state.timeMillis;
   }
 

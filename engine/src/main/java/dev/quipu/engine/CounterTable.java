@@ -4,7 +4,6 @@ import dev.quipu.store.Key;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +28,9 @@ final class CounterTable {
   private static final int PAGE = CounterTablePage.SIZE;
   private static final int PAGE_BITS = Integer.numberOfTrailingZeros(PAGE);
 
-  /** Heap of a counter besides its name, in bytes, measured: see docs/reference/benchmarks-sizes. */
+  /**
+   * Heap of a counter besides its name, in bytes, measured: see docs/reference/benchmarks-sizes.
+   */
   static final int COUNTER_BYTES = 192;
 
   /** Heap of each char of a name: in the string, and once more in the page. */
@@ -132,9 +133,9 @@ final class CounterTable {
   }
 
   /**
-   * Gives an ordinal a name, as a record of the log says. The state may come from a later moment: it
-   * may know another name of the ordinal, or another ordinal of the name. Both were made free later,
-   * by records that follow.
+   * Gives an ordinal a name, as a record of the log says. The state may come from a later moment:
+   * it may know another name of the ordinal, or another ordinal of the name. Both were made free
+   * later, by records that follow.
    */
   void redefine(int ordinal, String name) {
     if (ordinal < size && name.equals(name(ordinal))) {
@@ -238,7 +239,8 @@ final class CounterTable {
     CounterTablePage page = page(ordinal);
     page.values[ordinal & (PAGE - 1)] = value;
     short state = page.states[ordinal & (PAGE - 1)];
-    if ((state & (CounterTablePage.WRITTEN | CounterTablePage.TEXT | CounterTablePage.VERSIONED)) != CounterTablePage.WRITTEN) { // nearly never
+    if ((state & (CounterTablePage.WRITTEN | CounterTablePage.TEXT | CounterTablePage.VERSIONED))
+        != CounterTablePage.WRITTEN) { // nearly never
       dropText(ordinal);
       wrote(ordinal);
     }
@@ -313,9 +315,7 @@ final class CounterTable {
   /** What an ordinal holds; null if it is free. */
   @Nullable Content content(int ordinal, RequestIds ids) {
     String name = name(ordinal);
-    return name == null
-        ? null
-        : new Content(this, ordinal, name, ids.isLive(epochOfIds(ordinal)));
+    return name == null ? null : new Content(this, ordinal, name, ids.isLive(epochOfIds(ordinal)));
   }
 
   /** When the counter stops to exist, in milliseconds since 1970; 0 for never. */
@@ -327,7 +327,8 @@ final class CounterTable {
   /** Whether the counter was written, and has not expired. */
   boolean isAlive(int ordinal, long nowMillis) {
     short state = state(ordinal);
-    return (state & (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES)) == CounterTablePage.WRITTEN // nearly always
+    return (state & (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES))
+            == CounterTablePage.WRITTEN // nearly always
         || ((state & CounterTablePage.WRITTEN) != 0 && expiresAt(ordinal) > nowMillis);
   }
 
@@ -388,7 +389,9 @@ final class CounterTable {
     for (CounterTablePage page : pages) {
       long[] expiries = page.expiries;
       for (int i = 0; expiries != null && page.nextExpiryMillis <= nowMillis && i < PAGE; i++) {
-        boolean expires = (page.states[i] & (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES)) == (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES);
+        boolean expires =
+            (page.states[i] & (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES))
+                == (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES);
         count += expires && expiries[i] <= nowMillis ? 1 : 0;
       }
     }
@@ -401,7 +404,8 @@ final class CounterTable {
     short[] states = page(ordinal).states;
     int at = ordinal & (PAGE - 1);
     if ((states[at] >>> CounterTablePage.EPOCH_SHIFT & CounterTablePage.FLAGS) != epoch) {
-      states[at] = (short) (states[at] & CounterTablePage.FLAGS | epoch << CounterTablePage.EPOCH_SHIFT);
+      states[at] =
+          (short) (states[at] & CounterTablePage.FLAGS | epoch << CounterTablePage.EPOCH_SHIFT);
     }
   }
 

@@ -135,22 +135,11 @@ public final class Engine implements EmbeddedEngine {
     HighWater.Mark kept = found.highWater();
     HighWater.Mark mark =
         new HighWater.Mark(state.frame, state.commands, kept.ageMillis(), kept.wallMillis());
-    HighWater highWater =
-        opened.add(
-            HighWater.open(
-                disk, directory, found.identity(), mark));
+    HighWater highWater = opened.add(HighWater.open(disk, directory, found.identity(), mark));
     Sealer sealer = opened.add(new Sealer(environment, directory, failure));
     this.committer =
         new Committer(
-            disk,
-            state,
-            log,
-            highWater,
-            found.identity(),
-            kept,
-            options,
-            sealer,
-            failure);
+            disk, state, log, highWater, found.identity(), kept, options, sealer, failure);
     opened.add(committer::close);
     this.checkpointer =
         new Checkpointer(
@@ -367,9 +356,9 @@ public final class Engine implements EmbeddedEngine {
   }
 
   /**
-   * Stops the engine for good: no call is acknowledged from now on, and only reopening the directory
-   * shows what is on the disk. For the process around it, when the virtual machine fails ({@link
-   * VirtualMachineError}) in a thread of its own. Later causes are ignored.
+   * Stops the engine for good: no call is acknowledged from now on, and only reopening the
+   * directory shows what is on the disk. For the process around it, when the virtual machine fails
+   * ({@link VirtualMachineError}) in a thread of its own. Later causes are ignored.
    */
   public void stop(Throwable cause) {
     failure.stop(cause);

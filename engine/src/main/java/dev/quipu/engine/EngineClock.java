@@ -38,8 +38,7 @@ final class EngineClock {
     long wallMillis = clock.epochMillis();
     this.wallNanos = TimeUnit.MILLISECONDS.toNanos(wallMillis);
     long leap = Math.clamp(wallMillis - kept.wallMillis(), 0, leapMillis);
-    this.ageNanos =
-        TimeUnit.MILLISECONDS.toNanos(Math.max(ageMillis, kept.ageMillis() + leap));
+    this.ageNanos = TimeUnit.MILLISECONDS.toNanos(Math.max(ageMillis, kept.ageMillis() + leap));
   }
 
   /** Reads the machine's clocks. */

@@ -8,8 +8,8 @@ import java.time.Duration;
  *
  * @param window how long a request id is remembered, at least; 1 s to 366 days. Up to a quarter
  *     more, for ids are forgotten in generations, and a wrong clock must not cost any.
- * @param segmentBytes size of one file of the log; 64 KiB to 1 GiB. Twice that is always in use, and
- *     half of it is the largest change.
+ * @param segmentBytes size of one file of the log; 64 KiB to 1 GiB. Twice that is always in use,
+ *     and half of it is the largest change.
  * @param checkpointBytes log after which a snapshot is taken
  * @param idsInMemoryMax request ids kept in memory, at 80 to 135 bytes each, before they are sealed
  *     to disk; 16 to 32 Mi. Four times as many while the disk is slow.
@@ -72,8 +72,8 @@ public record EngineOptions(
   }
 
   /**
-   * A window of 24 h, segments of 64 MiB, a snapshot every 256 MiB, 2 Mi ids or as many as go into a
-   * quarter of the heap, half of the heap for counters, texts and items, fsync, 10 s.
+   * A window of 24 h, segments of 64 MiB, a snapshot every 256 MiB, 2 Mi ids or as many as go into
+   * a quarter of the heap, half of the heap for counters, texts and items, fsync, 10 s.
    */
   public static EngineOptions defaults() {
     long heap = Runtime.getRuntime().maxMemory();

@@ -66,8 +66,7 @@ final class HighWater implements Closeable {
 
   private static Mark mark(ByteBuffer in, int slot) {
     int at = slot * SLOT;
-    return new Mark(
-        in.getLong(at), in.getLong(at + 8), in.getLong(at + 16), in.getLong(at + 24));
+    return new Mark(in.getLong(at), in.getLong(at + 8), in.getLong(at + 16), in.getLong(at + 24));
   }
 
   /** The slot of the newest mark; -1 if neither can be read. */

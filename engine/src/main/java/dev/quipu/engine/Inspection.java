@@ -7,7 +7,6 @@ import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import java.io.Closeable;
 import java.io.IOException;
-
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -171,12 +170,9 @@ public final class Inspection {
     disk.move(Log.directory(directory), aside.resolve("log"));
     disk.createDirectories(Log.directory(directory));
     writeSnapshot(disk, directory, found, start, files);
-    HighWater.Mark mark = 
+    HighWater.Mark mark =
         new HighWater.Mark(
-            state.frame,
-            state.commands,
-            state.timeMillis,
-            found.highWater().wallMillis());
+            state.frame, state.commands, state.timeMillis, found.highWater().wallMillis());
     HighWater.create(disk, directory, found.identity(), mark);
     Log.open(
             new Environment(disk, Threads.PLATFORM),

@@ -127,8 +127,8 @@ final class Log implements Closeable {
   }
 
   /**
-   * Writes frames again and syncs them. They were read, but that says only that the system has them:
-   * after a sync that failed it takes them for written, and never writes them.
+   * Writes frames again and syncs them. They were read, but that says only that the system has
+   * them: after a sync that failed it takes them for written, and never writes them.
    */
   private void writeAgain(Segment last, int from) throws IOException {
     DiskFile current = Objects.requireNonNull(file);

@@ -2,8 +2,8 @@ package dev.quipu.engine;
 
 /**
  * Finds ordinals by name: open addressing in many parts, which grow one at a time and not all at
- * once. A slot holds half of the keyed hash in its upper half, and the ordinal plus one in its lower
- * half; the names themselves are in the table. Not thread-safe.
+ * once. A slot holds half of the keyed hash in its upper half, and the ordinal plus one in its
+ * lower half; the names themselves are in the table. Not thread-safe.
  */
 final class NameIndex {
   private static final int PARTS = 64;

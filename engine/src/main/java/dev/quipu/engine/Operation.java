@@ -8,9 +8,9 @@ public interface Operation {
   int bytesMax(CounterTurn turn);
 
   /**
-   * Does it. What it throws before it has changed anything goes to {@link #failed}, and nothing else
-   * is affected. What it throws later stops the engine: the operation is not in the log, as if it had
-   * never been; so check first, and change then.
+   * Does it. What it throws before it has changed anything goes to {@link #failed}, and nothing
+   * else is affected. What it throws later stops the engine: the operation is not in the log, as if
+   * it had never been; so check first, and change then.
    */
   void on(CounterTurn turn);
 

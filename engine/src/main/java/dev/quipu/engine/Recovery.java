@@ -216,7 +216,7 @@ final class Recovery {
     }
     readIdFiles(listed, next);
     if (endFrame > highWater.frame()) { // the mark may lag behind a snapshot, never the log
-      highWater = 
+      highWater =
           new HighWater.Mark(
               endFrame, highWater.commands(), highWater.ageMillis(), highWater.wallMillis());
     }

@@ -155,7 +155,11 @@ final class Sealer implements Closeable {
       return;
     }
     if (failure == null) {
-      LOGGER.atWarn().addKeyValue("directory", directory).setCause(error).log("Sealing request ids failed; retrying every second");
+      LOGGER
+          .atWarn()
+          .addKeyValue("directory", directory)
+          .setCause(error)
+          .log("Sealing request ids failed; retrying every second");
     }
     failure =
         new StoreException(

@@ -19,6 +19,7 @@ final class State implements Records.Reader {
   final Tombstones tombstones;
   final ItemTable items = new ItemTable();
   final RequestIds ids;
+
   /** Heap of a counter that is watched besides its name, in bytes. */
   static final int WATCH_BYTES = 128;
 

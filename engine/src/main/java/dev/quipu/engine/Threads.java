@@ -23,8 +23,8 @@ interface Threads {
   Thread start(String name, Runnable work);
 
   /**
-   * Waits for a signal, at most so long; may return early. The caller holds the lock of
-   * the condition.
+   * Waits for a signal, at most so long; may return early. The caller holds the lock of the
+   * condition.
    */
   void await(Lock lock, Condition condition, long nanos) throws InterruptedException;
 }

@@ -23,12 +23,7 @@ final class Ticker implements Closeable {
   private boolean closed; // guarded by lock
   private boolean failing;
 
-  Ticker(
-      Environment environment,
-      Failure failure,
-      String name,
-      Duration interval,
-      Runnable round) {
+  Ticker(Environment environment, Failure failure, String name, Duration interval, Runnable round) {
     this.threads = environment.threads();
     this.failure = failure;
     this.name = name;

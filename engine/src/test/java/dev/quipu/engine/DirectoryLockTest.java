@@ -47,8 +47,7 @@ final class DirectoryLockTest {
     Files.createSymbolicLink(alias, directory);
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
       assertEquals(7, openElsewhere());
-      assertThrows(
-          StoreException.class, () -> Engine.open(directory, EngineOptions.defaults()));
+      assertThrows(StoreException.class, () -> Engine.open(directory, EngineOptions.defaults()));
       assertEquals(7, openElsewhere(), "after a rejected open");
       assertThrows(StoreException.class, () -> Engine.open(alias, EngineOptions.defaults()));
       assertThrows(StoreException.class, () -> Inspection.check(directory));

@@ -87,7 +87,8 @@ final class EngineClockTest {
   /** A client that sets a time to live never reads a longer one. */
   @Test
   void whatIsLeftIsNeverMoreThanWasSet() {
-    try (Engine engine = Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 4 << 20))) {
+    try (Engine engine =
+        Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 4 << 20))) {
       for (int i = 0; i < 200; i++) {
         long before = System.currentTimeMillis();
         OnTurn.run(

@@ -57,8 +57,7 @@ final class ExpiryTest {
             super.rename(from, to);
           }
         };
-    try (Engine engine =
-        Engine.open(directory, options, new Environment(disk, Threads.PLATFORM))) {
+    try (Engine engine = Engine.open(directory, options, new Environment(disk, Threads.PLATFORM))) {
       expireAll(engine, counters);
       assertThrows(StoreException.class, engine::checkpoint);
       engine.sweep();

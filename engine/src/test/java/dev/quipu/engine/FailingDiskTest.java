@@ -91,9 +91,7 @@ final class FailingDiskTest {
 
   private static void check(Path directory, @Nullable Outcome[] outcomes, String what) {
     try (Engine engine =
-        Engine.open(
-            directory,
-            EngineOptions.defaults().withLog(1 << 20, 1 << 21))) {
+        Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 1 << 21))) {
       long applied = 0;
       for (int i = 0; i < ADDS; i++) {
         boolean there =

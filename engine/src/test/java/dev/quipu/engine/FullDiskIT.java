@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.testservers.LoopDisk;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.RequestId;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
+import dev.quipu.testservers.LoopDisk;
 import dev.quipu.verify.pace.Progress;
 import java.io.IOException;
 import java.io.OutputStream;

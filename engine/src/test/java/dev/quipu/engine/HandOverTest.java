@@ -63,8 +63,7 @@ final class HandOverTest {
     // Nobody who is forgotten is woken by the deadline within this test.
     EngineOptions options =
         EngineOptions.defaults().withLog(1 << 20, 1 << 24).withCallDeadline(Duration.ofHours(1));
-    try (Engine engine =
-        Engine.open(directory, options, new Environment(disk, Threads.PLATFORM))) {
+    try (Engine engine = Engine.open(directory, options, new Environment(disk, Threads.PLATFORM))) {
       for (int round = 0; round < ROUNDS; round++) {
         disk.isClosed.set(true);
         Thread leader = Thread.ofPlatform().start(() -> add(engine));

@@ -118,11 +118,9 @@ final class CrashClient implements Runnable {
         switch (protocol) {
           case HTTP -> post(client, counter, number);
           case REDIS ->
-              client.ask(
-                  "QUIPU.ADD %s %d ID %s".formatted(counter, delta(number), id(number)));
+              client.ask("QUIPU.ADD %s %d ID %s".formatted(counter, delta(number), id(number)));
           case MEMCACHED ->
-              client.askLine(
-                  "ma %s O%s D%d v".formatted(counter, id(number), delta(number)));
+              client.askLine("ma %s O%s D%d v".formatted(counter, id(number), delta(number)));
         };
     boolean isWhole = answer.endsWith("\n") || answer.endsWith("}");
     boolean isApplied =
@@ -164,7 +162,9 @@ final class CrashClient implements Runnable {
     switch (random.nextInt(4)) {
       case 0 -> {
         mayBe.add(Optional.empty()); // it expires before anybody looks after a crash
-        if (client.ask("SET %s %d PX 40".formatted(own, random.nextInt(10, 1_000))).equals("+OK\r\n")) {
+        if (client
+            .ask("SET %s %d PX 40".formatted(own, random.nextInt(10, 1_000)))
+            .equals("+OK\r\n")) {
           value = Optional.empty();
           mayBe.clear();
         }

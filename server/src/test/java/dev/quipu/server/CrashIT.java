@@ -25,9 +25,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A server with all ports, under clients of all ports, ends by force again and again, while it takes
- * snapshots, seals ids and removes what has expired every 50 ms: what was acknowledged is there,
- * once.
+ * A server with all ports, under clients of all ports, ends by force again and again, while it
+ * takes snapshots, seals ids and removes what has expired every 50 ms: what was acknowledged is
+ * there, once.
  */
 final class CrashIT {
   private static final int CLIENTS = 6;
@@ -200,8 +200,7 @@ final class CrashIT {
 
   private void checkRequest(RawClient redis, CrashClient client, int number) throws IOException {
     String counter = client.counter(number);
-    String outcome =
-        redis.ask("QUIPU.OUTCOME %s %s".formatted(counter, client.id(number)));
+    String outcome = redis.ask("QUIPU.OUTCOME %s %s".formatted(counter, client.id(number)));
     boolean isApplied = outcome.contains("applied");
     assertTrue(
         isApplied || !client.isAnswered(number),

@@ -51,9 +51,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Views (in a soak a million) of a thousand pages on two real memcached servers, which are killed three times,
- * and a process that writes back, which is killed as well: what is durable is within the bound, or
- * exact, and every reader was told so.
+ * Views (in a soak a million) of a thousand pages on two real memcached servers, which are killed
+ * three times, and a process that writes back, which is killed as well: what is durable is within
+ * the bound, or exact, and every reader was told so.
  */
 final class ShownIT {
   private static final int VIEWS = Soak.size(200_000, 1_000_000);

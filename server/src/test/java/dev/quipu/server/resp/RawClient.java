@@ -71,8 +71,7 @@ public final class RawClient implements AutoCloseable {
 
   /** So many bytes, or fewer if the connection ends. */
   public String read(int bytes) throws IOException {
-    return new String(
-        socket.getInputStream().readNBytes(bytes), StandardCharsets.ISO_8859_1);
+    return new String(socket.getInputStream().readNBytes(bytes), StandardCharsets.ISO_8859_1);
   }
 
   @Override
