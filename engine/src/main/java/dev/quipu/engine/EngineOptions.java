@@ -81,7 +81,7 @@ public record EngineOptions(
         Duration.ofHours(24),
         64 << 20,
         256L << 20,
-        (int) Math.clamp(heap / IDS_SHARE / ID_BYTES, IDS_IN_MEMORY_MIN, IDS_IN_MEMORY_DEFAULT),
+        Math.clamp(heap / IDS_SHARE / ID_BYTES, IDS_IN_MEMORY_MIN, IDS_IN_MEMORY_DEFAULT),
         Math.max(MEMORY_BYTES_MIN, heap / STATE_SHARE),
         Durability.FSYNC,
         Duration.ofSeconds(10),

@@ -83,8 +83,13 @@ public final class Inspection {
     if (!disk.exists(directory)) {
       throw StoreException.notApplied(Reason.INVALID, directory + " is not a directory");
     }
-    try (Closeable lock = disk.lock(directory)) {
-      return look.look();
+    try {
+      Closeable lock = disk.lock(directory);
+      try {
+        return look.look();
+      } finally {
+        lock.close();
+      }
     } catch (IOException e) {
       throw new StoreException(
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "cannot read " + directory + ": " + e, e);

@@ -11,6 +11,7 @@ import dev.quipu.server.net.ConnectionMemory;
 import dev.quipu.server.net.StoredText;
 import dev.quipu.server.resp.Arguments.Refused;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -256,10 +257,12 @@ final class CounterCommands {
     if (words.size() % 2 == 0) {
       throw new Refused("ERR wrong number of arguments for 'mset' command");
     }
+    List<String> keys = new ArrayList<>();
     for (int i = 1; i < words.size(); i += 2) { // nothing is done by halves
-      words.key(i);
+      keys.add(words.key(i));
       SetCommand.number(words, i + 1);
     }
+    turn.requireMemory(keys);
     for (int i = 1; i < words.size(); i += 2) {
       SetCommand.replace(turn, words.key(i), SetCommand.number(words, i + 1), 0);
     }

@@ -2,6 +2,7 @@ package dev.quipu.server.resp;
 
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.resp.Arguments.Refused;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Function;
@@ -155,10 +156,12 @@ final class HashCommands {
       throw new Refused("ERR wrong number of arguments for 'hset' command");
     }
     Family family = family(turn, words);
+    List<String> members = new ArrayList<>();
     for (int i = 2; i < words.size(); i += 2) { // nothing is done by halves
-      family.member(words.field(i));
+      members.add(family.member(words.field(i)));
       number(words, i + 1);
     }
+    turn.requireMemory(members);
     long added = 0;
     for (int i = 2; i < words.size(); i += 2) {
       String member = family.member(words.field(i));

@@ -154,10 +154,12 @@ final class RankingCommands {
       throw new Refused("ERR XX and NX options at the same time are not compatible");
     }
     Family family = family(turn, words);
+    List<String> members = new ArrayList<>();
     for (int i = first; i < words.size(); i += 2) { // nothing is done by halves
       number(words, i);
-      family.member(words.field(i + 1));
+      members.add(family.member(words.field(i + 1)));
     }
+    turn.requireMemory(members);
     long added = 0;
     long changed = 0;
     for (int i = first; i < words.size(); i += 2) {

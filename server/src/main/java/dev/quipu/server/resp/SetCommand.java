@@ -2,6 +2,7 @@ package dev.quipu.server.resp;
 
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.resp.Arguments.Refused;
+import java.util.List;
 
 /** SET and its options, on numbers. */
 final class SetCommand {
@@ -58,6 +59,7 @@ final class SetCommand {
   /** Sets a counter, whatever was under its key. */
   static void replace(CounterTurn turn, String key, long number, long expiresAt) {
     if (turn.get(key).isEmpty()) {
+      turn.requireMemory(List.of(key));
       Kind.remove(turn, key);
     }
     turn.set(key, number);
