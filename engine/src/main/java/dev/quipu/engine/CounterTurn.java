@@ -244,6 +244,19 @@ public final class CounterTurn {
   }
 
   /**
+   * Makes sure that there is memory for counters of these names, for an operation that sets several.
+   *
+   * @throws dev.quipu.store.StoreException if there is not
+   */
+  public void requireMemory(List<String> names) {
+    long bytes = 0;
+    for (String name : names) {
+      bytes += state.counters.find(name) < 0 ? CounterTable.memoryBytes(name) : 0;
+    }
+    state.requireMemory(bytes);
+  }
+
+  /**
    * Begins a counter that there is not yet, under a request id: as an add of {@code value}, which
    * may be 0.
    */

@@ -334,9 +334,12 @@ final class Log implements Closeable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      closed = true; // also after an error: nobody must wait for it
-      spareChanged.signalAll();
-      lock.unlock();
+      try {
+        closed = true; // also after an error: nobody must wait for it
+        spareChanged.signalAll();
+      } finally {
+        lock.unlock();
+      }
     }
   }
 

@@ -140,9 +140,12 @@ final class Sealer implements Closeable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      closed = true; // also after an error: nobody must wait for it
-      changed.signalAll();
-      lock.unlock();
+      try {
+        closed = true; // also after an error: nobody must wait for it
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
     }
   }
 
