@@ -42,6 +42,7 @@ final class FailurePolicy {
   private final FileOutputStream standardError = new FileOutputStream(FileDescriptor.err);
   private final List<Engine> engines = new CopyOnWriteArrayList<>();
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+  private volatile boolean isLoggedByEngine; // with its stack trace
   private final CountDownLatch failed = new CountDownLatch(1);
   private final CountDownLatch logged = new CountDownLatch(1);
 
@@ -72,7 +73,10 @@ final class FailurePolicy {
   /** Applies when this engine stops on a failure; the engine stops when another thread fails. */
   void watch(Engine engine) {
     engines.add(engine);
-    engine.onFailure(this::failed);
+    engine.onFailure(cause -> {
+      isLoggedByEngine = true;
+      failed(cause);
+    });
   }
 
   /** Takes the error of a thread: stops the engines, so that nothing more is acknowledged. */
@@ -107,10 +111,12 @@ final class FailurePolicy {
   private void log() {
     try {
       failed.await();
+      Throwable cause = failure.get();
       LOGGER
           .atError()
           .addKeyValue("onFailure", action)
-          .setCause(failure.get())
+          .addKeyValue("cause", cause)
+          .setCause(isLoggedByEngine ? null : cause)
           .log(
               action == Action.exit
                   ? "Failed; the process exits. Restart it"

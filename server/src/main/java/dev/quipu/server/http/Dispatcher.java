@@ -17,12 +17,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** From a request to its answer: who may ask, which route, what went wrong. Thread-safe. */
 final class Dispatcher {
   private static final Logger LOGGER = LoggerFactory.getLogger(Dispatcher.class);
+
+  private static final Pattern PORT = Pattern.compile(":[0-9]+$");
+  private static final Pattern ADDRESS =
+      Pattern.compile("[0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9a-f:.]+]");
 
   private final Routes routes;
   private final Optional<byte[]> token;
@@ -164,7 +169,7 @@ final class Dispatcher {
       throw Problem.badRequest("there must be one Host header");
     }
     if (token.isEmpty()) {
-      String host = hosts.getFirst().toLowerCase(Locale.ROOT).replaceFirst(":[0-9]+$", "");
+      String host = PORT.matcher(hosts.getFirst().toLowerCase(Locale.ROOT)).replaceFirst("");
       if (!isAddress(host) && !host.equals("localhost")) {
         throw forbidden(
             "Host "
@@ -176,7 +181,7 @@ final class Dispatcher {
   }
 
   private static boolean isAddress(String host) {
-    return host.matches("[0-9]{1,3}(\\.[0-9]{1,3}){3}") || host.matches("\\[[0-9a-f:.]+]");
+    return ADDRESS.matcher(host).matches();
   }
 
   /** A page of another site may not make a browser post here. */
