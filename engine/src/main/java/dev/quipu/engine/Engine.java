@@ -9,7 +9,6 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Atomicity;
-import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreDriver;
@@ -24,10 +23,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
@@ -296,7 +293,7 @@ public final class Engine implements EmbeddedEngine {
     }
     ListTask task = new ListTask(prefix, after, limit);
     committer.run(task);
-    return task.page;
+    return task.page();
   }
 
   @Override
@@ -447,42 +444,6 @@ public final class Engine implements EmbeddedEngine {
     }
   }
 
-  private static final class OutcomeOperation implements Operation {
-    private final String counter;
-    private final RequestId id;
-    private final boolean seal;
-    private RequestOutcome outcome = new RequestOutcome.NotSeen();
-    private @Nullable RuntimeException failure;
-
-    OutcomeOperation(String counter, RequestId id, boolean seal) {
-      this.counter = counter;
-      this.id = id;
-      this.seal = seal;
-    }
-
-    RequestOutcome outcome() {
-      if (failure != null) {
-        throw failure;
-      }
-      return outcome;
-    }
-
-    @Override
-    public int bytesMax(CounterTurn turn) {
-      return CounterTurn.bytesMax(1, counter.length());
-    }
-
-    @Override
-    public void on(CounterTurn turn) {
-      outcome = seal ? turn.seal(counter, id) : turn.outcome(counter, id);
-    }
-
-    @Override
-    public void failed(RuntimeException why) {
-      failure = why;
-    }
-  }
-
   private static final class ReadTask extends Task {
     private final String counter;
     private Optional<Reading> reading = Optional.empty();
@@ -499,44 +460,6 @@ public final class Engine implements EmbeddedEngine {
           && state.counters.text(ordinal) == null) {
         reading = Optional.of(Reading.exact(state.counters.value(ordinal)));
       }
-      return true;
-    }
-  }
-
-  private static final class ListTask extends Task {
-    private final String prefix;
-    private final String after;
-    private final int limit;
-    private CounterPage page = new CounterPage(List.of(), Optional.empty());
-
-    ListTask(String prefix, String after, int limit) {
-      this.prefix = prefix;
-      this.after = after;
-      this.limit = limit;
-    }
-
-    @Override
-    boolean run(State state, Group group) {
-      boolean fromPrefix = Key.ORDER.compare(after, prefix) < 0;
-      Map<String, Integer> names = state.counters.from(fromPrefix ? prefix : after, fromPrefix);
-      List<CounterPage.Entry> found = new ArrayList<>();
-      for (Map.Entry<String, Integer> each : names.entrySet()) {
-        if (!each.getKey().startsWith(prefix)) {
-          break;
-        }
-        if (found.size() == limit) {
-          page = new CounterPage(found, Optional.of(found.getLast().name()));
-          return true;
-        }
-        if (!state.counters.isAlive(each.getValue(), state.wallMillis)
-            || state.counters.text(each.getValue()) != null
-            || CounterTurn.isMember(each.getKey())) {
-          continue;
-        }
-        long value = state.counters.value(each.getValue());
-        found.add(new CounterPage.Entry(each.getKey(), Reading.exact(value)));
-      }
-      page = new CounterPage(found, Optional.empty());
       return true;
     }
   }

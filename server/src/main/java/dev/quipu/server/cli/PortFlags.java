@@ -4,6 +4,7 @@ import dev.quipu.engine.Engine;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.memcache.MemcacheServer;
 import dev.quipu.server.net.CommandPort;
+import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.server.net.PortOptions;
 import dev.quipu.server.net.Tls;
 import dev.quipu.server.resp.RespServer;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -59,8 +61,8 @@ final class PortFlags {
   @Option(names = "--tls-key", paramLabel = "FILE", description = "Its key, in PEM.")
   private @Nullable Path key;
 
-  /** A port that was opened, as the ready line names it. */
-  record Open(String scheme, InetSocketAddress address) {
+  /** A port that was opened, as the ready line names it, and whether it still is. */
+  record Open(String scheme, InetSocketAddress address, BooleanSupplier isListening) {
     String url() {
       return scheme + "://" + CommandPort.text(address);
     }
@@ -87,10 +89,15 @@ final class PortFlags {
    * Opens the ports that were asked for.
    *
    * @param counters what the server counts with
+   * @param budget bounds the memory that clients of all ports hold together
    * @param closing takes what is to be closed
    */
   List<Open> open(
-      HttpOptions http, Optional<SslContext> tls, Object counters, Deque<Runnable> closing)
+      HttpOptions http,
+      Optional<SslContext> tls,
+      Object counters,
+      MemoryBudget budget,
+      Deque<Runnable> closing)
       throws IOException {
     List<Open> opened = new ArrayList<>();
     Integer redisPort = resp;
@@ -98,27 +105,35 @@ final class PortFlags {
       Engine engine = engine("--resp", counters);
       RespServer server =
           RespServer.start(
-              options("--resp", redisPort, http, tls),
+              options("--resp", redisPort, http, tls).sharing(budget),
               engine,
               QuipuCommand.version(),
               Clock.system());
       closing.addFirst(server::close);
-      opened.add(new Open(tls.isPresent() ? "rediss" : "redis", server.address()));
+      opened.add(new Open(tls.isPresent() ? "rediss" : "redis", server.address(), server::isListening));
     }
     Integer memcachedPort = memcached;
     if (memcachedPort != null) {
       Engine engine = engine("--memcached", counters);
       MemcacheServer server =
           MemcacheServer.start(
-              options("--memcached", memcachedPort, http, tls),
+              options("--memcached", memcachedPort, http, tls).sharing(budget),
               engine,
               unsigned,
               QuipuCommand.version(),
               Clock.system());
       closing.addFirst(server::close);
-      opened.add(new Open(tls.isPresent() ? "memcacheds" : "memcached", server.address()));
+      opened.add(new Open(tls.isPresent() ? "memcacheds" : "memcached", server.address(), server::isListening));
     }
     return opened;
+  }
+
+  /** Returns which port is dead; empty if none is. */
+  static Optional<String> impediment(List<Open> ports) {
+    return ports.stream()
+        .filter(each -> !each.isListening.getAsBoolean())
+        .map(each -> "port " + each.url() + " no longer listens; restart the server")
+        .findFirst();
   }
 
   private PortOptions options(String option, int port, HttpOptions http, Optional<SslContext> tls) {

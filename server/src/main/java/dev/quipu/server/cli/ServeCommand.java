@@ -249,12 +249,14 @@ final class ServeCommand implements Callable<Integer> {
       if (counters instanceof Engine engine) {
         policy.watch(engine);
       }
-      List<PortFlags.Open> others = ports.open(options, tls, counters, closing);
-      HostProcess host = new HostProcess(MemoryBudget.ofHeap(), policy::onError, Optional::empty);
+      MemoryBudget budget = MemoryBudget.ofHeap();
+      List<PortFlags.Open> others = ports.open(options, tls, counters, budget, closing);
+      HostProcess host =
+          new HostProcess(budget, policy::onError, () -> PortFlags.impediment(others));
       HttpServer server = HttpServer.start(options, tls, opened.services, host, Clock.system());
       closing.addFirst(server::close);
       List<PortFlags.Open> all = new ArrayList<>();
-      all.add(new PortFlags.Open(tls.isPresent() ? "https" : "http", server.address()));
+      all.add(new PortFlags.Open(tls.isPresent() ? "https" : "http", server.address(), () -> true));
       all.addAll(others);
       Stopping.await(() -> ready(all, opened.services.storeName()), close);
     } catch (IOException | RuntimeException e) {

@@ -53,6 +53,11 @@ public final class MemcacheServer implements AutoCloseable {
     return port.address();
   }
 
+  /** Whether new connections are accepted. */
+  public boolean isListening() {
+    return port.isListening();
+  }
+
   /** Stops accepting, and closes all connections. */
   @Override
   public void close() {

@@ -76,6 +76,11 @@ public final class CommandPort implements AutoCloseable {
     return (InetSocketAddress) listener.localAddress();
   }
 
+  /** Whether new connections are accepted. */
+  public boolean isListening() {
+    return listener.isActive();
+  }
+
   /** An address as people write it. */
   public static String text(InetSocketAddress address) {
     String host = address.getAddress().getHostAddress();

@@ -1,0 +1,42 @@
+package dev.quipu.engine;
+
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import org.jspecify.annotations.Nullable;
+
+/** Finds out what became of a request, or makes sure that it never applies. */
+final class OutcomeOperation implements Operation {
+  private final String counter;
+  private final RequestId id;
+  private final boolean seal;
+  private RequestOutcome outcome = new RequestOutcome.NotSeen();
+  private @Nullable RuntimeException failure;
+
+  OutcomeOperation(String counter, RequestId id, boolean seal) {
+    this.counter = counter;
+    this.id = id;
+    this.seal = seal;
+  }
+
+  RequestOutcome outcome() {
+    if (failure != null) {
+      throw failure;
+    }
+    return outcome;
+  }
+
+  @Override
+  public int bytesMax(CounterTurn turn) {
+    return CounterTurn.bytesMax(1, counter.length());
+  }
+
+  @Override
+  public void on(CounterTurn turn) {
+    outcome = seal ? turn.seal(counter, id) : turn.outcome(counter, id);
+  }
+
+  @Override
+  public void failed(RuntimeException why) {
+    failure = why;
+  }
+}
