@@ -19,6 +19,7 @@ import dev.quipu.testservers.PostgresServer;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.testservers.SqsServer;
 import dev.quipu.time.Clock;
+import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.proxy.DynamoDbProtocol;
 import dev.quipu.verify.proxy.FaultPlan;
 import dev.quipu.verify.proxy.FaultProxy;
@@ -52,7 +53,7 @@ final class IngestIT {
   private static final double LOST = 0.05;
   private static final int CONSUMERS = 4;
   private static final Duration KILL_EVERY = Duration.ofSeconds(2);
-  private static final int KILLS_MAX = 10; // then they may finish: each must start anew
+  private static final int KILLS_MAX = Soak.size(5, 10); // then they may finish
   private static final Duration HIDDEN = Duration.ofSeconds(4);
   private static final Map<String, String> CREDENTIALS =
       Map.of("AWS_ACCESS_KEY_ID", "key", "AWS_SECRET_ACCESS_KEY", "secret");
