@@ -37,7 +37,7 @@ final class AddTask extends Task {
       throw why;
     }
     Reason reason = why instanceof StoreException known ? known.reason() : Reason.INVALID;
-    throw StoreException.unknown(reason, why.getMessage(), why);
+    throw StoreException.unknown(reason, String.valueOf(why.getMessage()), why);
   }
 
   @Override

@@ -219,6 +219,7 @@ final class Committer {
   }
 
   /** Rejects all calls from now on, and returns when the last group is through. */
+  @SuppressWarnings("ThreadPriorityCheck") // a close is rare, and a leader is soon through
   void close() {
     while (!leading.compareAndSet(false, true)) {
       Thread.yield(); // what follows closes files under a leader

@@ -96,7 +96,7 @@ final class CounterTable {
 
   /** Returns how much heap a text takes in a counter's place, in bytes. */
   static long memoryBytes(byte[] text) {
-    return TEXT_BYTES + text.length;
+    return (long) TEXT_BYTES + text.length;
   }
 
   /** The ordinal of a name; -1 if it has none. */
@@ -403,15 +403,15 @@ final class CounterTable {
     reach(ordinal);
     short[] states = page(ordinal).states;
     int at = ordinal & (PAGE - 1);
-    if ((states[at] >>> CounterTablePage.EPOCH_SHIFT & CounterTablePage.FLAGS) != epoch) {
-      states[at] =
-          (short) (states[at] & CounterTablePage.FLAGS | epoch << CounterTablePage.EPOCH_SHIFT);
+    if (((states[at] >>> CounterTablePage.EPOCH_SHIFT) & CounterTablePage.FLAGS) != epoch) {
+      int flags = states[at] & CounterTablePage.FLAGS;
+      states[at] = (short) (flags | (epoch << CounterTablePage.EPOCH_SHIFT));
     }
   }
 
   /** Returns the epoch of the generation that has its newest request id; 0 if it never had one. */
   int epochOfIds(int ordinal) {
-    return state(ordinal) >>> CounterTablePage.EPOCH_SHIFT & CounterTablePage.FLAGS;
+    return (state(ordinal) >>> CounterTablePage.EPOCH_SHIFT) & CounterTablePage.FLAGS;
   }
 
   /** Marks a counter as one that waits in {@link Tombstones}; whether it did not before. */

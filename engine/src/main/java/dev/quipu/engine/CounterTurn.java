@@ -244,7 +244,8 @@ public final class CounterTurn {
   }
 
   /**
-   * Makes sure that there is memory for counters of these names, for an operation that sets several.
+   * Makes sure that there is memory for counters of these names, for an operation that sets
+   * several.
    *
    * @throws dev.quipu.store.StoreException if there is not
    */

@@ -108,7 +108,7 @@ final class HighWater implements Closeable {
     out.putLong(mark.ageMillis).putLong(mark.wallMillis);
     out.putInt(crc(identity, mark));
     slot = 1 - slot;
-    file.write(out.flip(), slot * SLOT);
+    file.write(out.flip(), (long) slot * SLOT);
     dirty = true;
   }
 

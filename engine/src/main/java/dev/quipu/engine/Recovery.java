@@ -41,7 +41,6 @@ final class Recovery {
 
   private final Disk disk;
   private final Path directory;
-  private final EngineOptions options;
   private final List<DamageException> damages = new ArrayList<>();
   private final List<String> notes = new ArrayList<>();
   private final State state;
@@ -61,7 +60,6 @@ final class Recovery {
       throws IOException {
     this.disk = disk;
     this.directory = directory;
-    this.options = options;
     this.lenient = lenient;
     this.isUnsynced = disk.exists(directory.resolve(UNSYNCED_FILE));
     this.identity = readIdentity();

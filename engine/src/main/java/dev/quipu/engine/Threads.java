@@ -15,7 +15,9 @@ interface Threads {
 
         @Override
         public void await(Lock lock, Condition condition, long nanos) throws InterruptedException {
-          var unused = condition.awaitNanos(nanos); // callers look at what they wait for
+          // Callers look at what they wait for, and come back.
+          @SuppressWarnings("WaitNotInLoop")
+          long unused = condition.awaitNanos(nanos);
         }
       };
 

@@ -110,7 +110,8 @@ final class PortFlags {
               QuipuCommand.version(),
               Clock.system());
       closing.addFirst(server::close);
-      opened.add(new Open(tls.isPresent() ? "rediss" : "redis", server.address(), server::isListening));
+      opened.add(
+          new Open(tls.isPresent() ? "rediss" : "redis", server.address(), server::isListening));
     }
     Integer memcachedPort = memcached;
     if (memcachedPort != null) {
@@ -123,7 +124,9 @@ final class PortFlags {
               QuipuCommand.version(),
               Clock.system());
       closing.addFirst(server::close);
-      opened.add(new Open(tls.isPresent() ? "memcacheds" : "memcached", server.address(), server::isListening));
+      opened.add(
+          new Open(
+              tls.isPresent() ? "memcacheds" : "memcached", server.address(), server::isListening));
     }
     return opened;
   }
