@@ -106,6 +106,9 @@ final class Committer {
     while (!task.isDone()) {
       if (leading.compareAndSet(false, true)) {
         leadAndHandOver();
+        if (!task.isDone() && failure.hasEnded()) {
+          task.fail(failure.unknown()); // an error struck between two looks at it
+        }
         continue;
       }
       long now = Clock.system().nanoTime();
@@ -276,8 +279,9 @@ final class Committer {
       ready.get(i).fail(failure.unknown());
     }
     ready.clear();
-    for (Task task = queue.poll(); task != null; task = queue.poll()) {
+    for (Task task = queue.peek(); task != null; task = queue.peek()) {
       task.fail(failure.notApplied());
+      queue.poll();
     }
   }
 
