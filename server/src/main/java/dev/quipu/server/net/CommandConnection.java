@@ -191,6 +191,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   }
 
   /** Takes commands apart, as many as a batch may have. */
+  @SuppressWarnings("ReferenceEquality") // whether it is the same buffer
   private void read(ChannelHandlerContext context, @Nullable ByteBuf in) {
     Batch next = new Batch(lastSize, lastAnswerBytes, memory);
     if (in != null && !isOutOfMemory) {
