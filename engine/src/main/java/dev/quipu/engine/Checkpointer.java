@@ -208,14 +208,13 @@ final class Checkpointer implements AutoCloseable {
 
   private List<Key> writeItems(Snapshot snapshot) throws IOException {
     List<Key> expired = new ArrayList<>();
-    Instant now = Instant.ofEpochMilli(options.clock().epochMillis());
     Key after = null;
     while (true) {
       ItemsTask task = new ItemsTask(after);
       committer.run(task);
       for (Item item : task.items) {
         snapshot.item(item);
-        if (item.isExpired(now)) {
+        if (item.isExpired(task.now)) {
           expired.add(item.key());
         }
       }
@@ -228,7 +227,7 @@ final class Checkpointer implements AutoCloseable {
 
   private void removeExpired(List<Key> expired) {
     for (Key key : expired) {
-      committer.run(new RemoveExpiredTask(key, options.clock().epochMillis()));
+      committer.run(new RemoveExpiredTask(key));
     }
   }
 
@@ -280,6 +279,7 @@ final class Checkpointer implements AutoCloseable {
   private static final class ItemsTask extends Task {
     final @Nullable Key after;
     List<Item> items = List.of();
+    Instant now = Instant.EPOCH;
 
     ItemsTask(@Nullable Key after) {
       this.after = after;
@@ -288,23 +288,22 @@ final class Checkpointer implements AutoCloseable {
     @Override
     boolean run(State state, Group group) {
       items = state.items.next(after, ITEMS_AT_ONCE);
+      now = Instant.ofEpochMilli(state.wallMillis);
       return true;
     }
   }
 
   private static final class RemoveExpiredTask extends Task {
     final Key key;
-    final long nowMillis;
 
-    RemoveExpiredTask(Key key, long nowMillis) {
+    RemoveExpiredTask(Key key) {
       this.key = key;
-      this.nowMillis = nowMillis;
     }
 
     @Override
     boolean run(State state, Group group) {
       Optional<Item> item = state.items.get(key);
-      if (item.isEmpty() || !item.get().isExpired(Instant.ofEpochMilli(nowMillis))) {
+      if (item.isEmpty() || !item.get().isExpired(Instant.ofEpochMilli(state.wallMillis))) {
         return true; // somebody took its place since
       }
       group.requireWritable();

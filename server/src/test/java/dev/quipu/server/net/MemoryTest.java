@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -280,8 +281,8 @@ final class MemoryTest {
     assertEquals("MN\r\n", text.askLine("mn"));
   }
 
-  private static Throwable stoppedBy(Throwable cause) {
-    AtomicReference<Throwable> stopped = new AtomicReference<>();
+  private static @Nullable Throwable stoppedBy(Throwable cause) {
+    AtomicReference<@Nullable Throwable> stopped = new AtomicReference<>();
     MemoryBudget budget = new MemoryBudget(0);
     Front front = new Silent();
     CommandConnection connection =
