@@ -215,15 +215,16 @@ public final class CounterTurn {
   }
 
   /**
-   * Names of counters that there are, in order.
+   * Returns names of counters that exist, in order.
    *
-   * @param after only names behind this one; empty to start
+   * @param prefix only names that begin so; empty for all
+   * @param after only names after this one; the prefix to start
    * @param limit at most so many
    */
-  public List<String> names(String after, int limit) {
+  public List<String> names(String prefix, String after, int limit) {
     List<String> names = new ArrayList<>();
     for (Map.Entry<String, Integer> each : state.counters.from(after, false).entrySet()) {
-      if (names.size() == limit) {
+      if (names.size() == limit || !each.getKey().startsWith(prefix)) {
         break;
       }
       if (isAlive(each.getValue())) {

@@ -182,7 +182,7 @@ final class CounterTurnTest {
     on(
         engine,
         turn -> {
-          for (String name : turn.names("", 100)) {
+          for (String name : turn.names("", "", 100)) {
             Optional<String> text =
                 Optional.ofNullable(turn.text(name))
                     .map(it -> new String(it, StandardCharsets.UTF_8));

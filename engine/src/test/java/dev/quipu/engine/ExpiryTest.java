@@ -109,7 +109,7 @@ final class ExpiryTest {
     try (Engine engine = Engine.open(directory, options)) {
       OnTurn.run(engine, turn -> turn.set("new", 3));
       assertTrue(OnTurn.get(engine, CounterTurn::places) <= 200);
-      assertEquals(List.of("new"), OnTurn.get(engine, turn -> turn.names("", 10)));
+      assertEquals(List.of("new"), OnTurn.get(engine, turn -> turn.names("", "", 10)));
     }
   }
 

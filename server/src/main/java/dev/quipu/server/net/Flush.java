@@ -25,7 +25,7 @@ public final class Flush {
    */
   public void part(CounterTurn turn) {
     isDone = true; // also if it throws
-    List<String> names = turn.names("", PART);
+    List<String> names = turn.names("", "", PART);
     try {
       names.forEach(turn::remove);
     } catch (StoreException e) {

@@ -3,7 +3,6 @@ package dev.quipu.server.resp;
 import dev.quipu.Limits;
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.resp.Arguments.Refused;
-import java.util.ArrayList;
 import java.util.List;
 
 /*
@@ -19,8 +18,6 @@ final class Family {
 
   /** What is kept for the empty field. */
   static final String EMPTY_FIELD = "\u001d";
-
-  private static final int PAGE = 1_000;
 
   private final CounterTurn turn;
   private final String prefix;
@@ -80,27 +77,12 @@ final class Family {
   }
 
   boolean exists() {
-    List<String> first = turn.names(prefix, 1);
-    return !first.isEmpty() && first.getFirst().startsWith(prefix);
+    return !turn.names(prefix, prefix, 1).isEmpty();
   }
 
   /** Names of all members, in order. */
   List<String> names() {
-    List<String> names = new ArrayList<>();
-    String after = prefix;
-    while (true) {
-      List<String> page = turn.names(after, PAGE);
-      for (String name : page) {
-        if (!name.startsWith(prefix)) {
-          return names;
-        }
-        names.add(name);
-      }
-      if (page.size() < PAGE) {
-        return names;
-      }
-      after = page.getLast();
-    }
+    return turn.names(prefix, prefix, Integer.MAX_VALUE);
   }
 
   /** The field of a member. */
@@ -125,9 +107,8 @@ final class Family {
       turn.set(member, value);
       return;
     }
-    List<String> first = turn.names(prefix, 1);
-    boolean hasOthers = !first.isEmpty() && first.getFirst().startsWith(prefix);
-    long expiresAt = hasOthers ? turn.expiresAt(first.getFirst()) : 0;
+    List<String> first = turn.names(prefix, prefix, 1);
+    long expiresAt = first.isEmpty() ? 0 : turn.expiresAt(first.getFirst());
     turn.set(member, value);
     if (expiresAt != 0) {
       turn.expire(member, expiresAt);
@@ -163,7 +144,7 @@ final class Family {
 
   /** When it expires; 0 for never. */
   long expiresAt() {
-    List<String> first = turn.names(prefix, 1);
+    List<String> first = turn.names(prefix, prefix, 1);
     return first.isEmpty() ? 0 : turn.expiresAt(first.getFirst());
   }
 

@@ -66,7 +66,7 @@ final class KeyCommands {
             "",
             "Names a counter: the first.",
             (turn, words) -> {
-              List<String> names = turn.names("", 1);
+              List<String> names = turn.names("", "", 1);
               return names.isEmpty()
                   ? Replies.NULL
                   : Reply.bulk(Family.shown(Family.keyOf(names.getFirst())));
@@ -164,7 +164,7 @@ final class KeyCommands {
     Collected found = new Collected(words);
     int count = 0;
     String last = "";
-    List<String> page = turn.names("", SCANNED_MAX);
+    List<String> page = turn.names("", "", SCANNED_MAX);
     while (!page.isEmpty()) {
       for (String name : page) {
         String key = Family.keyOf(name);
@@ -177,7 +177,7 @@ final class KeyCommands {
       if (count > KEYS_MAX) {
         throw new Refused("ERR more than 100000 keys match: use SCAN");
       }
-      page = turn.names(page.getLast(), SCANNED_MAX);
+      page = turn.names("", page.getLast(), SCANNED_MAX);
     }
     return found.array();
   }

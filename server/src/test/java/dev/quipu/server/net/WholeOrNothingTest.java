@@ -138,7 +138,7 @@ final class WholeOrNothingTest {
 
     @Override
     public void on(CounterTurn turn) {
-      for (String name : turn.names("", 1_000)) {
+      for (String name : turn.names("", "", 1_000)) {
         all.append(name)
             .append('=')
             .append(turn.get(name))
