@@ -111,7 +111,7 @@ final class IdTable {
     }
   }
 
-  /** Adds an id that is not there. */
+  /** Adds an id; in place of one that was forgotten and is the same. */
   void add(long high, long low, long meta, long delta, long value, long timeMillis, long frame) {
     if (size == 0) {
       firstFrame = frame;
@@ -123,9 +123,10 @@ final class IdTable {
     if (used[number] >= slots / 8 * 5 + ((slots * number) >>> 8)) {
       parts[number] = grown(parts[number]);
     }
-    put(parts[number], hash, high, low, meta, delta, value);
-    used[number]++;
-    size++;
+    if (put(parts[number], hash, high, low, meta, delta, value)) {
+      used[number]++;
+      size++;
+    }
     oldestMillis = Math.min(oldestMillis, timeMillis);
     newestMillis = Math.max(newestMillis, timeMillis);
   }
@@ -170,24 +171,29 @@ final class IdTable {
       long meta = part[at + 2];
       if (meta != 0) {
         long hash = secret.hash(part[at], part[at + 1], ordinal(meta));
-        put(bigger, hash, part[at], part[at + 1], meta, part[at + 3], part[at + 4]);
+        var unused = put(bigger, hash, part[at], part[at + 1], meta, part[at + 3], part[at + 4]);
       }
     }
     return bigger;
   }
 
-  private static void put(
+  /** Whether it took a slot that was free. */
+  private static boolean put(
       long[] part, long hash, long high, long low, long meta, long delta, long value) {
     int slots = part.length / STRIDE;
     int slot = (int) hash & (slots - 1);
-    while (part[slot * STRIDE + 2] != 0) {
-      slot = (slot + 1) & (slots - 1);
-    }
     int at = slot * STRIDE;
+    while (part[at + 2] != 0
+        && (part[at] != high || part[at + 1] != low || ordinal(part[at + 2]) != ordinal(meta))) {
+      slot = (slot + 1) & (slots - 1);
+      at = slot * STRIDE;
+    }
+    boolean isNew = part[at + 2] == 0;
     part[at] = high;
     part[at + 1] = low;
     part[at + 2] = meta;
     part[at + 3] = delta;
     part[at + 4] = value;
+    return isNew;
   }
 }

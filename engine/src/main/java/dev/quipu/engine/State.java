@@ -191,7 +191,15 @@ final class State implements Records.Reader {
   private void remember(long high, long low, long meta, long delta, long value) {
     int ordinal = IdTable.ordinal(meta);
     counters.markIds(ordinal, idsAreSealed ? RequestIds.EPOCH_BEFORE : ids.epoch());
-    if (!idsAreSealed && !ids.find(high, low, ordinal, timeMillis, entry)) {
+    // What the log says last holds: an id may have been forgotten and used again, though the
+    // generations that are made now would still remember it.
+    boolean isKnown =
+        idsAreSealed
+            || (ids.find(high, low, ordinal, timeMillis, entry)
+                && entry[2] == meta
+                && entry[3] == delta
+                && entry[4] == value);
+    if (!isKnown) {
       ids.add(high, low, meta, delta, value, timeMillis, frame);
     }
   }
