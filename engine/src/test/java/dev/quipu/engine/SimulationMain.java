@@ -1,0 +1,53 @@
+package dev.quipu.engine;
+
+
+/** Runs the simulation from a command line. */
+public final class SimulationMain {
+  private SimulationMain() {}
+
+  /** Runs seeds until one fails, or as many as were asked for. */
+  public static void main(String[] arguments) throws Exception {
+    System.setProperty("jdk.trackAllThreads", "false");
+    long seeds = 1_000;
+    long from = 1;
+    long keepGoing = 0;
+    long seconds = Long.MAX_VALUE / 2_000_000_000L;
+    for (int i = 0; i < arguments.length; i += 2) {
+      long value = Long.parseLong(arguments[i + 1]);
+      switch (arguments[i]) {
+        case "--seeds" -> seeds = value;
+        case "--from" -> from = value;
+        case "--seconds" -> seconds = value;
+        case "--seed" -> {
+          from = value;
+          seeds = 1;
+        }
+        case "--keep-going" -> keepGoing = value;
+        default -> throw new IllegalArgumentException(arguments[i]);
+      }
+    }
+    SimLoader loader = new SimLoader(true, null);
+    SimRunner.In runner = SimRunner.in(loader);
+    long start = System.nanoTime();
+    long done = 0;
+    for (long seed = from; seed < from + seeds; seed++) {
+      String wrong = runner.run(seed);
+      done++;
+      if (wrong != null) {
+        System.out.println("seed " + seed + ": " + wrong);
+        System.out.println("replay: --seed " + seed);
+        if (keepGoing-- > 0) {
+          continue;
+        }
+        System.out.println(runner.report());
+        System.exit(1);
+      }
+      if (System.nanoTime() - start > seconds * 1_000_000_000L) {
+        break;
+      }
+    }
+    double spent = (System.nanoTime() - start) / 1e9;
+    System.out.println(runner.report());
+    System.out.printf("%d seeds in %.1f s: %.0f a second%n", done, spent, done / spent);
+  }
+}
