@@ -240,7 +240,7 @@ final class SimModel {
         }
       } else if (value instanceof Mark) {
         if (seen.marks.containsKey((Request) key)) {
-          base.put(key, mark);
+          base.put(key, value);
         }
       } else if (value instanceof Thing thing) {
         Thing found = seen.things.get((Key) key);

@@ -147,7 +147,7 @@ final class Simulation {
             random.split(),
             world.clock,
             world.config.switchOneIn,
-            e -> world.violation("a thread ended with %s", trace(e)));
+            this::threadEnded);
     SimDisk disk =
         new SimDisk(world.storage, scheduler, world.clock, random.split(), plan, report);
     clients.clear();
@@ -173,6 +173,25 @@ final class Simulation {
     }
     SimHooks.disarm();
     endProcess(disk, thrown);
+  }
+
+  /** A thread has thrown: that must have stopped the engine. */
+  private void threadEnded(Throwable e) {
+    Engine running = engine;
+    boolean isInjected = e instanceof VirtualMachineError && SimHooks.fired() > 0;
+    if (!isInjected || (running != null && !failureOf(running).hasEnded())) {
+      world.violation("a thread ended with %s", trace(e));
+    }
+  }
+
+  private static Failure failureOf(Engine engine) {
+    try {
+      java.lang.reflect.Field field = Engine.class.getDeclaredField("failure");
+      field.setAccessible(true); // Engine.failure tells the cause only, and not once it is closed
+      return (Failure) java.util.Objects.requireNonNull(field.get(engine));
+    } catch (ReflectiveOperationException broken) {
+      throw new IllegalStateException(broken);
+    }
   }
 
   private void endProcess(SimDisk disk, int thrown) {
