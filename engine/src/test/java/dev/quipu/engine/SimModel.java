@@ -221,8 +221,10 @@ final class SimModel {
         adopt(candidate, seen);
         return null;
       }
-      why.append("\n  with ").append(kept).append(" changes: ").append(difference);
-      if (kept == journal.size() || why.length() > 3_000) {
+      if (why.length() < 4_000) {
+        why.append("\n  with ").append(kept).append(" changes: ").append(difference);
+      }
+      if (kept == journal.size()) {
         return "no state matches (" + acknowledged + " changes of " + journal.size()
             + " were acknowledged)" + why;
       }
@@ -319,6 +321,11 @@ final class SimModel {
         }
       }
     }
-    return marks == seen.marks.size() ? null : "requests that were never answered: " + seen.marks;
+    if (marks == seen.marks.size()) {
+      return null;
+    }
+    Map<Request, Mark> extra = new HashMap<>(seen.marks);
+    extra.keySet().removeAll(expected.keySet());
+    return "requests that were never answered: " + extra;
   }
 }

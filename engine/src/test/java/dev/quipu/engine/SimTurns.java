@@ -97,7 +97,7 @@ final class SimTurns extends SimOperation {
     }
 
     private String text() {
-      return "text " + choice + "x".repeat((int) (choice % world.config.textBytesMax));
+      return "text " + choice % 10_000 + "x".repeat((int) (choice % world.config.textBytesMax));
     }
 
     @Override

@@ -194,7 +194,19 @@ final class Simulation {
     }
   }
 
+  private static final boolean TRACE = Boolean.getBoolean("simulation.trace");
+
+  static void trace(String format, @Nullable Object... arguments) {
+    if (TRACE) {
+      System.out.printf(format + "%n", arguments);
+    }
+  }
+
   private void endProcess(SimDisk disk, int thrown) {
+    trace(
+        "process ends: thrown %d at %d, disk errors %d, full %d, crash %s, opening %s closing %s ended %s, open failure %s",
+        thrown, SimHooks.lastSite(), disk.errors(), disk.fullRejections(), disk.atCrash(),
+        isOpening, isClosing, isEnded, openFailure);
     if (world.violation() != null) {
       return;
     }
@@ -302,6 +314,7 @@ final class Simulation {
         };
     opened.run(List.of(reading));
     SimItems.readAll(opened, seen);
+    trace("verify: age %d wall %d, cells %s", seen.ageMillis, seen.wallMillis, seen.cells.keySet());
     String wrong = world.model.recover(seen);
     if (wrong != null) {
       world.violation("after a start: %s", wrong);
