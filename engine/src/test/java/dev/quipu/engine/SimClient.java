@@ -16,7 +16,6 @@ final class SimClient {
   private final Engine engine;
   private @Nullable SimOperation current;
   private boolean isCalling;
-  private @Nullable Thread thread;
   private long calledNanos;
 
   SimClient(SimWorld world, SplittableRandom random, SimFaultPlan plan, Engine engine) {
@@ -40,7 +39,6 @@ final class SimClient {
   }
 
   void run(int calls) {
-    thread = Thread.currentThread();
     for (int i = 0; i < calls && !hasStopped(); i++) {
       world.report.operations++;
       if (random.nextInt(world.config.checkpointOneIn) == 0) {
@@ -87,20 +85,15 @@ final class SimClient {
     List<Add> adds = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       boolean hasId = random.nextInt(4) > 0;
+      long id = world.config.id(random);
       adds.add(
           new Add(
               world.config.counter(random),
-              world.config.delta(random),
-              world.config.bounds(random),
-              hasId ? world.config.request(world.config.id(random)) : null));
+              world.config.delta(random, id),
+              world.config.bounds(random, id),
+              hasId ? world.config.request(id) : null));
     }
     return adds;
-  }
-
-  /** Returns where its thread waits. */
-  String where() {
-    Thread waiting = thread;
-    return waiting == null ? "" : java.util.Arrays.toString(waiting.getStackTrace());
   }
 
   private void call(@Nullable SimOperation operation, Runnable work) {

@@ -98,6 +98,11 @@ final class SimConfig {
     return RequestId.of(id, 77);
   }
 
+  /** Returns what most requests under an id add: repeats are more than conflicts. */
+  long delta(SplittableRandom random, long id) {
+    return random.nextInt(4) == 0 ? delta(random) : 1 + id % 5;
+  }
+
   long delta(SplittableRandom random) {
     if (hasLargeDeltas && random.nextInt(8) == 0) {
       return random.nextBoolean() ? Long.MAX_VALUE - random.nextInt(3) : Long.MIN_VALUE + 1;
@@ -106,9 +111,9 @@ final class SimConfig {
     return delta == 0 ? 1 : delta;
   }
 
-  Bounds bounds(SplittableRandom random) {
-    return hasBounds && random.nextInt(3) == 0
-        ? Bounds.between(-2 - random.nextInt(2), 20 + random.nextInt(2))
+  Bounds bounds(SplittableRandom random, long id) {
+    return hasBounds && (id % 3 == 0 || random.nextInt(6) == 0)
+        ? Bounds.between(-2 - id % 2, random.nextInt(9) == 0 ? 21 : 200 * (1 + id % 2))
         : Bounds.none();
   }
 

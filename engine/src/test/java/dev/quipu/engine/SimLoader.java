@@ -18,7 +18,8 @@ import org.objectweb.asm.Type;
  *   - a call of SimHooks.at before each allocation, and before and after each call into the JDK: a
  *     place where an Error can be thrown. Not in static initializers, for a class that could not be
  *     initialized would be lost to all later runs; not before the constructor of a superclass, where
- *     nothing has begun.
+ *     nothing has begun; and not around ReentrantLock.lock and unlock and the atomic numbers, which
+ *     allocate nothing and whose stack is reserved by the JVM.
  *   - simulated time and random numbers where the engine has those of the machine.
  *   - a call that tells when the leader has run a task: so the model knows the order.
  *
@@ -198,6 +199,13 @@ public final class SimLoader extends ClassLoader {
       sites.add(method + ": " + what);
     }
 
+    /** Whether a call cannot fail: it allocates nothing, and has its stack reserved (JEP 270). */
+    private static boolean isSure(String target, String name) {
+      return target.startsWith("java/util/concurrent/atomic/Atomic")
+          || (target.equals("java/util/concurrent/locks/ReentrantLock")
+              && (name.equals("lock") || name.equals("unlock")));
+    }
+
     @Override
     public void visitTypeInsn(int opcode, String type) {
       if (opcode == Opcodes.ANEWARRAY) {
@@ -233,7 +241,8 @@ public final class SimLoader extends ClassLoader {
     @Override
     public void visitMethodInsn(
         int opcode, String target, String name, String descriptor, boolean isInterface) {
-      boolean isJdk = target.startsWith("java/") && !name.equals("<init>");
+      boolean isJdk =
+          target.startsWith("java/") && !name.equals("<init>") && !isSure(target, name);
       if (isJdk) {
         site("before " + target + "." + name);
       }

@@ -37,6 +37,7 @@ final class SimScheduler implements Executor, Threads {
   private Runnable[] ready = new Runnable[16];
   private int readyCount;
   private long timerCount;
+  private final java.util.List<Thread> threads = new java.util.ArrayList<>();
   private boolean isKilled;
   private long steps;
   private final int switchOneIn;
@@ -88,6 +89,9 @@ final class SimScheduler implements Executor, Threads {
           });
     } catch (Throwable e) {
       throw new IllegalStateException(e);
+    }
+    if (!name.equals("signal")) {
+      threads.add(thread);
     }
     thread.start();
     return thread;
@@ -148,6 +152,23 @@ final class SimScheduler implements Executor, Threads {
       boolean unused = Thread.interrupted();
       LockSupport.park();
     }
+  }
+
+  /** Returns where the threads are, for a human to read. */
+  String stacks() {
+    StringBuilder text = new StringBuilder();
+    for (Thread thread : threads) {
+      StackTraceElement[] stack = thread.getStackTrace();
+      if (stack.length > 0) {
+        text.append("\n  ").append(thread.getState());
+        for (StackTraceElement each : stack) {
+          if (!each.getClassName().startsWith("java.")) {
+            text.append(" < ").append(each.getFileName()).append(':').append(each.getLineNumber());
+          }
+        }
+      }
+    }
+    return text.toString();
   }
 
   boolean isKilled() {

@@ -80,10 +80,10 @@ final class SimTurns extends SimOperation {
     Step(Kind kind, SplittableRandom random) {
       this.kind = kind;
       this.counter = world.config.counter(random);
-      this.delta = world.config.delta(random);
       this.id = world.config.id(random);
+      this.delta = world.config.delta(random, id);
       this.choice = random.nextLong() >>> 1;
-      this.bounds = world.config.bounds(random);
+      this.bounds = world.config.bounds(random, id);
     }
 
     private RequestId request() {

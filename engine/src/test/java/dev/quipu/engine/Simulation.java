@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** A deterministic run of the engine, which a seed decides wholly. */
 final class Simulation {
   private static final Path DIRECTORY = Path.of("/simulated/data");
-  private static final long STEPS_MAX = 400_000;
+  private static final long STEPS_MAX = 50_000;
 
   private final SplittableRandom random;
   private final SimReport report;
@@ -207,6 +207,7 @@ final class Simulation {
         "process ends: thrown %d at %d, disk errors %d, full %d, crash %s, opening %s closing %s ended %s, open failure %s",
         thrown, SimHooks.lastSite(), disk.errors(), disk.fullRejections(), disk.atCrash(),
         isOpening, isClosing, isEnded, openFailure);
+    world.end();
     if (world.violation() != null) {
       return;
     }
@@ -239,10 +240,17 @@ final class Simulation {
   /** The life of a process. */
   private void live(SimScheduler scheduler, SimDisk disk, boolean isLast) {
     try {
+      liveUntilClosed(scheduler, disk, isLast);
+    } finally {
+      isEnded = true;
+    }
+  }
+
+  private void liveUntilClosed(SimScheduler scheduler, SimDisk disk, boolean isLast) {
+    try {
       engine = Engine.open(DIRECTORY, world.config.options, new Environment(disk, scheduler));
     } catch (StoreException | VirtualMachineError e) {
       openFailure = e;
-      isEnded = true;
       return;
     }
     report.opens++;
@@ -254,7 +262,7 @@ final class Simulation {
         work(scheduler, opened);
       }
     } catch (StoreException | VirtualMachineError e) {
-      if (opened.failure().isEmpty() && SimHooks.fired() == 0) {
+      if (SimHooks.fired() == 0 && opened.failure().isEmpty()) {
         world.violation("verification failed: %s", trace(e));
       }
     }
@@ -264,7 +272,6 @@ final class Simulation {
     } catch (VirtualMachineError e) {
       report.result("error while closing");
     }
-    isEnded = true;
   }
 
   private void work(SimScheduler scheduler, Engine opened) {
@@ -386,7 +393,7 @@ final class Simulation {
     @Override
     public void beforeStep() {
       if (scheduler.steps() > STEPS_MAX) {
-        world.violation("no end after %d steps; %d disk operations", STEPS_MAX, disk.operations());
+        world.violation("no end after %d steps%s", STEPS_MAX, scheduler.stacks());
       }
       if (!isOpen) {
         return;
@@ -411,13 +418,14 @@ final class Simulation {
         return;
       }
       if (isOpening || isClosing) {
-        world.violation("stuck while %s", isOpening ? "opening" : "closing");
+        world.violation(
+            "stuck while %s%s", isOpening ? "opening" : "closing", scheduler.stacks());
       }
       for (SimClient client : clients) {
         if (client.isCalling() && (erredNanos == 0 || isLate(client, patience))) {
           world.violation(
-              "a call has no answer, and nothing is at work: %s; %d errors, %d disk errors, %s",
-              client.current(), SimHooks.fired(), disk.errors(), client.where());
+              "a call has no answer, and nothing is at work: %s; %d errors, %d disk errors%s",
+              client.current(), SimHooks.fired(), disk.errors(), scheduler.stacks());
         }
       }
     }
