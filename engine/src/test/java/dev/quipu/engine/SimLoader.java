@@ -18,8 +18,9 @@ import org.objectweb.asm.Type;
  *   - a call of SimHooks.at before each allocation, and before and after each call into the JDK: a
  *     place where an Error can be thrown. Not in static initializers, for a class that could not be
  *     initialized would be lost to all later runs; not before the constructor of a superclass, where
- *     nothing has begun; and not around ReentrantLock.lock and unlock and the atomic numbers, which
- *     allocate nothing and whose stack is reserved by the JVM.
+ *     nothing has begun; and not around ReentrantLock.lock and unlock, Condition.signalAll,
+ *     LockSupport.unpark and the atomic numbers, which allocate nothing, or do without (see
+ *     AbstractQueuedSynchronizer), and which need next to no stack.
  *   - simulated time and random numbers where the engine has those of the machine.
  *   - a call that tells when the leader has run a task: so the model knows the order.
  *
@@ -199,9 +200,11 @@ public final class SimLoader extends ClassLoader {
       sites.add(method + ": " + what);
     }
 
-    /** Whether a call cannot fail: it allocates nothing, and has its stack reserved (JEP 270). */
+    /** Whether a call cannot fail for want of memory. */
     private static boolean isSure(String target, String name) {
       return target.startsWith("java/util/concurrent/atomic/Atomic")
+          || name.equals("signalAll")
+          || name.equals("unpark")
           || (target.equals("java/util/concurrent/locks/ReentrantLock")
               && (name.equals("lock") || name.equals("unlock")));
     }
