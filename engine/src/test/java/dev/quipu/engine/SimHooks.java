@@ -9,6 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /** What the engine's classes call when {@link SimLoader} has loaded them. */
 public final class SimHooks {
+  /** Sites that a thread passes at most before it lets another one run. */
+  private static final int PASSED_MAX = 10_000_000;
+
+  private static int passed;
   private static int countdown;
   private static int burst;
   private static int kind;
@@ -23,8 +27,16 @@ public final class SimHooks {
 
   private SimHooks() {}
 
+  /** Another thread runs. */
+  static void step() {
+    passed = 0;
+  }
+
   /** Hears what the commit leader does. */
   interface Listener {
+    /** A thread does not end, nor wait for anything. */
+    void runsOn();
+
     /** A thread has handed a task to the committer. */
     void submitted(Task task);
 
@@ -85,6 +97,10 @@ public final class SimHooks {
   /** A place of the engine where something is allocated, or the JDK is called. */
   public static void at(int site) {
     hits[site]++;
+    if (++passed > PASSED_MAX) {
+      passed = 0;
+      java.util.Objects.requireNonNull(listener).runsOn();
+    }
     if (countdown != 0 && (onlySite < 0 || onlySite == site) && --countdown == 0) {
       fire(site);
     }

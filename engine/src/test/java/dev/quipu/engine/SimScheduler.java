@@ -214,6 +214,7 @@ final class SimScheduler implements Executor, Threads {
       ready[next] = ready[--readyCount];
       ready[readyCount] = null;
       steps++;
+      SimHooks.step();
       continuation.run();
     }
   }

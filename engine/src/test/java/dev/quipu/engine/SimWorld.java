@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What the parts of one simulated run share. */
 final class SimWorld implements SimHooks.Listener {
-  static final boolean STRICT = Boolean.getBoolean("simulation.strict");
   final long seed;
   final SimClock clock = new SimClock();
   final SimConfig config;
@@ -78,6 +77,14 @@ final class SimWorld implements SimHooks.Listener {
 
   long wallMillisMax() {
     return model.wallMillisMax();
+  }
+
+  @Override
+  public void runsOn() {
+    java.io.StringWriter trace = new java.io.StringWriter();
+    new Throwable().printStackTrace(new java.io.PrintWriter(trace));
+    violation("a thread runs on and on: %s", trace);
+    java.util.Objects.requireNonNull(scheduler).kill();
   }
 
   @Override
