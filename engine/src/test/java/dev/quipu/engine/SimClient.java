@@ -16,6 +16,7 @@ final class SimClient {
   private final Engine engine;
   private @Nullable SimOperation current;
   private boolean isCalling;
+  private @Nullable Thread thread;
   private long calledNanos;
 
   SimClient(SimWorld world, SplittableRandom random, SimFaultPlan plan, Engine engine) {
@@ -30,6 +31,15 @@ final class SimClient {
     return current;
   }
 
+  /** Interrupts its thread in a call. */
+  void interrupt() {
+    Thread calling = thread;
+    if (isCalling && calling != null) {
+      calling.interrupt();
+      world.report.fault("interrupt");
+    }
+  }
+
   boolean isCalling() {
     return isCalling;
   }
@@ -39,6 +49,7 @@ final class SimClient {
   }
 
   void run(int calls) {
+    thread = Thread.currentThread();
     for (int i = 0; i < calls && !hasStopped(); i++) {
       world.report.operations++;
       if (random.nextInt(world.config.checkpointOneIn) == 0) {

@@ -34,6 +34,7 @@ final class SimConfig {
   final boolean getsFull;
   final boolean cutsPower;
   final boolean passesTime;
+  final int leapOneIn;
   final int checkpointOneIn;
   final int sweepOneIn;
   final long windowMillis;
@@ -44,7 +45,8 @@ final class SimConfig {
     counters = random.nextInt(5) == 0 ? 40 : 1 + random.nextInt(8);
     ids = 2 + random.nextInt(30);
     items = random.nextBoolean() ? 0 : 1 + random.nextInt(8);
-    textBytesMax = random.nextInt(4) == 0 ? 6_000 : 20;
+    boolean isBulky = random.nextInt(3) == 0;
+    textBytesMax = isBulky ? 9_000 : 20;
     clients = 1 + random.nextInt(4);
     processes = 2 + random.nextInt(4);
     switchOneIn = random.nextInt(3) == 0 ? 4 : 1;
@@ -58,6 +60,7 @@ final class SimConfig {
     getsFull = random.nextInt(4) == 0;
     cutsPower = random.nextBoolean();
     passesTime = random.nextBoolean();
+    leapOneIn = random.nextBoolean() ? 12 : 150;
     checkpointOneIn = random.nextBoolean() ? 12 : 80;
     sweepOneIn = random.nextBoolean() ? 12 : 200;
     windowMillis = 1_000 * WINDOWS_SECONDS[random.nextInt(WINDOWS_SECONDS.length)];
@@ -69,6 +72,10 @@ final class SimConfig {
     }
     if (turns.isEmpty()) {
       turns.add(SimTurns.Kind.ADD_ONCE);
+    }
+    if (isBulky) {
+      turns.add(SimTurns.Kind.SET_TEXT);
+      turns.add(SimTurns.Kind.SET_TEXT);
     }
     names = new String[counters];
     for (int i = 0; i < counters; i++) {

@@ -139,6 +139,18 @@ public final class SimHooks {
     }
   }
 
+  /** A bug: see {@link SimMutations}. */
+  static void stopUnlessError(Failure failure, Throwable why) {
+    if (!(why instanceof Error)) {
+      failure.stop(why);
+    }
+  }
+
+  /** A bug: see {@link SimMutations}. */
+  static void unexpire(CounterTable counters, int ordinal) {
+    counters.expire(ordinal, 0);
+  }
+
   /** In place of {@link dev.quipu.time.Randomness#secure}. */
   public static RandomGenerator secure() {
     return random;

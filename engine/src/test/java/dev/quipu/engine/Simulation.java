@@ -398,11 +398,14 @@ final class Simulation {
       if (!isOpen) {
         return;
       }
-      if (world.config.passesTime && random.nextInt(200) == 0) {
+      if (world.config.passesTime && random.nextInt(world.config.leapOneIn) == 0) {
         world.clock.advance(random.nextLong(world.config.windowMillis / 4) * 1_000_000);
       }
-      if (world.config.jumps && random.nextInt(1_000) == 0) {
+      if (world.config.jumps && random.nextInt(200) == 0) {
         jump();
+      }
+      if (world.config.hasInterrupts && random.nextInt(20) == 0) {
+        clients.get(random.nextInt(clients.size())).interrupt();
       }
     }
 

@@ -23,6 +23,10 @@ public final class SimulationMain {
           seeds = 1;
         }
         case "--keep-going" -> keepGoing = value;
+        case "--planted" -> {
+          planted(value);
+          return;
+        }
         default -> throw new IllegalArgumentException(arguments[i]);
       }
     }
@@ -49,5 +53,24 @@ public final class SimulationMain {
     double spent = (System.nanoTime() - start) / 1e9;
     System.out.println(runner.report());
     System.out.printf("%d seeds in %.1f s: %.0f a second%n", done, spent, done / spent);
+  }
+
+  /** Plants bugs, and prints which seed finds each of them. */
+  private static void planted(long seedsMax) throws ReflectiveOperationException {
+    System.out.println("| planted bug | first seed that finds it | what it finds |");
+    System.out.println("|---|---|---|");
+    for (var each : SimMutations.all().entrySet()) {
+      SimRunner.In runner = SimRunner.in(new SimLoader(true, each.getValue()));
+      String found = "| none of " + seedsMax + " | |";
+      for (long seed = 1; seed <= seedsMax; seed++) {
+        String wrong = runner.run(seed);
+        if (wrong != null) {
+          String first = wrong.lines().limit(2).reduce("", (a, b) -> a + " " + b).strip();
+          found = "| %d | %s |".formatted(seed, first.substring(0, Math.min(160, first.length())));
+          break;
+        }
+      }
+      System.out.println("| " + each.getKey() + " " + found);
+    }
   }
 }
