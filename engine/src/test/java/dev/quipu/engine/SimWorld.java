@@ -24,7 +24,6 @@ final class SimWorld implements SimHooks.Listener {
   private long openAgeMillis;
   private boolean hasTicked;
   private int leaps; // starts since the engine's time was seen
-  private long lastNanos;
   private long lastWallMillis;
   private long lastAgeMillis;
   private long ageMillisBefore = Long.MIN_VALUE;
@@ -120,9 +119,11 @@ final class SimWorld implements SimHooks.Listener {
 
   /** A process has ended. */
   void end() {
-    if (lastNanos != 0) {
-      ageMillisBefore =
-          Math.max(ageMillisBefore, lastAgeMillis + (clock.nanoTime() - lastNanos) / 1_000_000 + 1);
+    if (hasTicked) {
+      long elapsed = (clock.nanoTime() - openNanos) / 1_000_000;
+      ageMillisBefore = Math.max(ageMillisBefore, openAgeMillis + elapsed + 2);
+    } else if (ageMillisBefore != Long.MIN_VALUE) { // nothing was seen, but it may have run
+      ageMillisBefore += (clock.nanoTime() - openNanos) / 1_000_000 + 2;
     }
   }
 
@@ -150,7 +151,6 @@ final class SimWorld implements SimHooks.Listener {
     }
     hasTicked = true;
     leaps = 0;
-    lastNanos = clock.nanoTime();
     lastWallMillis = wall;
     lastAgeMillis = age;
   }
