@@ -25,6 +25,9 @@ final class SimFaultPlan {
   /** Which Error is thrown, and at which site that is passed; 0 for none. */
   int throwAt;
 
+  /** The one site where it is thrown, the first time; -1 for any. */
+  int throwSite = -1;
+
   int throwTimes = 1;
   int throwKind;
   boolean stopsOnError;

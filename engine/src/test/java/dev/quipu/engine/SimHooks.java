@@ -18,6 +18,7 @@ public final class SimHooks {
   private static int kind;
   private static int fired;
   private static int onlySite = -1;
+  private static long thrown;
   private static int lastSite = -1;
   private static int[] hits = new int[0];
   private static @Nullable Listener listener;
@@ -73,12 +74,18 @@ public final class SimHooks {
 
   static void disarm() {
     countdown = 0;
+    fired = 0;
     onlySite = -1;
   }
 
   /** Returns how often something was thrown since {@link #arm}. */
   static int fired() {
     return fired;
+  }
+
+  /** Returns how often something was thrown at all. */
+  static long thrown() {
+    return thrown;
   }
 
   static int lastSite() {
@@ -108,6 +115,7 @@ public final class SimHooks {
 
   private static void fire(int site) {
     fired++;
+    thrown++;
     lastSite = site;
     burst--;
     countdown = burst > 0 ? 1 + random.nextInt(4) : 0;

@@ -2,12 +2,18 @@ package dev.quipu.engine;
 
 import java.lang.reflect.Constructor;
 import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.function.IntUnaryOperator;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Runs seeds in the class loader that it was made in. */
-public final class SimRunner implements LongFunction<@Nullable String>, Supplier<String> {
+public final class SimRunner
+    implements LongFunction<@Nullable String>,
+        BiFunction<Long, Integer, @Nullable String>,
+        IntUnaryOperator,
+        Supplier<String> {
   private final SimReport report = new SimReport();
 
   /** Makes one; by {@link #in} only. */
@@ -20,6 +26,29 @@ public final class SimRunner implements LongFunction<@Nullable String>, Supplier
   @Override
   public @Nullable String apply(long seed) {
     return Simulation.run(seed, report, new Simulation.SimTweaks());
+  }
+
+  /** Runs a seed whose only fault is an Error at one site, when it is passed first; -1 for none. */
+  @Override
+  public @Nullable String apply(Long seed, Integer site) {
+    long before = SimHooks.thrown();
+    Simulation.SimTweaks one =
+        new Simulation.SimTweaks() {
+          @Override
+          SimFaultPlan plan(SimFaultPlan plan) {
+            SimFaultPlan made = new SimFaultPlan();
+            made.throwSite = SimHooks.thrown() == before ? site : -1;
+            made.throwAt = made.throwSite < 0 ? 0 : 1;
+            return made;
+          }
+        };
+    return Simulation.run(seed, report, one);
+  }
+
+  /** Returns how often a site was passed. */
+  @Override
+  public int applyAsInt(int site) {
+    return SimHooks.hits()[site];
   }
 
   @Override
@@ -58,6 +87,15 @@ public final class SimRunner implements LongFunction<@Nullable String>, Supplier
     @SuppressWarnings("unchecked")
     @Nullable String run(long seed) {
       return ((LongFunction<@Nullable String>) runner).apply(seed);
+    }
+
+    @SuppressWarnings("unchecked")
+    @Nullable String run(long seed, int site) {
+      return ((BiFunction<Long, Integer, @Nullable String>) runner).apply(seed, site);
+    }
+
+    int passed(int site) {
+      return ((IntUnaryOperator) runner).applyAsInt(site);
     }
 
     @SuppressWarnings("unchecked")

@@ -38,8 +38,10 @@ final class Simulation {
 
   /** Where a run differs from others: for tests of the simulation itself, and of single sites. */
   static class SimTweaks {
-    /** Changes which faults a process meets. */
-    void plan(SimFaultPlan plan, int process, boolean isLast) {}
+    /** Returns which faults a process meets. */
+    SimFaultPlan plan(SimFaultPlan plan) {
+      return plan;
+    }
   }
 
   private Simulation(long seed, SimReport report, SimTweaks tweaks) {
@@ -76,8 +78,7 @@ final class Simulation {
     int processes = world.config.processes;
     for (int i = 0; world.violation() == null; i++) {
       boolean isLast = i >= processes && operationsLeft <= 0;
-      plan = isLast ? new SimFaultPlan() : plan();
-      tweaks.plan(plan, i, isLast);
+      plan = isLast ? new SimFaultPlan() : tweaks.plan(plan());
       process(isLast);
       if (isLast || i > 10 * processes) {
         break;
@@ -161,7 +162,9 @@ final class Simulation {
     SimHooks.install(world, scheduler, world.clock, random.split());
     world.begin(scheduler);
     var unused = scheduler.start("process", () -> live(scheduler, disk, isLast));
-    if (plan.throwAt > 0) {
+    if (plan.throwSite >= 0) {
+      SimHooks.armSite(plan.throwSite, plan.throwAt, plan.throwKind);
+    } else {
       SimHooks.arm(plan.throwAt, plan.throwTimes, plan.throwKind);
     }
     scheduler.run(() -> isEnded, new Watching(scheduler, disk));
