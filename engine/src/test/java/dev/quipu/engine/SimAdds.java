@@ -1,0 +1,169 @@
+package dev.quipu.engine;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** A call of {@link Engine#addAll}, or {@link Engine#add}. */
+final class SimAdds extends SimOperation {
+  private static final java.lang.reflect.Field RESULTS = field();
+
+  private final List<Add> adds;
+  private List<AddResult> answer = List.of();
+  private List<AddResult> results = List.of();
+  private int seen;
+  private boolean meetsText;
+  private boolean mayMeetText;
+
+  SimAdds(SimWorld world, List<Add> adds) {
+    super(world);
+    this.adds = adds;
+  }
+
+  @Override
+  void call(Engine engine) {
+    answer =
+        adds.size() == 1 ? List.of(engine.add(adds.getFirst())) : engine.addAll(adds);
+  }
+
+  @Override
+  void running(State state) {
+    if (seen == 0) {
+      meetsText = adds.stream().anyMatch(add -> isText(add, state) && !isKnown(add));
+      mayMeetText =
+          adds.stream().anyMatch(add -> isText(add, state) && !mustBeKnown(add, state));
+    }
+  }
+
+  @Override
+  void ran(Task task, State state) {
+    results = results((AddTask) task);
+    expect(!meetsText || results.isEmpty(), "add to a text", "an exception", results);
+    for (; seen < results.size(); seen++) {
+      judge(this, adds.get(seen), results.get(seen), state);
+    }
+    reached();
+  }
+
+  @SuppressWarnings("unchecked")
+  private static List<AddResult> results(AddTask task) {
+    try {
+      return (List<AddResult>) java.util.Objects.requireNonNull(RESULTS.get(task));
+    } catch (IllegalAccessException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static java.lang.reflect.Field field() {
+    try {
+      java.lang.reflect.Field field = AddTask.class.getDeclaredField("results");
+      field.setAccessible(true); // what was done so far, also when the rest is refused
+      return field;
+    } catch (NoSuchFieldException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private boolean isText(Add add, State state) {
+    SimModel.Cell cell = world.model.cell(add.counter(), state.wallMillis);
+    return cell != null && cell.text() != null;
+  }
+
+  private SimModel.@Nullable Mark mark(Add add) {
+    RequestId id = add.id();
+    return id == null ? null : world.model.mark(new SimModel.Request(add.counter(), id.high()));
+  }
+
+  private boolean isKnown(Add add) {
+    return mark(add) != null;
+  }
+
+  private boolean mustBeKnown(Add add, State state) {
+    SimModel.Mark mark = mark(add);
+    return mark != null && world.model.mustRemember(mark, state.timeMillis);
+  }
+
+  @Override
+  void answered() {
+    expect(answer.equals(results), "answer", results, answer);
+    expect(answer.size() == adds.size(), "results", adds.size(), answer.size());
+    expect(seen == adds.size(), "results that were seen", adds.size(), seen);
+  }
+
+  @Override
+  boolean expects(RuntimeException e) {
+    return mayMeetText && e instanceof IllegalArgumentException;
+  }
+
+  /** Compares one result to what the model says, and changes the model. */
+  static void judge(SimOperation by, Add add, AddResult result, State state) {
+    SimModel model = by.world.model;
+    RequestId id = add.id();
+    SimModel.Request request = id == null ? null : new SimModel.Request(add.counter(), id.high());
+    SimModel.Mark mark = request == null ? null : model.mark(request);
+    SimModel.Cell cell = model.cell(add.counter(), state.wallMillis);
+    by.world.report.result(
+        result instanceof AddResult.Refused refused
+            ? "rejected: " + refused.why()
+            : result.getClass().getSimpleName());
+    if (mark != null) {
+      AddResult replay = replay(add, mark, cell);
+      if (result.equals(replay)) {
+        return;
+      }
+      by.expect(!model.mustRemember(mark, state.timeMillis), "repeat of " + add, replay, result);
+    }
+    long before = cell == null ? 0 : cell.value();
+    Refusal why = why(before, add.delta(), add.bounds());
+    AddResult expected =
+        why != null
+            ? new AddResult.Refused(why, before)
+            : new AddResult.Applied(add.delta(), OptionalLong.of(before + add.delta()));
+    by.expect(result.equals(expected), add.toString(), expected, result);
+    if (why == null) {
+      long after = before + add.delta();
+      SimModel.Change change =
+          new SimModel.Change()
+              .put(
+                  add.counter(),
+                  new SimModel.Cell(after, null, cell == null ? 0 : cell.expiresAt()));
+      if (request != null) {
+        change.put(
+            request, new SimModel.Mark(add.delta(), after, add.bounds(), state.timeMillis));
+      }
+      by.change(change);
+    }
+  }
+
+  private static AddResult replay(Add add, SimModel.Mark mark, SimModel.@Nullable Cell cell) {
+    if (mark.isSealed()) {
+      return new AddResult.Refused(Refusal.SEALED, cell == null ? 0 : cell.value());
+    }
+    return mark.delta() == add.delta() && mark.bounds().equals(add.bounds())
+        ? new AddResult.Replayed(mark.delta(), OptionalLong.of(mark.value()))
+        : new AddResult.Conflict(mark.delta());
+  }
+
+  private static @Nullable Refusal why(long before, long delta, Bounds bounds) {
+    java.math.BigInteger after =
+        java.math.BigInteger.valueOf(before).add(java.math.BigInteger.valueOf(delta));
+    if (after.bitLength() > 63) {
+      return Refusal.OVERFLOW;
+    }
+    long value = after.longValueExact();
+    if (delta < 0 && value < bounds.floor()) {
+      return Refusal.FLOOR;
+    }
+    return delta > 0 && value > bounds.ceiling() ? Refusal.CEILING : null;
+  }
+
+  @Override
+  public String toString() {
+    return adds.size() == 1 ? "add " + adds.getFirst() : "adds of " + adds.size();
+  }
+}

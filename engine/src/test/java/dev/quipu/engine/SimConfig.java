@@ -1,0 +1,136 @@
+package dev.quipu.engine;
+
+import dev.quipu.Bounds;
+import dev.quipu.RequestId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** What one seed switches on: a random part of all operations, faults and sizes. */
+final class SimConfig {
+  /** Calls of one run, at least. */
+  static final int OPERATIONS = 200;
+
+  private static final long[] WINDOWS_SECONDS = {60, 3_600, 86_400};
+  private static final long[] DEADLINES_MILLIS = {50, 10_000, 86_400_000};
+
+  final int counters;
+  final int ids;
+  final int items;
+  final int textBytesMax;
+  final int clients;
+  final int processes;
+  final int switchOneIn;
+  final int addsMax;
+  final List<SimTurns.Kind> turns = new ArrayList<>();
+  final boolean hasBounds;
+  final boolean hasLargeDeltas;
+  final boolean hasInterrupts;
+  final boolean jumps;
+  final boolean throwsErrors;
+  final boolean hasDiskErrors;
+  final boolean getsFull;
+  final boolean cutsPower;
+  final boolean passesTime;
+  final int leapOneIn;
+  final int checkpointOneIn;
+  final int sweepOneIn;
+  final long windowMillis;
+  final EngineOptions options;
+  private final String[] names;
+
+  SimConfig(SplittableRandom random, SimClock clock) {
+    counters = random.nextInt(5) == 0 ? 40 : 1 + random.nextInt(8);
+    ids = 2 + random.nextInt(30);
+    items = random.nextBoolean() ? 0 : 1 + random.nextInt(8);
+    boolean isBulky = random.nextInt(3) == 0;
+    textBytesMax = isBulky ? 9_000 : 20;
+    clients = 1 + random.nextInt(4);
+    processes = 2 + random.nextInt(4);
+    switchOneIn = random.nextInt(3) == 0 ? 4 : 1;
+    addsMax = random.nextInt(4) == 0 ? 250 : 4;
+    hasBounds = random.nextBoolean();
+    hasLargeDeltas = random.nextInt(4) == 0;
+    hasInterrupts = random.nextInt(4) == 0;
+    jumps = random.nextInt(3) == 0;
+    throwsErrors = random.nextInt(3) == 0;
+    hasDiskErrors = random.nextInt(3) == 0;
+    getsFull = random.nextInt(4) == 0;
+    cutsPower = random.nextBoolean();
+    passesTime = random.nextBoolean();
+    leapOneIn = random.nextBoolean() ? 12 : 150;
+    checkpointOneIn = random.nextBoolean() ? 12 : 80;
+    sweepOneIn = random.nextBoolean() ? 12 : 200;
+    windowMillis = 1_000 * WINDOWS_SECONDS[random.nextInt(WINDOWS_SECONDS.length)];
+    long deadline = DEADLINES_MILLIS[random.nextInt(DEADLINES_MILLIS.length)];
+    for (SimTurns.Kind kind : EnumSet.allOf(SimTurns.Kind.class)) {
+      if (random.nextInt(3) > 0) {
+        turns.add(kind);
+      }
+    }
+    if (turns.isEmpty()) {
+      turns.add(SimTurns.Kind.ADD_ONCE);
+    }
+    if (isBulky) {
+      turns.add(SimTurns.Kind.SET_TEXT);
+      turns.add(SimTurns.Kind.SET_TEXT);
+    }
+    names = new String[counters];
+    for (int i = 0; i < counters; i++) {
+      names[i] = i % 7 == 3 ? "zähler-" + i : "counter-" + i;
+    }
+    options =
+        new EngineOptions(
+            Duration.ofMillis(windowMillis),
+            1 << 16,
+            1 << 16,
+            16 + random.nextInt(30),
+            1 << 30,
+            Durability.FSYNC,
+            Duration.ofMillis(deadline),
+            clock);
+  }
+
+  String counter(SplittableRandom random) {
+    return names[random.nextInt(counters)];
+  }
+
+  long id(SplittableRandom random) {
+    return random.nextInt(ids);
+  }
+
+  RequestId request(long id) {
+    return RequestId.of(id, 77);
+  }
+
+  /** Returns what most requests under an id add: repeats are more than conflicts. */
+  long delta(SplittableRandom random, long id) {
+    return random.nextInt(4) == 0 ? delta(random) : 1 + id % 5;
+  }
+
+  long delta(SplittableRandom random) {
+    if (hasLargeDeltas && random.nextInt(8) == 0) {
+      return random.nextBoolean() ? Long.MAX_VALUE - random.nextInt(3) : Long.MIN_VALUE + 1;
+    }
+    int delta = random.nextInt(-3, 8);
+    return delta == 0 ? 1 : delta;
+  }
+
+  Bounds bounds(SplittableRandom random, long id) {
+    return hasBounds && (id % 3 == 0 || random.nextInt(6) == 0)
+        ? Bounds.between(-2 - id % 2, random.nextInt(9) == 0 ? 21 : 200 * (1 + id % 2))
+        : Bounds.none();
+  }
+
+  /** Returns in how many milliseconds a counter expires: soon, late, or it has already. */
+  long expiry(long choice) {
+    return switch ((int) (choice % 4)) {
+      case 0 -> choice % 40;
+      case 1 -> choice % 5_000;
+      case 2 -> windowMillis / 4 + choice % windowMillis;
+      default -> -(choice % 50);
+    };
+  }
+}

@@ -1,0 +1,34 @@
+package dev.quipu.engine;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/** Which faults one simulated process meets, counted in operations of its disk. */
+final class SimFaultPlan {
+  /** When within an operation the process is killed. */
+  enum Moment {
+    BEFORE,
+    AMID,
+    AFTER
+  }
+
+  int crashAt = Integer.MAX_VALUE;
+  Moment crashMoment = Moment.BEFORE;
+  long errorAt = Integer.MAX_VALUE;
+  long errorCount;
+  Set<SimDisk.Kind> errorKinds = EnumSet.allOf(SimDisk.Kind.class);
+  int fullFrom = Integer.MAX_VALUE;
+  int fullUntil = Integer.MAX_VALUE;
+  boolean syncsLie;
+  long operationNanos = 50_000;
+
+  /** Which Error is thrown, and at which site that is passed; 0 for none. */
+  int throwAt;
+
+  /** The one site where it is thrown, the first time; -1 for any. */
+  int throwSite = -1;
+
+  int throwTimes = 1;
+  int throwKind;
+  boolean stopsOnError;
+}

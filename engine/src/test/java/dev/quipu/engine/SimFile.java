@@ -1,0 +1,127 @@
+package dev.quipu.engine;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** A file of the simulated disk: what readers see, and what has surely reached the disk. */
+final class SimFile {
+  private static final int SECTOR = 512;
+  private static final byte[] NOTHING = {};
+
+  private byte[] seen = NOTHING; // zeros follow up to seenSize
+  private int seenSize;
+  private byte[] durable = NOTHING;
+  private int durableSize;
+  private final List<Patch> unsynced = new ArrayList<>();
+
+  private record Patch(int offset, byte[] bytes) {}
+
+  int size() {
+    return seenSize;
+  }
+
+  /** Makes it a file of zeros, which has reached the disk. */
+  void allocate(int size) {
+    seenSize = size;
+    durableSize = size;
+  }
+
+  void write(ByteBuffer from, int length, int offset) {
+    byte[] bytes = new byte[length];
+    from.get(from.position(), bytes);
+    seen = patched(seen, offset, bytes);
+    seenSize = Math.max(seenSize, offset + length);
+    unsynced.add(new Patch(offset, bytes));
+  }
+
+  void sync() {
+    for (Patch patch : unsynced) {
+      keep(patch);
+    }
+    unsynced.clear();
+  }
+
+  /** A sync has failed: some writes have reached the disk, and no other sync brings the others. */
+  void loseSync(SplittableRandom random) {
+    for (Patch patch : unsynced) {
+      if (random.nextBoolean()) {
+        keep(patch);
+      }
+    }
+    unsynced.clear();
+  }
+
+  private void keep(Patch patch) {
+    durable = patched(durable, patch.offset, patch.bytes);
+    durableSize = Math.max(durableSize, patch.offset + patch.bytes.length);
+  }
+
+  /** The power has failed: of each write that was not synced, any of its sectors may be there. */
+  void cutPower(SplittableRandom random) {
+    for (Patch patch : unsynced) {
+      switch (random.nextInt(3)) {
+        case 0 -> keep(patch);
+        case 1 -> tear(patch, random);
+        default -> {}
+      }
+    }
+    unsynced.clear();
+    seen = durable.clone();
+    seenSize = durableSize;
+  }
+
+  private void tear(Patch patch, SplittableRandom random) {
+    int end = patch.offset + patch.bytes.length;
+    for (int from = patch.offset; from < end; ) {
+      int until = Math.min(end, (from / SECTOR + 1) * SECTOR);
+      if (random.nextBoolean()) {
+        byte[] sector =
+            Arrays.copyOfRange(patch.bytes, from - patch.offset, until - patch.offset);
+        keep(new Patch(from, sector));
+      }
+      from = until;
+    }
+  }
+
+  /** Turns one bit over, on the disk as well. */
+  void flip(int at, int bit) {
+    byte[] flipped = {(byte) (byteAt(at) ^ 1 << bit)};
+    seen = patched(seen, at, flipped);
+    durable = patched(durable, at, flipped);
+  }
+
+  private byte byteAt(int at) {
+    return at < seen.length ? seen[at] : 0;
+  }
+
+  private static byte[] patched(byte[] to, int offset, byte[] bytes) {
+    int end = offset + bytes.length;
+    byte[] longer = to;
+    if (end > to.length) {
+      longer = Arrays.copyOf(to, Math.max(end, Math.min(2 * to.length, to.length + (1 << 16))));
+    }
+    System.arraycopy(bytes, 0, longer, offset, bytes.length);
+    return longer;
+  }
+
+  void read(long offset, ByteBuffer into) {
+    int length = (int) Math.clamp(seenSize - offset, 0, into.remaining());
+    int held = (int) Math.clamp(Math.min(seen.length, seenSize) - offset, 0, length);
+    if (held > 0) {
+      into.put(seen, (int) offset, held);
+    }
+    int zeros = length - held;
+    if (into.hasArray()) {
+      int from = into.arrayOffset() + into.position();
+      Arrays.fill(into.array(), from, from + zeros, (byte) 0);
+      into.position(into.position() + zeros);
+    } else {
+      for (int i = 0; i < zeros; i++) {
+        into.put((byte) 0);
+      }
+    }
+  }
+}

@@ -1,0 +1,258 @@
+package dev.quipu.engine;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+
+/*
+ * Loads the engine, and the simulation, anew. On the way the engine's bytecode gets:
+ *
+ *   - a call of SimHooks.at before each allocation, and before and after each call into the JDK: a
+ *     place where an Error can be thrown. Not in static initializers, for a class that could not be
+ *     initialized would be lost to all later runs; not before the constructor of a superclass, where
+ *     nothing has begun; and not around ReentrantLock.lock and unlock, Condition.signalAll,
+ *     LockSupport.unpark and the atomic numbers, which allocate nothing, or do without (see
+ *     AbstractQueuedSynchronizer), and which need next to no stack.
+ *   - simulated time and random numbers where the engine has those of the machine.
+ *   - a call that tells when the leader has run a task: so the model knows the order.
+ *
+ * A mutation changes one method more: see SimMutations.
+ */
+
+/** A class loader that makes the engine fit to be simulated. */
+public final class SimLoader extends ClassLoader {
+  private static final String PACKAGE = "dev.quipu.engine.";
+  private static final String HOOKS = "dev/quipu/engine/SimHooks";
+
+  private final boolean hasSites;
+  private final @Nullable SimMutation mutation;
+  private final List<String> sites = new ArrayList<>();
+
+  /** Changes the bytecode of one method, as a bug does. */
+  interface SimMutation {
+    /** Returns what a method is visited with. */
+    MethodVisitor on(String owner, String method, MethodVisitor next);
+  }
+
+  SimLoader(boolean hasSites, @Nullable SimMutation mutation) {
+    super(SimLoader.class.getClassLoader());
+    this.hasSites = hasSites;
+    this.mutation = mutation;
+  }
+
+  /** Returns what each site is. */
+  List<String> sites() {
+    return sites;
+  }
+
+  /** Loads all classes of the engine, so that their sites are numbered in the same order always. */
+  void loadAll() throws ReflectiveOperationException {
+    try (var files =
+        java.nio.file.Files.list(
+            java.nio.file.Path.of(
+                Engine.class.getProtectionDomain().getCodeSource().getLocation().toURI())
+                .resolve(PACKAGE.replace('.', '/')))) {
+      for (var file : files.sorted().toList()) {
+        String name = file.getFileName().toString();
+        if (name.endsWith(".class") && !name.startsWith("package-info")) {
+          var unused = loadClass(PACKAGE + name.substring(0, name.length() - 6), false);
+        }
+      }
+    } catch (IOException | java.net.URISyntaxException e) {
+      throw new ReflectiveOperationException(e);
+    }
+  }
+
+  @Override
+  protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+    if (!name.startsWith(PACKAGE) || name.startsWith(PACKAGE + "SimLoader")) {
+      return super.loadClass(name, resolve);
+    }
+    synchronized (getClassLoadingLock(name)) {
+      Class<?> loaded = findLoadedClass(name);
+      return loaded == null ? define(name) : loaded;
+    }
+  }
+
+  private Class<?> define(String name) throws ClassNotFoundException {
+    String file = name.replace('.', '/') + ".class";
+    try (InputStream in = getParent().getResourceAsStream(file)) {
+      if (in == null) {
+        throw new ClassNotFoundException(name);
+      }
+      byte[] bytes = in.readAllBytes();
+      boolean isOfTests =
+          java.util.Objects.requireNonNull(getParent().getResource(file))
+              .getPath()
+              .contains("test-classes");
+      byte[] changed = isOfTests ? bytes : changed(bytes);
+      return defineClass(name, changed, 0, changed.length);
+    } catch (IOException e) {
+      throw new ClassNotFoundException(name, e);
+    }
+  }
+
+  private byte[] changed(byte[] bytes) {
+    ClassReader reader = new ClassReader(bytes);
+    ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
+    reader.accept(new Classes(writer), 0);
+    return writer.toByteArray();
+  }
+
+  private final class Classes extends ClassVisitor {
+    private String owner = "";
+
+    Classes(ClassVisitor next) {
+      super(Opcodes.ASM9, next);
+    }
+
+    @Override
+    public void visit(
+        int version,
+        int access,
+        String name,
+        @Nullable String signature,
+        @Nullable String superName,
+        String @Nullable [] interfaces) {
+      owner = name.substring(name.lastIndexOf('/') + 1);
+      super.visit(version, access, name, signature, superName, interfaces);
+    }
+
+    @Override
+    public MethodVisitor visitMethod(
+        int access,
+        String name,
+        String descriptor,
+        @Nullable String signature,
+        String @Nullable [] exceptions) {
+      MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
+      MethodVisitor replaced = new Replacements(owner, name, next);
+      MethodVisitor mutated = mutation == null ? replaced : mutation.on(owner, name, replaced);
+      return !hasSites || name.equals("<clinit>")
+          ? mutated
+          : new Sites(owner + "." + name, mutated);
+    }
+  }
+
+  /** Simulated time, random numbers and order of tasks. */
+  private static final class Replacements extends MethodVisitor {
+    private final String owner;
+    private final String method;
+
+    Replacements(String owner, String method, MethodVisitor next) {
+      super(Opcodes.ASM9, next);
+      this.owner = owner;
+      this.method = method;
+    }
+
+    @Override
+    public void visitCode() {
+      super.visitCode();
+      if (owner.equals("Committer") && method.equals("run")) {
+        super.visitVarInsn(Opcodes.ALOAD, 1);
+        super.visitMethodInsn(
+            Opcodes.INVOKESTATIC, HOOKS, "submitted", "(Ldev/quipu/engine/Task;)V", false);
+      }
+    }
+
+    @Override
+    public void visitMethodInsn(
+        int opcode, String target, String name, String descriptor, boolean isInterface) {
+      if (target.equals("dev/quipu/engine/Task") && name.equals("run")) {
+        super.visitMethodInsn(
+            Opcodes.INVOKESTATIC,
+            HOOKS,
+            "run",
+            descriptor.replace("(", "(Ldev/quipu/engine/Task;"),
+            false);
+      } else if (target.equals("dev/quipu/time/Randomness") && name.equals("secure")) {
+        super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, name, descriptor, false);
+      } else if (target.equals("dev/quipu/time/Clock") && name.equals("system")) {
+        super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, "systemClock", descriptor, false);
+      } else if (target.endsWith("/LockSupport") && name.equals("parkNanos")) {
+        super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, name, descriptor, false);
+      } else {
+        super.visitMethodInsn(opcode, target, name, descriptor, isInterface);
+      }
+    }
+  }
+
+  /** Places where an Error can be thrown. */
+  private final class Sites extends MethodVisitor {
+    private final String method;
+
+    Sites(String method, MethodVisitor next) {
+      super(Opcodes.ASM9, next);
+      this.method = method;
+    }
+
+    private void site(String what) {
+      super.visitLdcInsn(sites.size());
+      super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, "at", "(I)V", false);
+      sites.add(method + ": " + what);
+    }
+
+    /** Whether a call cannot fail for want of memory. */
+    private static boolean isSure(String target, String name) {
+      return target.startsWith("java/util/concurrent/atomic/Atomic")
+          || name.equals("signalAll")
+          || name.equals("unpark")
+          || (target.equals("java/util/concurrent/locks/ReentrantLock")
+              && (name.equals("lock") || name.equals("unlock")));
+    }
+
+    @Override
+    public void visitTypeInsn(int opcode, String type) {
+      if (opcode == Opcodes.ANEWARRAY) {
+        site("new " + type + "[]");
+      }
+      super.visitTypeInsn(opcode, type);
+      if (opcode == Opcodes.NEW) { // not before, for stack maps name the place of this instruction
+        site("new " + type);
+      }
+    }
+
+    @Override
+    public void visitIntInsn(int opcode, int operand) {
+      if (opcode == Opcodes.NEWARRAY) {
+        site("new array");
+      }
+      super.visitIntInsn(opcode, operand);
+    }
+
+    @Override
+    public void visitMultiANewArrayInsn(String descriptor, int dimensions) {
+      site("new " + descriptor);
+      super.visitMultiANewArrayInsn(descriptor, dimensions);
+    }
+
+    @Override
+    public void visitInvokeDynamicInsn(
+        String name, String descriptor, org.objectweb.asm.Handle bootstrap, Object... arguments) {
+      site("dynamic " + name + " " + Type.getReturnType(descriptor).getClassName());
+      super.visitInvokeDynamicInsn(name, descriptor, bootstrap, arguments);
+    }
+
+    @Override
+    public void visitMethodInsn(
+        int opcode, String target, String name, String descriptor, boolean isInterface) {
+      boolean isJdk =
+          target.startsWith("java/") && !name.equals("<init>") && !isSure(target, name);
+      if (isJdk) {
+        site("before " + target + "." + name);
+      }
+      super.visitMethodInsn(opcode, target, name, descriptor, isInterface);
+      if (isJdk) {
+        site("after " + target + "." + name);
+      }
+    }
+  }
+}

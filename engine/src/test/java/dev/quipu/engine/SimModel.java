@@ -1,0 +1,331 @@
+package dev.quipu.engine;
+
+import dev.quipu.Bounds;
+import dev.quipu.store.Key;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * What the engine must hold, written from its documentation. Clients' operations change it in the
+ * order in which the engine ran them; each change is kept in a journal. An operation that was
+ * answered is durable with all before it. So after a crash the recovered state must be, as a whole,
+ * the state before the crash plus the changes up to some number: not less than was acknowledged.
+ *
+ * What may differ, and nothing else:
+ *   - a counter that has expired by the time of the run that ended may be gone, though the clock has
+ *     been set back since; so may an item;
+ *   - a request id older than the window may be forgotten.
+ */
+
+/** The model of an engine. */
+final class SimModel {
+  /** A counter, or a text in its place. */
+  record Cell(long value, @Nullable String text, long expiresAt) {
+    boolean isAlive(long wallMillis) {
+      return expiresAt == 0 || expiresAt > wallMillis;
+    }
+  }
+
+  /** Names a request: an id belongs to one counter. */
+  record Request(String counter, long id) {}
+
+  /** What a request did; the delta is 0 if it was sealed. */
+  record Mark(long delta, long value, Bounds bounds, long ageMillis) {
+    boolean isSealed() {
+      return delta == 0;
+    }
+  }
+
+  /** An item. The version is learned when a client reads it. */
+  static final class Thing {
+    final Map<String, Object> fields;
+    final long expiresAt;
+    @Nullable String version;
+
+    Thing(Map<String, Object> fields, long expiresAt) {
+      this.fields = fields;
+      this.expiresAt = expiresAt;
+    }
+
+    @Override
+    public String toString() {
+      return fields + " version " + version + " expires " + expiresAt;
+    }
+  }
+
+  /** One change, wholly durable or not at all. */
+  static final class Change {
+    private final List<Object> keys = new ArrayList<>(2);
+    private final List<@Nullable Object> values = new ArrayList<>(2);
+
+    Change put(Object key, @Nullable Object value) {
+      keys.add(key);
+      values.add(value);
+      return this;
+    }
+
+    void on(Map<Object, Object> state) {
+      for (int i = 0; i < keys.size(); i++) {
+        Object value = values.get(i);
+        if (value == null) {
+          state.remove(keys.get(i));
+        } else {
+          state.put(keys.get(i), value);
+        }
+      }
+    }
+
+    @Override
+    public String toString() {
+      return keys + " -> " + values;
+    }
+  }
+
+  /** What was read from an engine. */
+  static final class Seen {
+    final Map<String, Cell> cells = new HashMap<>();
+    final Map<Request, Mark> marks = new HashMap<>();
+    final Map<Key, Thing> things = new HashMap<>();
+    long wallMillis;
+    long ageMillis;
+  }
+
+  private final long windowMillis;
+  private Map<Object, Object> base = new HashMap<>(); // when the process started
+  private Map<Object, Object> live = new HashMap<>();
+  private final List<Change> journal = new ArrayList<>();
+  private final TreeSet<Integer> denied = new TreeSet<>();
+  private int acknowledged;
+  private long wallMillisMax = Long.MIN_VALUE;
+
+  SimModel(long windowMillis) {
+    this.windowMillis = windowMillis;
+  }
+
+  @Nullable Cell cell(String counter, long wallMillis) {
+    Cell cell = (Cell) live.get(counter);
+    return cell != null && cell.isAlive(wallMillis) ? cell : null;
+  }
+
+  /** Returns what is there, expired or not. */
+  @Nullable Cell remains(String counter) {
+    return (Cell) live.get(counter);
+  }
+
+  @Nullable Mark mark(Request request) {
+    return (Mark) live.get(request);
+  }
+
+  @Nullable Thing thing(Key key) {
+    return (Thing) live.get(key);
+  }
+
+  /** Names of counters that are alive, in order. */
+  TreeSet<String> names(long wallMillis) {
+    TreeSet<String> names = new TreeSet<>();
+    live.forEach((key, value) -> {
+      if (value instanceof Cell cell && cell.isAlive(wallMillis)) {
+        names.add((String) key);
+      }
+    });
+    return names;
+  }
+
+  /** Whether an id must be remembered; one that need not may be. */
+  boolean mustRemember(Mark mark, long ageMillis) {
+    return ageMillis - mark.ageMillis <= windowMillis + windowMillis / 8;
+  }
+
+  void change(Change change) {
+    change.on(live);
+    journal.add(change);
+  }
+
+  /** Returns how many changes there were. */
+  int position() {
+    return journal.size();
+  }
+
+  /** All changes up to this were answered for. */
+  void acknowledge(int position) {
+    acknowledged = Math.max(acknowledged, position);
+  }
+
+  /** The change before this position was answered as not applied. */
+  void deny(int position) {
+    denied.add(position);
+  }
+
+  void sawWall(long wallMillis) {
+    wallMillisMax = Math.max(wallMillisMax, wallMillis);
+  }
+
+  long wallMillisMax() {
+    return wallMillisMax;
+  }
+
+  /** Whether any request was known when the process started. */
+  boolean hasRequests() {
+    return base.values().stream().anyMatch(Mark.class::isInstance);
+  }
+
+  /** Drops the promise that what was answered is durable: answers came before a sync. */
+  void forgetAcknowledged() {
+    acknowledged = 0;
+  }
+
+  /** Returns all requests that may be known. */
+  List<Request> requests() {
+    TreeSet<Request> all =
+        new TreeSet<>(
+            java.util.Comparator.comparing(Request::counter).thenComparing(Request::id));
+    for (Object key : base.keySet()) {
+      if (key instanceof Request request) {
+        all.add(request);
+      }
+    }
+    for (Change change : journal) {
+      for (Object key : change.keys) {
+        if (key instanceof Request request) {
+          all.add(request);
+        }
+      }
+    }
+    return List.copyOf(all);
+  }
+
+  /**
+   * Finds which changes survived.
+   *
+   * @return what is wrong; null if nothing is
+   */
+  @Nullable String recover(Seen seen) {
+    StringBuilder why = new StringBuilder();
+    Map<Object, Object> candidate = new HashMap<>(base);
+    for (int i = 0; i < acknowledged; i++) {
+      journal.get(i).on(candidate);
+    }
+    for (int kept = acknowledged; ; kept++) {
+      String difference = difference(candidate, seen);
+      if (difference == null) {
+        Integer wrong = denied.floor(kept);
+        if (wrong != null) {
+          return "change " + wrong + " was answered as not applied, and is there: "
+              + journal.get(wrong - 1);
+        }
+        adopt(candidate, seen);
+        return null;
+      }
+      if (why.length() < 4_000) {
+        why.append("\n  with ").append(kept).append(" changes: ").append(difference);
+      }
+      if (kept == journal.size()) {
+        return "no state matches (" + acknowledged + " changes of " + journal.size()
+            + " were acknowledged)" + why;
+      }
+      journal.get(kept).on(candidate);
+    }
+  }
+
+  /** Goes on from what was recovered. */
+  private void adopt(Map<Object, Object> candidate, Seen seen) {
+    base = new HashMap<>();
+    candidate.forEach((key, value) -> {
+      if (value instanceof Cell cell) {
+        if (seen.cells.containsKey((String) key)) {
+          base.put(key, cell);
+        }
+      } else if (value instanceof Mark) {
+        if (seen.marks.containsKey((Request) key)) {
+          base.put(key, value);
+        }
+      } else if (value instanceof Thing thing) {
+        Thing found = seen.things.get((Key) key);
+        if (found != null) {
+          thing.version = found.version;
+          base.put(key, thing);
+        }
+      }
+    });
+    live = new HashMap<>(base);
+    journal.clear();
+    denied.clear();
+    acknowledged = 0;
+    wallMillisMax = seen.wallMillis;
+  }
+
+  private boolean mayBeGone(Cell cell) {
+    return cell.expiresAt != 0 && cell.expiresAt <= wallMillisMax;
+  }
+
+  private @Nullable String difference(Map<Object, Object> expected, Seen seen) {
+    int cells = 0;
+    int things = 0;
+    for (Map.Entry<Object, Object> each : expected.entrySet()) {
+      if (each.getValue() instanceof Cell cell) {
+        Cell found = seen.cells.get((String) each.getKey());
+        cells += found == null ? 0 : 1;
+        if (found == null) {
+          if (!mayBeGone(cell)) {
+            return "counter " + each.getKey() + " is gone, and was " + cell;
+          }
+        } else if (found.value != cell.value
+            || !Objects.equals(found.text, cell.text)
+            || found.expiresAt != cell.expiresAt) {
+          return "counter " + each.getKey() + " is " + found + ", and was " + cell;
+        }
+      } else if (each.getValue() instanceof Thing thing) {
+        Thing found = seen.things.get((Key) each.getKey());
+        things += found == null ? 0 : 1;
+        boolean mayBeGone = thing.expiresAt != 0 && thing.expiresAt <= wallMillisMax;
+        if (found == null ? !mayBeGone : !isSame(found, thing)) {
+          return "item " + each.getKey() + " is " + found + ", and was " + thing;
+        }
+      }
+    }
+    if (cells != seen.cells.size()) {
+      java.util.Set<Object> extra = new java.util.HashSet<>(seen.cells.keySet());
+      extra.removeAll(expected.keySet());
+      return "counters that were not there: " + extra;
+    }
+    if (things != seen.things.size()) {
+      return "items that were not there: " + seen.things.keySet();
+    }
+    return differenceOfMarks(expected, seen);
+  }
+
+  private static boolean isSame(Thing found, Thing thing) {
+    return found.fields.equals(thing.fields)
+        && found.expiresAt == thing.expiresAt
+        && (thing.version == null || thing.version.equals(found.version));
+  }
+
+  private @Nullable String differenceOfMarks(Map<Object, Object> expected, Seen seen) {
+    int marks = 0;
+    for (Map.Entry<Object, Object> each : expected.entrySet()) {
+      if (each.getValue() instanceof Mark mark) {
+        Mark found = seen.marks.get((Request) each.getKey());
+        marks += found == null ? 0 : 1;
+        if (found == null) {
+          if (mustRemember(mark, seen.ageMillis)) {
+            return "request " + each.getKey() + " is forgotten, and was " + mark
+                + ", now " + seen.ageMillis;
+          }
+        } else if (found.delta != mark.delta || found.value != mark.value) {
+          return "request " + each.getKey() + " is " + found + ", and was " + mark;
+        }
+      }
+    }
+    if (marks == seen.marks.size()) {
+      return null;
+    }
+    Map<Request, Mark> extra = new HashMap<>(seen.marks);
+    extra.keySet().removeAll(expected.keySet());
+    return "requests that were never answered: " + extra;
+  }
+}

@@ -1,0 +1,171 @@
+package dev.quipu.engine;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+/**
+ * Bugs that are planted again, in bytecode, to see that the simulation finds them: those that the
+ * engine once had, and some that it might have.
+ */
+final class SimMutations {
+  private static final String ENGINE = "dev/quipu/engine/";
+
+  private SimMutations() {}
+
+  /** In place of one call. */
+  private interface Call {
+    void instead(MethodVisitor out, int opcode, String owner, String name, String descriptor);
+  }
+
+  /** Changes the calls of one method in another one. */
+  private static SimLoader.SimMutation call(
+      String inClass, String inMethod, String owner, String name, Call call) {
+    return (visitedClass, visitedMethod, next) ->
+        !visitedClass.equals(inClass) || !visitedMethod.equals(inMethod)
+            ? next
+            : new MethodVisitor(Opcodes.ASM9, next) {
+              @Override
+              public void visitMethodInsn(
+                  int opcode, String target, String called, String descriptor, boolean isInterface) {
+                if (called.equals(name) && target.endsWith(owner)) {
+                  call.instead(mv, opcode, target, called, descriptor);
+                } else {
+                  super.visitMethodInsn(opcode, target, called, descriptor, isInterface);
+                }
+              }
+            };
+  }
+
+  private static Call pop(int slots, int... then) {
+    return (out, opcode, owner, name, descriptor) -> {
+      for (int i = 0; i < slots; i++) {
+        out.visitInsn(Opcodes.POP);
+      }
+      for (int each : then) {
+        out.visitInsn(each);
+      }
+    };
+  }
+
+  private static Call hook(String name, String descriptor) {
+    return (out, opcode, owner, called, ignored) ->
+        out.visitMethodInsn(
+            Opcodes.INVOKESTATIC, ENGINE + "SimHooks", name, descriptor, false);
+  }
+
+  private static SimLoader.SimMutation both(
+      SimLoader.SimMutation first, SimLoader.SimMutation second) {
+    return (owner, method, next) -> first.on(owner, method, second.on(owner, method, next));
+  }
+
+  /** Returns all bugs, by what they are. */
+  static Map<String, SimLoader.SimMutation> all() {
+    Map<String, SimLoader.SimMutation> all = new LinkedHashMap<>();
+    all.put(
+        "an Error in the commit leader is ignored",
+        call(
+            "Committer",
+            "lead",
+            "Failure",
+            "stop",
+            hook("stopUnlessError", "(L" + ENGINE + "Failure;Ljava/lang/Throwable;)V")));
+    all.put(
+        "an expired counter is removed in memory and not in the log",
+        call("CounterTurn", "writable", "Group", "gone", pop(2)));
+    all.put(
+        "cancelling a request makes an expired counter live again",
+        both(
+            call("CounterTurn", "writable", "Group", "gone", pop(2)),
+            call(
+                "CounterTurn",
+                "writable",
+                "CounterTable",
+                "remove",
+                hook("unexpire", "(L" + ENGINE + "CounterTable;I)V"))));
+    all.put(
+        "a waiter that gives up does not hand over the lead",
+        call("Committer", "giveUp", "AtomicBoolean", "compareAndSet", pop(3, Opcodes.ICONST_0)));
+    all.put(
+        "a start with a wrong clock moves the age of request ids by any time",
+        call(
+            "EngineClock",
+            "<init>",
+            "java/lang/Math",
+            "clamp",
+            (out, opcode, owner, name, descriptor) -> {
+              out.visitInsn(Opcodes.POP2);
+              out.visitInsn(Opcodes.POP2);
+            }));
+    all.put(
+        "the log is not synced", call("Log", "sync", "DiskFile", "sync", pop(1)));
+    all.put(
+        "a group is answered before its frame is synced",
+        call(
+            "Committer",
+            "flush",
+            "Log",
+            "append",
+            (out, opcode, owner, name, descriptor) -> {
+              out.visitInsn(Opcodes.POP);
+              out.visitInsn(Opcodes.ICONST_0);
+              out.visitMethodInsn(opcode, owner, name, descriptor, false);
+            }));
+    all.put(
+        "a snapshot gets its name before it is synced",
+        call("Snapshot", "end", "DiskFile", "sync", pop(1)));
+    all.put(
+        "segments are recycled before the snapshot is there",
+        call(
+            "Checkpointer",
+            "checkpoint",
+            "Snapshot",
+            "end",
+            (out, opcode, owner, name, descriptor) -> {
+              out.visitVarInsn(Opcodes.ALOAD, 0);
+              out.visitFieldInsn(
+                  Opcodes.GETFIELD, ENGINE + "Checkpointer", "log", "L" + ENGINE + "Log;");
+              out.visitLdcInsn(Long.MAX_VALUE);
+              out.visitMethodInsn(
+                  Opcodes.INVOKEVIRTUAL, ENGINE + "Log", "recycle", "(J)V", false);
+              out.visitMethodInsn(opcode, owner, name, descriptor, false);
+            }));
+    all.put(
+        "a snapshot lists a file of ids that is then deleted",
+        call(
+            "Checkpointer$IdFilesTask",
+            "run",
+            "java/util/List",
+            "removeAll",
+            pop(2, Opcodes.ICONST_0)));
+    all.put(
+        "an ordinal is used again while request ids refer to it",
+        both(
+            call("Tombstones", "take", "RequestIds", "isLive", pop(2, Opcodes.ICONST_0)),
+            both(
+                call("Tombstones", "mayFree", "RequestIds", "isLive", pop(2, Opcodes.ICONST_0)),
+                call(
+                    "ExpirySweeper$SweepTask",
+                    "run",
+                    "RequestIds",
+                    "isLive",
+                    pop(2, Opcodes.ICONST_0)))));
+    all.put(
+        "what was read at a start is not synced before more follows",
+        call("Log", "open", "Log", "writeAgain", pop(3)));
+    all.put(
+        "a removal is not in the log", call("CounterTurn", "remove", "Group", "gone", pop(2)));
+    all.put(
+        "an expiry is not in the log", call(
+            "CounterTurn",
+            "expire",
+            "Group",
+            "expires",
+            (out, opcode, owner, name, descriptor) -> {
+              out.visitInsn(Opcodes.POP2);
+              out.visitInsn(Opcodes.POP2);
+            }));
+    return all;
+  }
+}

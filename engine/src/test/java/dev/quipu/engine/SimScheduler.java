@@ -1,0 +1,221 @@
+package dev.quipu.engine;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.reflect.Constructor;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+import java.util.SplittableRandom;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+/*
+ * All threads of one simulated process are virtual threads whose executor is this scheduler: a list
+ * of those that can run, from which a seeded random number picks the next. They run on one real
+ * thread, so a seed gives the same interleaving each time, while all locks, conditions and parks of
+ * the engine are the real ones. Waits with a time limit are in simulated time: it passes when nothing
+ * else can happen, and a little with each operation of the disk.
+ *
+ * When the process is killed its threads are simply never run again.
+ */
+
+/** Runs the threads of one simulated process, in an order that a seed decides. */
+final class SimScheduler implements Executor, Threads {
+  private static final MethodHandle BUILDER = builder();
+
+  private final SplittableRandom random;
+  private final SimClock clock;
+  private final Consumer<Throwable> uncaught;
+  private final PriorityQueue<Timer> timers =
+      new PriorityQueue<>(
+          Comparator.comparingLong((Timer timer) -> timer.dueNanos)
+              .thenComparingLong(timer -> timer.number));
+  private Runnable[] ready = new Runnable[16];
+  private int readyCount;
+  private long timerCount;
+  private final java.util.List<Thread> threads = new java.util.ArrayList<>();
+  private boolean isKilled;
+  private long steps;
+  private final int switchOneIn;
+
+  private record Timer(long dueNanos, long number, Runnable work) {}
+
+  SimScheduler(
+      SplittableRandom random, SimClock clock, int switchOneIn, Consumer<Throwable> uncaught) {
+    this.random = random;
+    this.clock = clock;
+    this.switchOneIn = switchOneIn;
+    this.uncaught = uncaught;
+  }
+
+  private static MethodHandle builder() {
+    try {
+      Constructor<?> constructor =
+          Class.forName("java.lang.ThreadBuilders$VirtualThreadBuilder")
+              .getDeclaredConstructor(Executor.class);
+      constructor.setAccessible(true);
+      return MethodHandles.lookup()
+          .unreflectConstructor(constructor)
+          .asType(java.lang.invoke.MethodType.methodType(Thread.Builder.class, Executor.class));
+    } catch (ReflectiveOperationException | RuntimeException e) {
+      throw new IllegalStateException(
+          "start the virtual machine with --add-opens=java.base/java.lang=ALL-UNNAMED", e);
+    }
+  }
+
+  @Override
+  public void execute(Runnable continuation) {
+    if (readyCount == ready.length) {
+      ready = java.util.Arrays.copyOf(ready, 2 * readyCount);
+    }
+    ready[readyCount++] = continuation;
+  }
+
+  @Override
+  public Thread start(String name, Runnable work) {
+    Thread thread;
+    try {
+      thread = ((Thread.Builder) BUILDER.invokeExact((Executor) this)).unstarted(
+          () -> {
+            try {
+              work.run();
+            } catch (Throwable e) {
+              uncaught.accept(e);
+            }
+          });
+    } catch (Throwable e) {
+      throw new IllegalStateException(e);
+    }
+    if (!name.equals("signal")) {
+      threads.add(thread);
+    }
+    thread.start();
+    return thread;
+  }
+
+  @Override
+  public void await(Lock lock, Condition condition, long nanos) throws InterruptedException {
+    after(
+        nanos,
+        () -> {
+          var unused = start("signal", () -> signal(lock, condition));
+        });
+    condition.await();
+  }
+
+  private static void signal(Lock lock, Condition condition) {
+    lock.lock();
+    try {
+      condition.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Parks the current thread, at most so long in simulated time. */
+  void parkNanos(long nanos) {
+    Thread current = Thread.currentThread();
+    after(nanos, () -> LockSupport.unpark(current));
+    LockSupport.park();
+  }
+
+  private void after(long nanos, Runnable work) {
+    long now = clock.nanoTime();
+    long due = nanos > Long.MAX_VALUE - now ? Long.MAX_VALUE : now + nanos;
+    timers.add(new Timer(due, timerCount++, work));
+  }
+
+  /** Lets another thread run, or not. */
+  void pause() {
+    if (readyCount > 0 && (switchOneIn == 1 || random.nextInt(switchOneIn) == 0)) {
+      Thread.yield();
+    }
+  }
+
+  /** Ends the process: none of its threads runs again, this one included. */
+  void kill() {
+    isKilled = true;
+    hang();
+  }
+
+  /** The process was killed, or ends for another reason than {@link #kill}. */
+  void stop() {
+    isKilled = true;
+  }
+
+  private static void hang() {
+    while (true) {
+      boolean unused = Thread.interrupted();
+      LockSupport.park();
+    }
+  }
+
+  /** Returns where the threads are, for a human to read. */
+  String stacks() {
+    StringBuilder text = new StringBuilder();
+    for (Thread thread : threads) {
+      StackTraceElement[] stack = thread.getStackTrace();
+      if (stack.length > 0) {
+        text.append("\n  ").append(thread.getState());
+        for (StackTraceElement each : stack) {
+          if (!each.getClassName().startsWith("java.")) {
+            text.append(" < ").append(each.getFileName()).append(':').append(each.getLineNumber());
+          }
+        }
+      }
+    }
+    return text.toString();
+  }
+
+  boolean isKilled() {
+    return isKilled;
+  }
+
+  long steps() {
+    return steps;
+  }
+
+  boolean isIdle() {
+    return readyCount == 0;
+  }
+
+  /** Watches the threads while they run. */
+  interface Observer {
+    /** Called before each step. */
+    void beforeStep();
+
+    /** Called when no thread can go on before time passes. */
+    void onIdle(boolean hasTimers);
+  }
+
+  /** Runs threads until the process was killed, or is done. */
+  void run(BooleanSupplier done, Observer observer) {
+    while (!isKilled && !done.getAsBoolean()) {
+      if (readyCount == 0) {
+        observer.onIdle(!timers.isEmpty());
+        if (isKilled || timers.isEmpty()) {
+          return;
+        }
+        clock.advance(Math.max(0, timers.peek().dueNanos - clock.nanoTime()));
+      }
+      while (!timers.isEmpty() && timers.peek().dueNanos <= clock.nanoTime()) {
+        timers.poll().work.run();
+      }
+      observer.beforeStep();
+      if (readyCount == 0) {
+        continue;
+      }
+      int next = readyCount == 1 ? 0 : random.nextInt(readyCount);
+      Runnable continuation = ready[next];
+      ready[next] = ready[--readyCount];
+      ready[readyCount] = null;
+      steps++;
+      SimHooks.step();
+      continuation.run();
+    }
+  }
+}

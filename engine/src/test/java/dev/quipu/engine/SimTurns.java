@@ -1,0 +1,302 @@
+package dev.quipu.engine;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** A call of {@link Engine#run}: some operations, each compared to the model when it is run. */
+final class SimTurns extends SimOperation {
+  private final List<Step> steps = new ArrayList<>();
+  private @Nullable State state;
+
+  /** What a step does. */
+  enum Kind {
+    ADD,
+    ADD_ONCE,
+    ADD_AT,
+    ADD_ONCE_AT,
+    SET,
+    SET_TEXT,
+    REMOVE,
+    EXPIRE,
+    SEAL,
+    OUTCOME,
+    BEGIN,
+    READ,
+    NAMES,
+    WATCH
+  }
+
+  SimTurns(SimWorld world, SplittableRandom random, int count) {
+    super(world);
+    for (int i = 0; i < count; i++) {
+      Kind kind = world.config.turns.get(random.nextInt(world.config.turns.size()));
+      steps.add(new Step(kind, random));
+    }
+  }
+
+  @Override
+  void call(Engine engine) {
+    engine.run(steps);
+  }
+
+  @Override
+  void ran(Task task, State unused) {
+    reached();
+  }
+
+  @Override
+  void answered() {
+    for (Step step : steps) {
+      expect(step.isDone || step.failure != null, "step " + step, "done", "skipped");
+    }
+  }
+
+  @Override
+  public String toString() {
+    return steps.toString();
+  }
+
+  private final class Step implements Operation {
+    private final Kind kind;
+    private final String counter;
+    private final long delta;
+    private final long id;
+    private final long choice;
+    private final Bounds bounds;
+    private boolean isDone;
+    private @Nullable RuntimeException failure;
+
+    Step(Kind kind, SplittableRandom random) {
+      this.kind = kind;
+      this.counter = world.config.counter(random);
+      this.id = world.config.id(random);
+      this.delta = world.config.delta(random, id);
+      this.choice = random.nextLong() >>> 1;
+      this.bounds = world.config.bounds(random, id);
+    }
+
+    private RequestId request() {
+      return world.config.request(id);
+    }
+
+    @Override
+    public int bytesMax(CounterTurn turn) {
+      int text = kind == Kind.SET_TEXT ? text().length() : 0;
+      return CounterTurn.bytesMax(1, counter.length() + text);
+    }
+
+    private String text() {
+      return "text " + choice % 10_000 + "x".repeat((int) (choice % world.config.textBytesMax));
+    }
+
+    @Override
+    public void on(CounterTurn turn) {
+      State current = world.stateAtWork();
+      state = current;
+      long wall = turn.nowMillis();
+      SimModel model = world.model;
+      SimModel.Cell cell = model.cell(counter, wall);
+      boolean isText = cell != null && cell.text() != null;
+      switch (kind) {
+        case ADD, ADD_ONCE -> {
+          Add add =
+              new Add(counter, delta, bounds, kind == Kind.ADD ? null : request());
+          boolean isRepeat =
+              kind == Kind.ADD_ONCE && model.mark(new SimModel.Request(counter, id)) != null;
+          AddResult result = turn.add(add); // throws for a text
+          expect(!isText || isRepeat, this + " on a text", "an exception", result);
+          SimAdds.judge(SimTurns.this, add, result, current);
+        }
+        case ADD_AT, ADD_ONCE_AT -> addAt(turn, cell, current);
+        case SET -> {
+          turn.set(counter, delta);
+          put(new SimModel.Cell(delta, null, cell == null ? 0 : cell.expiresAt()));
+        }
+        case SET_TEXT -> {
+          turn.setText(counter, text().getBytes(StandardCharsets.US_ASCII));
+          put(new SimModel.Cell(0, text(), cell == null ? 0 : cell.expiresAt()));
+        }
+        case REMOVE -> {
+          boolean was = turn.remove(counter);
+          expect(was == (cell != null), this + " found it", cell != null, was);
+          if (was) {
+            put(null);
+          }
+        }
+        case EXPIRE -> {
+          long at = choice % 5 == 0 ? 0 : Math.max(1, wall + world.config.expiry(choice));
+          boolean was = turn.expire(counter, at);
+          expect(was == (cell != null), this + " found it", cell != null, was);
+          if (was && cell != null) {
+            put(new SimModel.Cell(cell.value(), cell.text(), at));
+          }
+        }
+        case SEAL -> seal(turn, current);
+        case OUTCOME ->
+            compareOutcome(turn.outcome(counter, request()), current.timeMillis);
+        case BEGIN -> begin(turn, cell, current);
+        case READ -> read(turn, cell);
+        case NAMES -> {
+          TreeSet<String> names = model.names(wall);
+          List<String> found = turn.names("", 1_000);
+          expect(found.equals(List.copyOf(names)), "names", names, found);
+          expect(turn.size() == names.size(), "size", names.size(), turn.size());
+        }
+        case WATCH -> watch(turn);
+      }
+      reached();
+      isDone = true;
+    }
+
+    private void put(SimModel.@Nullable Cell cell) {
+      change(new SimModel.Change().put(counter, cell));
+    }
+
+    private void addAt(CounterTurn turn, SimModel.@Nullable Cell cell, State current) {
+      byte[] name = counter.getBytes(StandardCharsets.UTF_8);
+      int place = turn.placeOf(name, 0, name.length);
+      boolean isAscii = name.length == counter.length();
+      boolean isNumber = cell != null && cell.text() == null;
+      expect(place >= 0 == (isNumber && isAscii), counter + " has a place", isNumber, place);
+      if (place < 0 || cell == null) {
+        return;
+      }
+      expect(turn.valueAt(place) == cell.value(), "value", cell.value(), turn.valueAt(place));
+      SimModel.Request request = new SimModel.Request(counter, id);
+      SimModel.Mark mark = kind == Kind.ADD_AT ? null : world.model.mark(request);
+      long after = cell.value() + delta;
+      boolean fits = ((cell.value() ^ after) & (delta ^ after)) >= 0;
+      boolean was =
+          kind == Kind.ADD_AT
+              ? turn.addAt(place, delta)
+              : turn.addOnceAt(place, delta, request().high(), request().low());
+      if (mark == null || !fits) {
+        expect(was == fits, this + " did it", fits, was);
+      } else {
+        boolean mustKnow = world.model.mustRemember(mark, current.timeMillis);
+        expect(!was || !mustKnow, this + " counts again", false, was);
+      }
+      if (was) {
+        SimModel.Change change = new SimModel.Change();
+        change.put(counter, new SimModel.Cell(after, null, cell.expiresAt()));
+        if (kind == Kind.ADD_ONCE_AT) {
+          change.put(
+              request, new SimModel.Mark(delta, after, Bounds.none(), current.timeMillis));
+        }
+        change(change);
+      }
+    }
+
+    /** Compares what became of a request; returns whether it is known. */
+    private boolean compareOutcome(RequestOutcome outcome, long ageMillis) {
+      SimModel.Mark mark = world.model.mark(new SimModel.Request(counter, id));
+      RequestOutcome expected =
+          mark == null
+              ? new RequestOutcome.NotSeen()
+              : mark.isSealed()
+                  ? new RequestOutcome.Sealed()
+                  : new RequestOutcome.Applied(mark.delta(), OptionalLong.of(mark.value()));
+      boolean mayBeForgotten =
+          mark != null
+              && !world.model.mustRemember(mark, ageMillis)
+              && outcome instanceof RequestOutcome.NotSeen;
+      expect(outcome.equals(expected) || mayBeForgotten, this + "", expected, outcome);
+      return !(outcome instanceof RequestOutcome.NotSeen);
+    }
+
+    private void seal(CounterTurn turn, State current) {
+      boolean wasKnown = compareOutcome(turn.outcome(counter, request()), current.timeMillis);
+      RequestOutcome outcome = turn.seal(counter, request());
+      if (wasKnown) {
+        boolean unused = compareOutcome(outcome, current.timeMillis);
+        return;
+      }
+      expect(outcome instanceof RequestOutcome.Sealed, this + "", "sealed", outcome);
+      change(
+          new SimModel.Change()
+              .put(
+                  new SimModel.Request(counter, id),
+                  new SimModel.Mark(0, 0, Bounds.none(), current.timeMillis)));
+    }
+
+    private void begin(CounterTurn turn, SimModel.@Nullable Cell cell, State current) {
+      boolean isKnown = compareOutcome(turn.outcome(counter, request()), current.timeMillis);
+      if (cell != null || isKnown) {
+        return;
+      }
+      turn.begin(counter, delta, request());
+      change(
+          new SimModel.Change()
+              .put(counter, new SimModel.Cell(delta, null, 0))
+              .put(
+                  new SimModel.Request(counter, id),
+                  new SimModel.Mark(delta, delta, Bounds.none(), current.timeMillis)));
+    }
+
+    private void read(CounterTurn turn, SimModel.@Nullable Cell cell) {
+      OptionalLong value =
+          cell == null || cell.text() != null
+              ? OptionalLong.empty()
+              : OptionalLong.of(cell.value());
+      expect(turn.get(counter).equals(value), counter, value, turn.get(counter));
+      byte[] text = turn.text(counter);
+      String found = text == null ? null : new String(text, StandardCharsets.US_ASCII);
+      String expected = cell == null ? null : cell.text();
+      expect(Objects.equals(found, expected), "text of " + counter, expected, found);
+      long expiresAt = cell == null ? 0 : cell.expiresAt();
+      expect(
+          turn.expiresAt(counter) == expiresAt,
+          "expiry of " + counter,
+          expiresAt,
+          turn.expiresAt(counter));
+      expect(
+          turn.exists(counter) == (cell != null),
+          counter + " exists",
+          cell != null,
+          turn.exists(counter));
+      expect(turn.version(counter) != 0 == (cell != null), "version", cell, turn.version(counter));
+    }
+
+    /** A change is counted between watch and unwatch. */
+    private void watch(CounterTurn turn) {
+      long before = turn.watch(counter);
+      long version = turn.version(counter);
+      SimModel.Cell cell = world.model.cell(counter, turn.nowMillis());
+      turn.set(counter, delta);
+      put(new SimModel.Cell(delta, null, cell == null ? 0 : cell.expiresAt()));
+      expect(turn.changes(counter) == before + 1, "changes", before + 1, turn.changes(counter));
+      expect(turn.version(counter) != version, "version", "another", version);
+      turn.unwatch(counter);
+    }
+
+    @Override
+    public void failed(RuntimeException why) {
+      failure = why;
+      boolean isExpected =
+          why instanceof IllegalArgumentException
+              || (why instanceof dev.quipu.store.StoreException known
+                  && known.outcome() == dev.quipu.store.Outcome.NOT_APPLIED);
+      expect(isExpected, this + "", "an answer", why);
+      if (why instanceof IllegalArgumentException) {
+        SimModel.Cell cell = world.model.cell(counter, Objects.requireNonNull(state).wallMillis);
+        expect(cell != null && cell.text() != null, this + "", "an answer", why);
+      }
+    }
+
+    @Override
+    public String toString() {
+      return kind + " " + counter + " " + delta + " id " + id + " choice " + choice;
+    }
+  }
+}

@@ -1,0 +1,157 @@
+package dev.quipu.engine;
+
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/** What the parts of one simulated run share. */
+final class SimWorld implements SimHooks.Listener {
+  final long seed;
+  final SimClock clock = new SimClock();
+  final SimConfig config;
+  final SimModel model;
+  final SimReport report;
+  final SimStorage storage = new SimStorage();
+  final long startMillis = clock.epochMillis();
+  private final Map<Task, SimOperation> tasks = new IdentityHashMap<>();
+  private final Map<Thread, SimClient> clients = new IdentityHashMap<>();
+  private @Nullable State state;
+  private @Nullable SimScheduler scheduler;
+  private @Nullable String violation;
+  private long openNanos;
+  private long openWallMillis;
+  private long openAgeMillis;
+  private boolean hasTicked;
+  private int leaps; // starts since the engine's time was seen
+  private long lastWallMillis;
+  private long lastAgeMillis;
+  private long ageMillisBefore = Long.MIN_VALUE;
+
+  SimWorld(long seed, SplittableRandom random, SimReport report) {
+    this.seed = seed;
+    this.report = report;
+    this.config = new SimConfig(random, clock);
+    this.model = new SimModel(config.windowMillis);
+  }
+
+  @Nullable String violation() {
+    return violation;
+  }
+
+  /** Ends the run: the engine did what it must not. */
+  void violation(String what) {
+    if (violation == null) {
+      violation = what;
+    }
+    SimScheduler threads = scheduler;
+    if (threads != null) {
+      threads.stop();
+    }
+  }
+
+  void violation(String format, @Nullable Object... arguments) {
+    violation(String.format(format, arguments));
+  }
+
+  /** A process starts. */
+  void begin(SimScheduler threads) {
+    scheduler = threads;
+    tasks.clear();
+    clients.clear();
+    state = null;
+    hasTicked = false;
+    leaps++;
+    openNanos = clock.nanoTime();
+    openWallMillis = clock.epochMillis();
+  }
+
+  void add(Thread thread, SimClient client) {
+    clients.put(thread, client);
+  }
+
+  State stateAtWork() {
+    return java.util.Objects.requireNonNull(state);
+  }
+
+  long wallMillisMax() {
+    return model.wallMillisMax();
+  }
+
+  @Override
+  public void runsOn() {
+    java.io.StringWriter trace = new java.io.StringWriter();
+    new Throwable().printStackTrace(new java.io.PrintWriter(trace));
+    violation("a thread runs on and on: %s", trace);
+    java.util.Objects.requireNonNull(scheduler).kill();
+  }
+
+  @Override
+  public void submitted(Task task) {
+    SimClient client = clients.get(Thread.currentThread());
+    SimOperation operation = client == null ? null : client.current();
+    if (operation != null) {
+      tasks.put(task, operation);
+    }
+  }
+
+  @Override
+  public void running(Task task, State current) {
+    state = current;
+    checkClocks(current);
+    model.sawWall(current.wallMillis);
+    SimOperation operation = tasks.get(task);
+    if (operation != null) {
+      operation.running(current);
+    }
+  }
+
+  @Override
+  public void ran(Task task, State current, boolean isDone) {
+    SimOperation operation = tasks.get(task);
+    if (operation != null) {
+      operation.ran(task, current);
+      if (isDone) {
+        tasks.remove(task);
+      }
+    }
+  }
+
+  /** A process has ended. */
+  void end() {
+    if (hasTicked) {
+      long elapsed = (clock.nanoTime() - openNanos) / 1_000_000;
+      ageMillisBefore = Math.max(ageMillisBefore, openAgeMillis + elapsed + 2);
+    } else if (ageMillisBefore != Long.MIN_VALUE) { // nothing was seen, but it may have run
+      ageMillisBefore += (clock.nanoTime() - openNanos) / 1_000_000 + 2;
+    }
+  }
+
+  /**
+   * The engine's times: neither goes back. The wall time starts as that of the machine and then goes
+   * no faster than 9/8 of time; the age time goes no faster than time, and leaps at a start by an
+   * eighth of the window at most. What a task gets was read when its group began: it may be late.
+   */
+  private void checkClocks(State current) {
+    long elapsed = (clock.nanoTime() - openNanos) / 1_000_000;
+    long wall = current.wallMillis;
+    long age = current.timeMillis;
+    if (wall > openWallMillis + elapsed * 9 / 8 + 2 || (hasTicked && wall < lastWallMillis)) {
+      violation("wall time %d, %d ms after a start at %d", wall, elapsed, openWallMillis);
+    }
+    if (!hasTicked) {
+      openAgeMillis = age;
+      long leap = leaps * (config.windowMillis / 8) + elapsed + 2;
+      if (model.hasRequests() && age > ageMillisBefore + leap) {
+        violation("age time leaps from %d to %d", ageMillisBefore, age);
+      }
+    }
+    if (hasTicked && (age < lastAgeMillis || age > openAgeMillis + elapsed + 2)) {
+      violation("age time %d after %d", age, lastAgeMillis);
+    }
+    hasTicked = true;
+    leaps = 0;
+    lastWallMillis = wall;
+    lastAgeMillis = age;
+  }
+}

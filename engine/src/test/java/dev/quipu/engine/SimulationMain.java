@@ -1,0 +1,76 @@
+package dev.quipu.engine;
+
+
+/** Runs the simulation from a command line. */
+public final class SimulationMain {
+  private SimulationMain() {}
+
+  /** Runs seeds until one fails, or as many as were asked for. */
+  public static void main(String[] arguments) throws Exception {
+    System.setProperty("jdk.trackAllThreads", "false");
+    long seeds = 1_000;
+    long from = 1;
+    long keepGoing = 0;
+    long seconds = Long.MAX_VALUE / 2_000_000_000L;
+    for (int i = 0; i < arguments.length; i += 2) {
+      long value = Long.parseLong(arguments[i + 1]);
+      switch (arguments[i]) {
+        case "--seeds" -> seeds = value;
+        case "--from" -> from = value;
+        case "--seconds" -> seconds = value;
+        case "--seed" -> {
+          from = value;
+          seeds = 1;
+        }
+        case "--keep-going" -> keepGoing = value;
+        case "--planted" -> {
+          planted(value);
+          return;
+        }
+        default -> throw new IllegalArgumentException(arguments[i]);
+      }
+    }
+    SimLoader loader = new SimLoader(true, null);
+    SimRunner.In runner = SimRunner.in(loader);
+    long start = System.nanoTime();
+    long done = 0;
+    for (long seed = from; seed < from + seeds; seed++) {
+      String wrong = runner.run(seed);
+      done++;
+      if (wrong != null) {
+        System.out.println("seed " + seed + ": " + wrong);
+        System.out.println("replay: --seed " + seed);
+        if (keepGoing-- > 0) {
+          continue;
+        }
+        System.out.println(runner.report());
+        System.exit(1);
+      }
+      if (System.nanoTime() - start > seconds * 1_000_000_000L) {
+        break;
+      }
+    }
+    double spent = (System.nanoTime() - start) / 1e9;
+    System.out.println(runner.report());
+    System.out.printf("%d seeds in %.1f s: %.0f a second%n", done, spent, done / spent);
+  }
+
+  /** Plants bugs, and prints which seed finds each of them. */
+  private static void planted(long seedsMax) throws ReflectiveOperationException {
+    System.out.println("| planted bug | first seed that finds it | what it finds |");
+    System.out.println("|---|---|---|");
+    for (var each : SimMutations.all().entrySet()) {
+      SimRunner.In runner = SimRunner.in(new SimLoader(true, each.getValue()));
+      String found = "| none of " + seedsMax + " | |";
+      for (long seed = 1; seed <= seedsMax; seed++) {
+        String wrong = runner.run(seed);
+        if (wrong != null) {
+          String first = wrong.lines().limit(2).reduce("", (a, b) -> a + " " + b).strip();
+          found = "| %d | %s |".formatted(seed, first.substring(0, Math.min(160, first.length())));
+          break;
+        }
+      }
+      System.out.println("| " + each.getKey() + " " + found);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** The engine in simulation: see docs/reference/simulation.md. */
+final class SimulationTest {
+  private static final long SEEDS = Long.getLong("simulation.seeds", 10_000);
+
+  /** Seeds that are enough for each of the planted bugs. */
+  private static final long SEEDS_PLANTED = 1_000;
+
+  @Test
+  void nothingIsLostDoubledOrResurrected() throws ReflectiveOperationException {
+    SimRunner.In runner = SimRunner.in(new SimLoader(true, null));
+    for (long seed = 1; seed <= SEEDS; seed++) {
+      assertNull(runner.run(seed), "seed " + seed + "; replay: SimulationMain --seed " + seed);
+    }
+  }
+
+  @Test
+  void theSameSeedIsTheSameRun() throws ReflectiveOperationException {
+    SimRunner.In one = SimRunner.in(new SimLoader(true, null));
+    SimRunner.In two = SimRunner.in(new SimLoader(true, null));
+    for (long seed = 1; seed <= 30; seed++) {
+      assertEquals(one.run(seed), two.run(seed));
+      assertEquals(one.report(), two.report(), "seed " + seed);
+    }
+  }
+
+  @Test
+  void plantedBugsAreFound() throws ReflectiveOperationException {
+    List<String> missed = new ArrayList<>();
+    for (Map.Entry<String, SimLoader.SimMutation> each : SimMutations.all().entrySet()) {
+      SimRunner.In runner = SimRunner.in(new SimLoader(true, each.getValue()));
+      boolean isFound = false;
+      for (long seed = 1; seed <= SEEDS_PLANTED && !isFound; seed++) {
+        isFound = runner.run(seed) != null;
+      }
+      if (!isFound) {
+        missed.add(each.getKey());
+      }
+    }
+    assertEquals(List.of(), missed);
+  }
+
+  /** An Error at each place of the engine where something is allocated, or the JDK is called. */
+  @Test
+  void anErrorAtAnySiteLosesNothing() throws ReflectiveOperationException {
+    SimLoader loader = new SimLoader(true, null);
+    SimRunner.In runner = SimRunner.in(loader);
+    int thrown = 0;
+    boolean[] isDone = new boolean[loader.sites().size()];
+    for (long seed = 1; seed <= 8; seed++) {
+      int[] before = passed(runner, isDone.length);
+      assertNull(runner.run(seed, -1), "seed " + seed + " without a fault");
+      int[] after = passed(runner, isDone.length);
+      for (int site = 0; site < isDone.length; site++) {
+        if (!isDone[site] && after[site] > before[site]) {
+          isDone[site] = true;
+          thrown++;
+          String what = "seed " + seed + ", site " + site + ": " + loader.sites().get(site);
+          assertNull(runner.run(seed, site), what);
+        }
+      }
+    }
+    System.out.printf("an error was thrown at %d of %d sites%n", thrown, isDone.length);
+    assertTrue(thrown > 1_000, "only " + thrown);
+  }
+
+  private static int[] passed(SimRunner.In runner, int sites) {
+    int[] passed = new int[sites];
+    for (int site = 0; site < sites; site++) {
+      passed[site] = runner.passed(site);
+    }
+    return passed;
+  }
+}
