@@ -36,7 +36,7 @@ final class Committer {
   private static final int FRAME_BYTES_MAX = 8 << 20;
   private static final int MARKS_PER_WINDOW = 64;
 
-  /** A start moves the age time by one part in so many of the window, at most. */
+  /** A start moves the age time by one part in this many of the window, at most. */
   private static final int LEAP_SHARE = 8;
 
   private final State state;

@@ -363,7 +363,7 @@ final class CounterTable {
    * Finds counters that have expired and are still there.
    *
    * @param found takes their ordinals, which the caller removes
-   * @param max at most so many
+   * @param max the most to find
    * @return how many were found
    */
   int findExpired(long nowMillis, int[] found, int max) {

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
  * that was set back does not move it at all. After a long stop ids are remembered for longer.
  */
 
-/** Tells the engine's times. Not thread-safe. */
+/** Keeps the engine's times. Not thread-safe. */
 final class EngineClock {
   private static final int SLEW = 8;
 

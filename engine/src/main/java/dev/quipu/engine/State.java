@@ -75,7 +75,7 @@ final class State implements Records.Reader {
   }
 
   /**
-   * Makes sure that there is memory for so many bytes more.
+   * Makes sure that there is memory for this many more bytes.
    *
    * @throws StoreException if there is not
    */

@@ -25,7 +25,7 @@ interface Threads {
   Thread start(String name, Runnable work);
 
   /**
-   * Waits for a signal, at most so long; may return early. The caller holds the lock of the
+   * Waits for a signal, at most this long; may return early. The caller holds the lock of the
    * condition.
    */
   void await(Lock lock, Condition condition, long nanos) throws InterruptedException;

@@ -33,7 +33,7 @@ public final class SimHooks {
     passed = 0;
   }
 
-  /** Hears what the commit leader does. */
+  /** Observes what the commit leader does. */
   interface Listener {
     /** A thread does not end, nor wait for anything. */
     void runsOn();

@@ -22,7 +22,7 @@ import org.objectweb.asm.Type;
  *     LockSupport.unpark and the atomic numbers, which allocate nothing, or do without (see
  *     AbstractQueuedSynchronizer), and which need next to no stack.
  *   - simulated time and random numbers where the engine has those of the machine.
- *   - a call that tells when the leader has run a task: so the model knows the order.
+ *   - a call that reports when the leader has run a task: so the model knows the order.
  *
  * A mutation changes one method more: see SimMutations.
  */

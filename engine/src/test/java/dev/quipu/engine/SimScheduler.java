@@ -116,7 +116,7 @@ final class SimScheduler implements Executor, Threads {
     }
   }
 
-  /** Parks the current thread, at most so long in simulated time. */
+  /** Parks the current thread, at most this long in simulated time. */
   void parkNanos(long nanos) {
     Thread current = Thread.currentThread();
     after(nanos, () -> LockSupport.unpark(current));

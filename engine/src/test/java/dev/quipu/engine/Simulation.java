@@ -190,7 +190,7 @@ final class Simulation {
   private static Failure failureOf(Engine engine) {
     try {
       java.lang.reflect.Field field = Engine.class.getDeclaredField("failure");
-      field.setAccessible(true); // Engine.failure tells the cause only, and not once it is closed
+      field.setAccessible(true); // Engine.failure returns the cause only, and not once it is closed
       return (Failure) java.util.Objects.requireNonNull(field.get(engine));
     } catch (ReflectiveOperationException broken) {
       throw new IllegalStateException(broken);

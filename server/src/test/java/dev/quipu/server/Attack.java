@@ -216,7 +216,7 @@ enum Attack {
   private static final int CRAFTED_IDS_MAX = 70_000;
   private static final int CRAFTED_NAMES_MAX = 20_000;
 
-  /** Attacks until told to stop, and tells what it did. */
+  /** Attacks until stopped, and returns what it did. */
   abstract String run(AttackedServer server, AtomicBoolean stop);
 
   /** One of several that attack together. */

@@ -58,7 +58,7 @@ record Flood(
     return ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1));
   }
 
-  /** Floods until told to stop. */
+  /** Floods until stopped. */
   Report run(AtomicBoolean stop) {
     Report report = new Report();
     List<Line> open = new ArrayList<>();

@@ -51,7 +51,7 @@ final class WellBehaved {
     this.port = port;
   }
 
-  /** Adds and reads until told to stop. */
+  /** Adds and reads until stopped. */
   void run(AtomicBoolean stop) {
     for (int number = 0; !stop.get(); number++) {
       add(number);

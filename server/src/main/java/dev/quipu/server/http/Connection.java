@@ -40,7 +40,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   /** Longest piece that is read at once. */
   static final int RECEIVE_BYTES_MAX = 16 << 10;
 
-  /** A begun head may become up to so many times as large when decoded. */
+  /** A begun head may become up to this many times as large when decoded. */
   private static final int DECODED_FACTOR = 16;
 
   private static final int BEGUN_HEAD_BYTES_MIN = 1 << 10;

@@ -137,7 +137,7 @@ public record HttpOptions(
         drain);
   }
 
-  /** The same for so many requests in progress at once. */
+  /** The same for this many requests in progress at once. */
   public HttpOptions withRequestsMax(int requests) {
     return new HttpOptions(
         bind,

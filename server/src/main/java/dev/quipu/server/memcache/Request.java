@@ -43,7 +43,7 @@ final class Request implements Step {
     return hub;
   }
 
-  /** Makes sure that there is memory for so many more bytes of the answer. */
+  /** Makes sure that there is memory for this many more bytes of the answer. */
   void requireMemory(int bytes) {
     if (memory.collect(bytes) != ConnectionMemory.Room.TAKEN) {
       throw new Refused("SERVER_ERROR out of memory writing get response");

@@ -24,7 +24,7 @@ public final class Batch implements Operation {
 
   private static final int TOUCHED_AHEAD = 32;
 
-  /** Answers are reserved by so many bytes. */
+  /** Answers are reserved by this many bytes. */
   private static final int ANSWER_STEP_BYTES = 16 << 10;
 
   private final List<Step> steps;

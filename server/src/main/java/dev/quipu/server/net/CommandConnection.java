@@ -372,7 +372,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     }
     adjust(context);
     if (isWritable) {
-      // Not within the flush that tells of it.
+      // Not within the flush that reports it.
       context.executor().execute(() -> guarded(context, () -> goOn(context)));
     }
     context.fireChannelWritabilityChanged();

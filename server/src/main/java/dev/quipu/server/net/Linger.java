@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 
 /*
  * A socket that is closed while bytes wait to be read from it is reset, and the client loses the
- * answer that told why. So the server first ends its own side, and reads on for a while.
+ * answer that says why. So the server first ends its own side, and reads on for a while.
  */
 
 /** Ends a connection so that the client can read its last answer. Lives on its event loop. */

@@ -8,17 +8,17 @@ import java.util.concurrent.atomic.AtomicLong;
  * budget of their own in the engine. Thread-safe.
  */
 public final class MemoryBudget {
-  /** The ports may hold one part in so many of the largest heap. */
+  /** The ports may hold one part in this many of the largest heap. */
   private static final int HEAP_SHARE = 5;
 
-  /** Connections that ask for nothing may hold one part in so many of the limit, besides. */
+  /** Connections that ask for nothing may hold one part in this many of the limit, besides. */
   private static final int CONNECTIONS_SHARE = 2;
 
   private final long limitBytes;
   private final AtomicLong connectionBytes = new AtomicLong();
   private final AtomicLong usedBytes = new AtomicLong();
 
-  /** Creates an unused budget of so many bytes. */
+  /** Creates an unused budget of this many bytes. */
   public MemoryBudget(long limitBytes) {
     this.limitBytes = limitBytes;
   }

@@ -104,7 +104,7 @@ final class Session {
     return memory;
   }
 
-  /** Puts a command off; it holds so many bytes. */
+  /** Puts a command off; it holds this many bytes. */
   Reply queue(Named call, long bytes) {
     List<Named> calls = queued;
     if (calls == null) {

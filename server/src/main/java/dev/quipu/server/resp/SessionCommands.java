@@ -77,13 +77,13 @@ final class SessionCommands {
             "config",
             -2,
             "GET pattern",
-            "Tells of settings.",
+            "Returns settings.",
             (session, words) -> turn -> config(session, words)),
         RespCommand.onTurn(
             "info",
             -1,
             "[section]",
-            "Tells of the server.",
+            "Returns facts about the server.",
             (session, words) -> turn -> info(session, turn, words)),
         RespCommand.ofSession(
             "time",

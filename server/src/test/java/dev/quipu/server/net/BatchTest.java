@@ -52,7 +52,7 @@ final class BatchTest {
     return new ConnectionMemory(new MemoryBudget(bytes), bytes);
   }
 
-  /** Answers so many bytes. */
+  /** Answers this many bytes. */
   private record Telling(int bytes) implements Step {
     @Override
     public int bytesMax(CounterTurn turn) {

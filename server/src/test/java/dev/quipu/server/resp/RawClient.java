@@ -69,7 +69,7 @@ public final class RawClient implements AutoCloseable {
     return all.toString(StandardCharsets.ISO_8859_1);
   }
 
-  /** So many bytes, or fewer if the connection ends. */
+  /** Reads this many bytes, or fewer if the connection ends. */
   public String read(int bytes) throws IOException {
     return new String(socket.getInputStream().readNBytes(bytes), StandardCharsets.ISO_8859_1);
   }
