@@ -17,7 +17,15 @@ final class SimFile {
   private int durableSize;
   private final List<Patch> unsynced = new ArrayList<>();
 
-  private record Patch(int offset, byte[] bytes) {}
+  private static final class Patch {
+    final int offset;
+    final byte[] bytes;
+
+    Patch(int offset, byte[] bytes) {
+      this.offset = offset;
+      this.bytes = bytes;
+    }
+  }
 
   int size() {
     return seenSize;

@@ -182,7 +182,8 @@ final class SimModel {
   /** Returns all requests that may be known. */
   List<Request> requests() {
     TreeSet<Request> all =
-        new TreeSet<>(java.util.Comparator.comparing(Request::counter).thenComparingLong(Request::id));
+        new TreeSet<>(
+            java.util.Comparator.comparing(Request::counter).thenComparingLong(Request::id));
     for (Object key : base.keySet()) {
       if (key instanceof Request request) {
         all.add(request);

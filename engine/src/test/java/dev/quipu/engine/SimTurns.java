@@ -146,7 +146,7 @@ final class SimTurns extends SimOperation {
         case READ -> read(turn, cell);
         case NAMES -> {
           java.util.NavigableSet<String> names = model.names(wall);
-          List<String> found = turn.names("", 1_000);
+          List<String> found = turn.names("", "", 1_000);
           expect(found.equals(List.copyOf(names)), "names", names, found);
           expect(turn.size() == names.size(), "size", names.size(), turn.size());
         }

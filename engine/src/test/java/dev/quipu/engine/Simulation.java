@@ -1,6 +1,7 @@
 package dev.quipu.engine;
 
 import dev.quipu.store.StoreException;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -79,8 +80,11 @@ final class Simulation {
       boolean isLast = i >= processes && operationsLeft <= 0;
       plan = isLast ? new SimFaultPlan() : tweaks.plan(plan());
       process(isLast);
-      if (isLast || i > 10 * processes) {
+      if (isLast) {
         break;
+      }
+      if (i > 100) {
+        world.violation("only %d calls in %d processes".formatted(report.operations, i));
       }
       betweenProcesses();
     }
@@ -213,6 +217,13 @@ final class Simulation {
         openFailure);
     world.end();
     if (world.violation() != null) {
+      return;
+    }
+    Engine ended = engine;
+    Throwable cause = ended == null ? null : ended.failure().orElse(null);
+    boolean isInjected = cause instanceof IOException || (cause instanceof Error && thrown > 0);
+    if (cause != null && !isInjected) {
+      world.violation("the engine has stopped: %s".formatted(trace(cause)));
       return;
     }
     Throwable failure = openFailure;
@@ -354,7 +365,7 @@ final class Simulation {
       }
     }
     Collections.sort(alive);
-    List<String> names = turn.names("", 1_000);
+    List<String> names = turn.names("", "", 1_000);
     if (!names.equals(alive)) {
       world.violation("names after a start are %s, expected %s".formatted(names, alive));
     }
