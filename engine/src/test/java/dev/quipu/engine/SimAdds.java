@@ -27,16 +27,14 @@ final class SimAdds extends SimOperation {
 
   @Override
   void call(Engine engine) {
-    answer =
-        adds.size() == 1 ? List.of(engine.add(adds.getFirst())) : engine.addAll(adds);
+    answer = adds.size() == 1 ? List.of(engine.add(adds.getFirst())) : engine.addAll(adds);
   }
 
   @Override
   void running(State state) {
     if (seen == 0) {
       meetsText = adds.stream().anyMatch(add -> isText(add, state) && !isKnown(add));
-      mayMeetText =
-          adds.stream().anyMatch(add -> isText(add, state) && !mustBeKnown(add, state));
+      mayMeetText = adds.stream().anyMatch(add -> isText(add, state) && !mustBeKnown(add, state));
     }
   }
 
@@ -133,8 +131,7 @@ final class SimAdds extends SimOperation {
                   add.counter(),
                   new SimModel.Cell(after, null, cell == null ? 0 : cell.expiresAt()));
       if (request != null) {
-        change.put(
-            request, new SimModel.Mark(add.delta(), after, add.bounds(), state.timeMillis));
+        change.put(request, new SimModel.Mark(add.delta(), after, add.bounds(), state.timeMillis));
       }
       by.change(change);
     }

@@ -125,7 +125,7 @@ final class SimClient {
       if (operation == null || !operation.expects(e)) {
         java.io.StringWriter trace = new java.io.StringWriter();
         e.printStackTrace(new java.io.PrintWriter(trace));
-        world.violation("%s: threw %s", operation, trace);
+        world.violation("%s: threw %s".formatted(operation, trace));
       } else {
         acknowledge(operation);
       }
@@ -145,7 +145,7 @@ final class SimClient {
       return;
     }
     if (operation.position < 0) {
-      world.violation("%s: answered, and was not run", operation);
+      world.violation("%s: answered, and was not run".formatted(operation));
       return;
     }
     operation.answered();

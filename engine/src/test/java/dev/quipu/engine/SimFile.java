@@ -17,7 +17,15 @@ final class SimFile {
   private int durableSize;
   private final List<Patch> unsynced = new ArrayList<>();
 
-  private record Patch(int offset, byte[] bytes) {}
+  private static final class Patch {
+    final int offset;
+    final byte[] bytes;
+
+    Patch(int offset, byte[] bytes) {
+      this.offset = offset;
+      this.bytes = bytes;
+    }
+  }
 
   int size() {
     return seenSize;
@@ -78,8 +86,7 @@ final class SimFile {
     for (int from = patch.offset; from < end; ) {
       int until = Math.min(end, (from / SECTOR + 1) * SECTOR);
       if (random.nextBoolean()) {
-        byte[] sector =
-            Arrays.copyOfRange(patch.bytes, from - patch.offset, until - patch.offset);
+        byte[] sector = Arrays.copyOfRange(patch.bytes, from - patch.offset, until - patch.offset);
         keep(new Patch(from, sector));
       }
       from = until;
@@ -108,8 +115,8 @@ final class SimFile {
   }
 
   void read(long offset, ByteBuffer into) {
-    int length = (int) Math.clamp(seenSize - offset, 0, into.remaining());
-    int held = (int) Math.clamp(Math.min(seen.length, seenSize) - offset, 0, length);
+    int length = Math.clamp(seenSize - offset, 0, into.remaining());
+    int held = Math.clamp(Math.min(seen.length, seenSize) - offset, 0, length);
     if (held > 0) {
       into.put(seen, (int) offset, held);
     }

@@ -111,8 +111,7 @@ final class SimItems extends SimOperation {
               List.of(new Change.Put(TEXT, new Field.Text("t" + Math.abs(draft.number) % 3))),
               condition);
       default ->
-          new Write.Update(
-              draft.key, List.of(new Change.Add(Item.VALUE, draft.number)), condition);
+          new Write.Update(draft.key, List.of(new Change.Add(Item.VALUE, draft.number)), condition);
     };
   }
 
@@ -241,15 +240,16 @@ final class SimItems extends SimOperation {
   /** Returns the model's form of an item. */
   static SimModel.Thing thing(Item item) {
     Map<String, Object> fields = new HashMap<>();
-    item.fields().forEach((name, field) -> {
-      Object value =
-          switch (field) {
-            case Field.Number number -> number.value();
-            case Field.Text text -> text.value();
-            case Field.Tokens tokens -> tokens.values();
-          };
-      fields.put(name, value);
-    });
+    item.fields()
+        .forEach((name, field) -> {
+          Object value =
+              switch (field) {
+                case Field.Number number -> number.value();
+                case Field.Text text -> text.value();
+                case Field.Tokens tokens -> tokens.values();
+              };
+          fields.put(name, value);
+        });
     SimModel.Thing thing =
         new SimModel.Thing(fields, item.expiresAt().map(Instant::toEpochMilli).orElse(0L));
     thing.version = item.version().token();

@@ -58,7 +58,7 @@ public final class SimLoader extends ClassLoader {
     try (var files =
         java.nio.file.Files.list(
             java.nio.file.Path.of(
-                Engine.class.getProtectionDomain().getCodeSource().getLocation().toURI())
+                    Engine.class.getProtectionDomain().getCodeSource().getLocation().toURI())
                 .resolve(PACKAGE.replace('.', '/')))) {
       for (var file : files.sorted().toList()) {
         String name = file.getFileName().toString();
@@ -244,8 +244,7 @@ public final class SimLoader extends ClassLoader {
     @Override
     public void visitMethodInsn(
         int opcode, String target, String name, String descriptor, boolean isInterface) {
-      boolean isJdk =
-          target.startsWith("java/") && !name.equals("<init>") && !isSure(target, name);
+      boolean isJdk = target.startsWith("java/") && !name.equals("<init>") && !isSure(target, name);
       if (isJdk) {
         site("before " + target + "." + name);
       }

@@ -126,7 +126,7 @@ final class SimModel {
   }
 
   /** Names of counters that are alive, in order. */
-  TreeSet<String> names(long wallMillis) {
+  java.util.NavigableSet<String> names(long wallMillis) {
     TreeSet<String> names = new TreeSet<>();
     live.forEach((key, value) -> {
       if (value instanceof Cell cell && cell.isAlive(wallMillis)) {
@@ -183,7 +183,7 @@ final class SimModel {
   List<Request> requests() {
     TreeSet<Request> all =
         new TreeSet<>(
-            java.util.Comparator.comparing(Request::counter).thenComparing(Request::id));
+            java.util.Comparator.comparing(Request::counter).thenComparingLong(Request::id));
     for (Object key : base.keySet()) {
       if (key instanceof Request request) {
         all.add(request);
@@ -215,7 +215,9 @@ final class SimModel {
       if (difference == null) {
         Integer wrong = denied.floor(kept);
         if (wrong != null) {
-          return "change " + wrong + " was answered as not applied, and is there: "
+          return "change "
+              + wrong
+              + " was answered as not applied, and is there: "
               + journal.get(wrong - 1);
         }
         adopt(candidate, seen);
@@ -225,8 +227,12 @@ final class SimModel {
         why.append("\n  with ").append(kept).append(" changes: ").append(difference);
       }
       if (kept == journal.size()) {
-        return "no state matches (" + acknowledged + " changes of " + journal.size()
-            + " were acknowledged)" + why;
+        return "no state matches ("
+            + acknowledged
+            + " changes of "
+            + journal.size()
+            + " were acknowledged)"
+            + why;
       }
       journal.get(kept).on(candidate);
     }
@@ -313,8 +319,12 @@ final class SimModel {
         marks += found == null ? 0 : 1;
         if (found == null) {
           if (mustRemember(mark, seen.ageMillis)) {
-            return "request " + each.getKey() + " is forgotten, and was " + mark
-                + ", now " + seen.ageMillis;
+            return "request "
+                + each.getKey()
+                + " is forgotten, and was "
+                + mark
+                + ", now "
+                + seen.ageMillis;
           }
         } else if (found.delta != mark.delta || found.value != mark.value) {
           return "request " + each.getKey() + " is " + found + ", and was " + mark;

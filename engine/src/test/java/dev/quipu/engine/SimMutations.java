@@ -28,7 +28,11 @@ final class SimMutations {
             : new MethodVisitor(Opcodes.ASM9, next) {
               @Override
               public void visitMethodInsn(
-                  int opcode, String target, String called, String descriptor, boolean isInterface) {
+                  int opcode,
+                  String target,
+                  String called,
+                  String descriptor,
+                  boolean isInterface) {
                 if (called.equals(name) && target.endsWith(owner)) {
                   call.instead(mv, opcode, target, called, descriptor);
                 } else {
@@ -51,8 +55,7 @@ final class SimMutations {
 
   private static Call hook(String name, String descriptor) {
     return (out, opcode, owner, called, ignored) ->
-        out.visitMethodInsn(
-            Opcodes.INVOKESTATIC, ENGINE + "SimHooks", name, descriptor, false);
+        out.visitMethodInsn(Opcodes.INVOKESTATIC, ENGINE + "SimHooks", name, descriptor, false);
   }
 
   private static SimLoader.SimMutation both(
@@ -98,8 +101,7 @@ final class SimMutations {
               out.visitInsn(Opcodes.POP2);
               out.visitInsn(Opcodes.POP2);
             }));
-    all.put(
-        "the log is not synced", call("Log", "sync", "DiskFile", "sync", pop(1)));
+    all.put("the log is not synced", call("Log", "sync", "DiskFile", "sync", pop(1)));
     all.put(
         "a group is answered before its frame is synced",
         call(
@@ -127,8 +129,7 @@ final class SimMutations {
               out.visitFieldInsn(
                   Opcodes.GETFIELD, ENGINE + "Checkpointer", "log", "L" + ENGINE + "Log;");
               out.visitLdcInsn(Long.MAX_VALUE);
-              out.visitMethodInsn(
-                  Opcodes.INVOKEVIRTUAL, ENGINE + "Log", "recycle", "(J)V", false);
+              out.visitMethodInsn(Opcodes.INVOKEVIRTUAL, ENGINE + "Log", "recycle", "(J)V", false);
               out.visitMethodInsn(opcode, owner, name, descriptor, false);
             }));
     all.put(
@@ -154,10 +155,10 @@ final class SimMutations {
     all.put(
         "what was read at a start is not synced before more follows",
         call("Log", "open", "Log", "writeAgain", pop(3)));
+    all.put("a removal is not in the log", call("CounterTurn", "remove", "Group", "gone", pop(2)));
     all.put(
-        "a removal is not in the log", call("CounterTurn", "remove", "Group", "gone", pop(2)));
-    all.put(
-        "an expiry is not in the log", call(
+        "an expiry is not in the log",
+        call(
             "CounterTurn",
             "expire",
             "Group",

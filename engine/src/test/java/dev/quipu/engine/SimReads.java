@@ -59,7 +59,10 @@ final class SimReads extends SimOperation {
   void answered() {
     boolean isRight = answer != null && answer.equals(expected);
     // The last page may say that there is more where only texts follow.
-    if (!isRight && isList && answer instanceof CounterPage is && expected instanceof CounterPage e) {
+    if (!isRight
+        && isList
+        && answer instanceof CounterPage is
+        && expected instanceof CounterPage e) {
       isRight = is.counters().equals(e.counters()) && e.resumeAfter().isEmpty();
     }
     expect(isRight, "answer", expected, answer);

@@ -3,16 +3,16 @@ package dev.quipu.engine;
 import java.lang.reflect.Constructor;
 import java.util.Map;
 import java.util.function.BiFunction;
-import java.util.function.IntUnaryOperator;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Runs seeds in the class loader that it was made in. */
 public final class SimRunner
     implements LongFunction<@Nullable String>,
         BiFunction<Long, Integer, @Nullable String>,
-        IntUnaryOperator,
+        ToIntFunction<Integer>,
         Supplier<String> {
   private final SimReport report = new SimReport();
 
@@ -47,7 +47,7 @@ public final class SimRunner
 
   /** Returns how often a site was passed. */
   @Override
-  public int applyAsInt(int site) {
+  public int applyAsInt(Integer site) {
     return SimHooks.hits()[site];
   }
 
@@ -94,8 +94,9 @@ public final class SimRunner
       return ((BiFunction<Long, Integer, @Nullable String>) runner).apply(seed, site);
     }
 
+    @SuppressWarnings("unchecked")
     int passed(int site) {
-      return ((IntUnaryOperator) runner).applyAsInt(site);
+      return ((ToIntFunction<Integer>) runner).applyAsInt(site);
     }
 
     @SuppressWarnings("unchecked")

@@ -79,14 +79,15 @@ final class SimScheduler implements Executor, Threads {
   public Thread start(String name, Runnable work) {
     Thread thread;
     try {
-      thread = ((Thread.Builder) BUILDER.invokeExact((Executor) this)).unstarted(
-          () -> {
-            try {
-              work.run();
-            } catch (Throwable e) {
-              uncaught.accept(e);
-            }
-          });
+      thread =
+          ((Thread.Builder) BUILDER.invokeExact((Executor) this))
+              .unstarted(() -> {
+                try {
+                  work.run();
+                } catch (Throwable e) {
+                  uncaught.accept(e);
+                }
+              });
     } catch (Throwable e) {
       throw new IllegalStateException(e);
     }
@@ -98,6 +99,7 @@ final class SimScheduler implements Executor, Threads {
   }
 
   @Override
+  @SuppressWarnings("WaitNotInLoop") // callers look at what they wait for
   public void await(Lock lock, Condition condition, long nanos) throws InterruptedException {
     after(
         nanos,
@@ -130,6 +132,7 @@ final class SimScheduler implements Executor, Threads {
   }
 
   /** Lets another thread run, or not. */
+  @SuppressWarnings("ThreadPriorityCheck") // the thread scheduler is this class
   void pause() {
     if (readyCount > 0 && (switchOneIn == 1 || random.nextInt(switchOneIn) == 0)) {
       Thread.yield();

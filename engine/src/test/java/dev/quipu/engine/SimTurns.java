@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** A call of {@link Engine#run}: some operations, each compared to the model when it is run. */
@@ -110,8 +109,7 @@ final class SimTurns extends SimOperation {
       boolean isText = cell != null && cell.text() != null;
       switch (kind) {
         case ADD, ADD_ONCE -> {
-          Add add =
-              new Add(counter, delta, bounds, kind == Kind.ADD ? null : request());
+          Add add = new Add(counter, delta, bounds, kind == Kind.ADD ? null : request());
           boolean isRepeat =
               kind == Kind.ADD_ONCE && model.mark(new SimModel.Request(counter, id)) != null;
           AddResult result = turn.add(add); // throws for a text
@@ -143,13 +141,12 @@ final class SimTurns extends SimOperation {
           }
         }
         case SEAL -> seal(turn, current);
-        case OUTCOME ->
-            compareOutcome(turn.outcome(counter, request()), current.timeMillis);
+        case OUTCOME -> compareOutcome(turn.outcome(counter, request()), current.timeMillis);
         case BEGIN -> begin(turn, cell, current);
         case READ -> read(turn, cell);
         case NAMES -> {
-          TreeSet<String> names = model.names(wall);
-          List<String> found = turn.names("", 1_000);
+          java.util.NavigableSet<String> names = model.names(wall);
+          List<String> found = turn.names("", "", 1_000);
           expect(found.equals(List.copyOf(names)), "names", names, found);
           expect(turn.size() == names.size(), "size", names.size(), turn.size());
         }
@@ -191,8 +188,7 @@ final class SimTurns extends SimOperation {
         SimModel.Change change = new SimModel.Change();
         change.put(counter, new SimModel.Cell(after, null, cell.expiresAt()));
         if (kind == Kind.ADD_ONCE_AT) {
-          change.put(
-              request, new SimModel.Mark(delta, after, Bounds.none(), current.timeMillis));
+          change.put(request, new SimModel.Mark(delta, after, Bounds.none(), current.timeMillis));
         }
         change(change);
       }

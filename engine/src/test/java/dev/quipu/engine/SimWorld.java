@@ -1,7 +1,6 @@
 package dev.quipu.engine;
 
 import java.util.IdentityHashMap;
-import java.util.Map;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -14,8 +13,8 @@ final class SimWorld implements SimHooks.Listener {
   final SimReport report;
   final SimStorage storage = new SimStorage();
   final long startMillis = clock.epochMillis();
-  private final Map<Task, SimOperation> tasks = new IdentityHashMap<>();
-  private final Map<Thread, SimClient> clients = new IdentityHashMap<>();
+  private final IdentityHashMap<Task, SimOperation> tasks = new IdentityHashMap<>();
+  private final IdentityHashMap<Thread, SimClient> clients = new IdentityHashMap<>();
   private @Nullable State state;
   private @Nullable SimScheduler scheduler;
   private @Nullable String violation;
@@ -50,10 +49,6 @@ final class SimWorld implements SimHooks.Listener {
     }
   }
 
-  void violation(String format, @Nullable Object... arguments) {
-    violation(String.format(format, arguments));
-  }
-
   /** A process starts. */
   void begin(SimScheduler threads) {
     scheduler = threads;
@@ -82,7 +77,7 @@ final class SimWorld implements SimHooks.Listener {
   public void runsOn() {
     java.io.StringWriter trace = new java.io.StringWriter();
     new Throwable().printStackTrace(new java.io.PrintWriter(trace));
-    violation("a thread runs on and on: %s", trace);
+    violation("a thread runs on and on: %s".formatted(trace));
     java.util.Objects.requireNonNull(scheduler).kill();
   }
 
@@ -128,26 +123,27 @@ final class SimWorld implements SimHooks.Listener {
   }
 
   /**
-   * The engine's times: neither goes back. The wall time starts as that of the machine and then goes
-   * no faster than 9/8 of time; the age time goes no faster than time, and leaps at a start by an
-   * eighth of the window at most. What a task gets was read when its group began: it may be late.
+   * The engine's times: neither goes back. The wall time starts as that of the machine and then
+   * goes no faster than 9/8 of time; the age time goes no faster than time, and leaps at a start by
+   * an eighth of the window at most. What a task gets was read when its group began: it may be
+   * late.
    */
   private void checkClocks(State current) {
     long elapsed = (clock.nanoTime() - openNanos) / 1_000_000;
     long wall = current.wallMillis;
     long age = current.timeMillis;
     if (wall > openWallMillis + elapsed * 9 / 8 + 2 || (hasTicked && wall < lastWallMillis)) {
-      violation("wall time %d, %d ms after a start at %d", wall, elapsed, openWallMillis);
+      violation("wall time %d, %d ms after a start at %d".formatted(wall, elapsed, openWallMillis));
     }
     if (!hasTicked) {
       openAgeMillis = age;
       long leap = leaps * (config.windowMillis / 8) + elapsed + 2;
       if (model.hasRequests() && age > ageMillisBefore + leap) {
-        violation("age time leaps from %d to %d", ageMillisBefore, age);
+        violation("age time leaps from %d to %d".formatted(ageMillisBefore, age));
       }
     }
     if (hasTicked && (age < lastAgeMillis || age > openAgeMillis + elapsed + 2)) {
-      violation("age time %d after %d", age, lastAgeMillis);
+      violation("age time %d after %d".formatted(age, lastAgeMillis));
     }
     hasTicked = true;
     leaps = 0;

@@ -1,6 +1,7 @@
 package dev.quipu.engine;
 
 import dev.quipu.store.StoreException;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -69,19 +70,21 @@ final class Simulation {
   }
 
   private void run() {
-    world.storage.change(
-        names -> {
-          names.put(Path.of("/simulated"), SimStorage.DIRECTORY);
-          names.put(DIRECTORY, SimStorage.DIRECTORY);
-        });
+    world.storage.change(names -> {
+      names.put(Path.of("/simulated"), SimStorage.DIRECTORY);
+      names.put(DIRECTORY, SimStorage.DIRECTORY);
+    });
     world.storage.commit();
     int processes = world.config.processes;
     for (int i = 0; world.violation() == null; i++) {
       boolean isLast = i >= processes && operationsLeft <= 0;
       plan = isLast ? new SimFaultPlan() : tweaks.plan(plan());
       process(isLast);
-      if (isLast || i > 10 * processes) {
+      if (isLast) {
         break;
+      }
+      if (i > 100) {
+        world.violation("only %d calls in %d processes".formatted(report.operations, i));
       }
       betweenProcesses();
     }
@@ -144,13 +147,8 @@ final class Simulation {
 
   private void process(boolean isLast) {
     SimScheduler scheduler =
-        new SimScheduler(
-            random.split(),
-            world.clock,
-            world.config.switchOneIn,
-            this::threadEnded);
-    SimDisk disk =
-        new SimDisk(world.storage, scheduler, world.clock, random.split(), plan, report);
+        new SimScheduler(random.split(), world.clock, world.config.switchOneIn, this::threadEnded);
+    SimDisk disk = new SimDisk(world.storage, scheduler, world.clock, random.split(), plan, report);
     clients.clear();
     engine = null;
     openFailure = null;
@@ -183,7 +181,7 @@ final class Simulation {
     Engine running = engine;
     boolean isInjected = e instanceof VirtualMachineError && SimHooks.fired() > 0;
     if (!isInjected || (running != null && !failureOf(running).hasEnded())) {
-      world.violation("a thread ended with %s", trace(e));
+      world.violation("a thread ended with %s".formatted(trace(e)));
     }
   }
 
@@ -208,15 +206,29 @@ final class Simulation {
   private void endProcess(SimDisk disk, int thrown) {
     trace(
         "process ends: thrown %d at %d, disk errors %d, full %d, crash %s, opening %s closing %s ended %s, open failure %s",
-        thrown, SimHooks.lastSite(), disk.errors(), disk.fullRejections(), disk.atCrash(),
-        isOpening, isClosing, isEnded, openFailure);
+        thrown,
+        SimHooks.lastSite(),
+        disk.errors(),
+        disk.fullRejections(),
+        disk.atCrash(),
+        isOpening,
+        isClosing,
+        isEnded,
+        openFailure);
     world.end();
     if (world.violation() != null) {
       return;
     }
+    Engine ended = engine;
+    Throwable cause = ended == null ? null : ended.failure().orElse(null);
+    boolean isInjected = cause instanceof IOException || (cause instanceof Error && thrown > 0);
+    if (cause != null && !isInjected) {
+      world.violation("the engine has stopped: %s".formatted(trace(cause)));
+      return;
+    }
     Throwable failure = openFailure;
     if (failure != null && !isExcused(failure, disk, thrown)) {
-      world.violation("the engine did not open: %s", trace(failure));
+      world.violation("the engine did not open: %s".formatted(trace(failure)));
       return;
     }
     if (!disk.atCrash().isEmpty()) {
@@ -266,7 +278,7 @@ final class Simulation {
       }
     } catch (StoreException | VirtualMachineError e) {
       if (SimHooks.fired() == 0 && opened.failure().isEmpty()) {
-        world.violation("verification failed: %s", trace(e));
+        world.violation("verification failed: %s".formatted(trace(e)));
       }
     }
     isClosing = true;
@@ -319,7 +331,7 @@ final class Simulation {
 
           @Override
           public void failed(RuntimeException why) {
-            world.violation("the state cannot be read: %s", trace(why));
+            world.violation("the state cannot be read: %s".formatted(trace(why)));
           }
         };
     opened.run(List.of(reading));
@@ -327,12 +339,11 @@ final class Simulation {
     trace("verify: age %d wall %d, cells %s", seen.ageMillis, seen.wallMillis, seen.cells.keySet());
     String wrong = world.model.recover(seen);
     if (wrong != null) {
-      world.violation("after a start: %s", wrong);
+      world.violation("after a start: %s".formatted(wrong));
     }
   }
 
-  private void readCounters(
-      CounterTurn turn, List<SimModel.Request> requests, SimModel.Seen seen) {
+  private void readCounters(CounterTurn turn, List<SimModel.Request> requests, SimModel.Seen seen) {
     seen.wallMillis = turn.nowMillis();
     State state = world.stateAtWork();
     seen.ageMillis = state.timeMillis;
@@ -354,9 +365,9 @@ final class Simulation {
       }
     }
     Collections.sort(alive);
-    List<String> names = turn.names("", 1_000);
+    List<String> names = turn.names("", "", 1_000);
     if (!names.equals(alive)) {
-      world.violation("names after a start are %s, expected %s", names, alive);
+      world.violation("names after a start are %s, expected %s".formatted(names, alive));
     }
     readRequests(state, requests, seen);
   }
@@ -396,7 +407,7 @@ final class Simulation {
     @Override
     public void beforeStep() {
       if (scheduler.steps() > STEPS_MAX) {
-        world.violation("no end after %d steps%s", STEPS_MAX, scheduler.stacks());
+        world.violation("no end after %d steps%s".formatted(STEPS_MAX, scheduler.stacks()));
       }
       if (!isOpen) {
         return;
@@ -425,13 +436,14 @@ final class Simulation {
       }
       if (isOpening || isClosing) {
         world.violation(
-            "stuck while %s%s", isOpening ? "opening" : "closing", scheduler.stacks());
+            "stuck while %s%s".formatted(isOpening ? "opening" : "closing", scheduler.stacks()));
       }
       for (SimClient client : clients) {
         if (client.isCalling() && (erredNanos == 0 || isLate(client, patience))) {
           world.violation(
-              "a call has no answer, and nothing is at work: %s; %d errors, %d disk errors%s",
-              client.current(), SimHooks.fired(), disk.errors(), scheduler.stacks());
+              "a call has no answer, and nothing is at work: %s; %d errors, %d disk errors%s"
+                  .formatted(
+                      client.current(), SimHooks.fired(), disk.errors(), scheduler.stacks()));
         }
       }
     }

@@ -1,6 +1,5 @@
 package dev.quipu.engine;
 
-
 /** Runs the simulation from a command line. */
 public final class SimulationMain {
   private SimulationMain() {}
@@ -62,7 +61,7 @@ public final class SimulationMain {
     for (var each : SimMutations.all().entrySet()) {
       SimRunner.In runner = SimRunner.in(new SimLoader(true, each.getValue()));
       String found = "| none of " + seedsMax + " | |";
-      for (long seed = 1; seed <= seedsMax; seed++) {
+      for (long seed = 1; seed <= seedsMax; seed++) { // each from a state of its own
         String wrong = runner.run(seed);
         if (wrong != null) {
           String first = wrong.lines().limit(2).reduce("", (a, b) -> a + " " + b).strip();
