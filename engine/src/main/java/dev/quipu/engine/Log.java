@@ -116,7 +116,7 @@ final class Log implements Closeable {
       Segment last = inUse.getLast();
       log.file = disk.open(last.path);
       log.position = end;
-      log.writeAgain(last, syncedEnd);
+      writeAgain(disk, last.path, syncedEnd, end);
       // One of another size is not appended to, nor one in which frames that were given up follow.
       if (isTailStale || disk.size(last.path) != segmentBytes) {
         log.roll(last.number + 1, nextFrame);
@@ -127,18 +127,19 @@ final class Log implements Closeable {
   }
 
   /**
-   * Writes frames again and syncs them. They were read, but that says only that the system has
-   * them: after a sync that failed it takes them for written, and never writes them.
+   * Writes a part of a segment again and syncs it. It was read, but that says only that the system
+   * has it: after a sync that failed it takes pages for written, and never writes them.
    */
-  private void writeAgain(Segment last, int from) throws IOException {
-    DiskFile current = Objects.requireNonNull(file);
-    ByteBuffer part = disk.buffer(Math.clamp(position - from, 1, COPY_BYTES));
-    for (int at = from; at < position; at += part.capacity()) {
-      part.clear().limit(Math.min(part.capacity(), position - at));
-      disk.read(last.path, at, part);
-      current.write(part.flip(), at);
+  static void writeAgain(Disk disk, Path segment, int from, int to) throws IOException {
+    ByteBuffer part = disk.buffer(Math.clamp((long) to - from, 1, COPY_BYTES));
+    try (DiskFile file = disk.open(segment)) {
+      for (int at = from; at < to; at += part.capacity()) {
+        part.clear().limit(Math.min(part.capacity(), to - at));
+        disk.read(segment, at, part);
+        file.write(part.flip(), at);
+      }
+      file.sync();
     }
-    current.sync();
   }
 
   /** Removes what an earlier run left behind, and keeps what can serve as a spare. */

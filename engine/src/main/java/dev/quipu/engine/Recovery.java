@@ -7,8 +7,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /*
  * RECOVERY: from files to state.
@@ -50,6 +52,9 @@ final class Recovery {
   private List<Log.Segment> segments = List.of();
   private int end = Log.HEAD_BYTES;
   private int syncedEnd = Log.HEAD_BYTES;
+  private Log.@Nullable Segment reading;
+  private int readEnd; // of the frame that is read
+  private long durableFrame; // this, and all before it
   private long validBehindDamage;
   private ByteBuffer segmentBytes = ByteBuffer.allocate(0);
   private final boolean isUnsynced;
@@ -149,6 +154,7 @@ final class Recovery {
       report(e);
     }
     long next = readSnapshot();
+    durableFrame = highWater.frame();
     segments = findSegments(next);
     state.frame = next - 1;
     boolean sound = true;
@@ -298,6 +304,8 @@ final class Recovery {
         syncedEnd = at;
       }
       if (next == state.frame + 1) {
+        reading = segment;
+        readEnd = at + head.frameBytes();
         try {
           read(head, bytes.slice(at + Frame.HEAD_BYTES, head.payloadBytes()));
         } catch (DamageException e) {
@@ -399,7 +407,12 @@ final class Recovery {
     state.frame = head.number();
     state.timeMillis = head.timeMillis();
     Map.Entry<Long, Long> file = sealed.floorEntry(head.number());
-    state.idsAreSealed = file != null && head.number() <= file.getValue();
+    boolean isSealed = file != null && head.number() <= file.getValue();
+    if (isSealed != state.idsAreSealed && !lenient) {
+      state.ids.rotate(); // no file has ids of frames on both sides of another's
+      sealWaiting();
+    }
+    state.idsAreSealed = isSealed;
     Records.read(payload, state);
     state.commands = head.commandsBefore() + head.commands();
     if (state.ids.advance(head.timeMillis()) && !lenient) {
@@ -410,6 +423,12 @@ final class Recovery {
   /** Ids of a long log must not pile up in memory. */
   private void sealWaiting() throws IOException {
     for (IdTable table = state.ids.nextWaiting(); table != null; table = state.ids.nextWaiting()) {
+      if (table.lastFrame() > durableFrame) {
+        // Frames that are not known to be durable are in one segment: all others were synced.
+        Log.writeAgain(
+            disk, Objects.requireNonNull(reading).path(), Math.min(syncedEnd, readEnd), readEnd);
+        durableFrame = state.frame;
+      }
       state.ids.sealed(table, IdFiles.write(disk, directory, table));
     }
   }

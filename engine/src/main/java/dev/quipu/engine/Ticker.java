@@ -34,6 +34,8 @@ final class Ticker implements Closeable {
 
   private void work() {
     while (awaitNext()) {
+      // One more round after the engine has ended frees callers that nobody woke.
+      boolean isLast = failure.hasEnded();
       try {
         round.run();
         failing = false;
@@ -42,6 +44,9 @@ final class Ticker implements Closeable {
           LOGGER.atWarn().addKeyValue("thread", name).setCause(e).log("Failed; retrying");
         }
         failing = true;
+      }
+      if (isLast) {
+        return;
       }
     }
   }
@@ -52,7 +57,7 @@ final class Ticker implements Closeable {
       if (!closed) {
         threads.await(lock, changed, interval.toNanos());
       }
-      return !closed && !failure.hasEnded();
+      return !closed;
     } catch (InterruptedException e) { // by nobody but a virtual machine that ends
       return false;
     } finally {
