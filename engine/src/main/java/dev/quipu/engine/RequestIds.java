@@ -3,6 +3,7 @@ package dev.quipu.engine;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -65,15 +66,37 @@ final class RequestIds {
     if (find(active, hash, high, low, ordinal, nowMillis, entry)) {
       return true;
     }
-    for (IdTable table : waiting) {
-      if (find(table, hash, high, low, ordinal, nowMillis, entry)) {
-        return true;
-      }
+    if (!waiting.isEmpty() && findWaiting(hash, high, low, ordinal, nowMillis, entry)) {
+      return true;
     }
     for (int i = files.size() - 1; i >= 0; i--) { // the newest first: repeats come soon
       IdFile file = files.get(i);
       if (isRemembered(file.newestMillis(), nowMillis)
           && file.find(hash, high, low, ordinal, entry)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean findWaiting(
+      long hash, long high, long low, int ordinal, long nowMillis, long[] entry) {
+    for (Iterator<IdTable> tables = waiting.descendingIterator(); tables.hasNext(); ) {
+      if (find(tables.next(), hash, high, low, ordinal, nowMillis, entry)) { // the newest first
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Whether a file of later frames has an id: while a log is read, which brings the earlier frames
+   * after the files of later ones.
+   */
+  boolean isInLaterFile(long high, long low, int ordinal, long frame, long[] entry) {
+    long hash = secret.hash(high, low, ordinal);
+    for (int i = files.size() - 1; i >= 0 && files.get(i).firstFrame() > frame; i--) {
+      if (files.get(i).find(hash, high, low, ordinal, entry)) {
         return true;
       }
     }
@@ -142,7 +165,7 @@ final class RequestIds {
   void sealed(IdTable table, IdFile file) {
     file.setEpoch(table.epoch());
     waiting.remove(table);
-    files.add(file);
+    insert(file);
   }
 
   /** Gives a table that was cleared: the room of a generation is used for another. */
@@ -154,7 +177,16 @@ final class RequestIds {
   void add(IdFile file) {
     file.setEpoch(EPOCH_BEFORE);
     generations[EPOCH_BEFORE]++;
-    files.add(file);
+    insert(file);
+  }
+
+  /** Keeps files in order of their frames: what came last is found first. */
+  private void insert(IdFile file) {
+    int at = files.size();
+    while (at > 0 && files.get(at - 1).firstFrame() > file.firstFrame()) {
+      at--;
+    }
+    files.add(at, file);
   }
 
   /** All files, oldest first. */

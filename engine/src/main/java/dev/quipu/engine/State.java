@@ -195,6 +195,7 @@ final class State implements Records.Reader {
     // generations that are made now would still remember it.
     boolean isKnown =
         idsAreSealed
+            || ids.isInLaterFile(high, low, ordinal, frame, entry)
             || (ids.find(high, low, ordinal, timeMillis, entry)
                 && entry[2] == meta
                 && entry[3] == delta
