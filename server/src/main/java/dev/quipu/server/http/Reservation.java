@@ -21,7 +21,9 @@ final class Reservation {
     return true;
   }
 
-  /** Reserves up to this many bytes in all if the budget allows it; returns whether they are held. */
+  /**
+   * Reserves up to this many bytes in all if the budget allows it; returns whether they are held.
+   */
   synchronized boolean tryGrowTo(long all) {
     return all <= bytes || tryGrow(all - bytes);
   }
