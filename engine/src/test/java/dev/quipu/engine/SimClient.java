@@ -52,6 +52,9 @@ final class SimClient {
     thread = Thread.currentThread();
     for (int i = 0; i < calls && !hasStopped(); i++) {
       world.report.operations++;
+      if (world.config.thinks && random.nextInt(3) > 0) { // else it would lead for the others too
+        SimHooks.parkNanos(this, random.nextInt(2_000_000));
+      }
       if (random.nextInt(world.config.checkpointOneIn) == 0) {
         call(null, engine::checkpoint);
       } else if (random.nextInt(world.config.sweepOneIn) == 0) {

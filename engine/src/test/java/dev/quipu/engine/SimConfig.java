@@ -35,6 +35,8 @@ final class SimConfig {
   final boolean cutsPower;
   final boolean passesTime;
   final int leapOneIn;
+  final boolean thinks;
+  final int switchAtSites;
   final int checkpointOneIn;
   final int sweepOneIn;
   final long windowMillis;
@@ -60,6 +62,8 @@ final class SimConfig {
     getsFull = random.nextInt(4) == 0;
     cutsPower = random.nextBoolean();
     passesTime = random.nextBoolean();
+    switchAtSites = random.nextBoolean() ? 0 : 20 << random.nextInt(7);
+    thinks = random.nextBoolean();
     leapOneIn = random.nextBoolean() ? 12 : 150;
     checkpointOneIn = random.nextBoolean() ? 12 : 80;
     sweepOneIn = random.nextBoolean() ? 12 : 200;

@@ -90,7 +90,7 @@ final class SimDisk implements Disk {
 
   private boolean fails(Kind kind, int number) {
     return number >= plan.errorAt
-        && number < plan.errorAt + plan.errorCount
+        && number - plan.errorAt < plan.errorCount
         && plan.errorKinds.contains(kind);
   }
 

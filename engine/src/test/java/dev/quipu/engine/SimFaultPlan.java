@@ -14,8 +14,8 @@ final class SimFaultPlan {
 
   int crashAt = Integer.MAX_VALUE;
   Moment crashMoment = Moment.BEFORE;
-  long errorAt = Integer.MAX_VALUE;
-  long errorCount;
+  int errorAt = Integer.MAX_VALUE;
+  int errorCount;
   Set<SimDisk.Kind> errorKinds = EnumSet.allOf(SimDisk.Kind.class);
   int fullFrom = Integer.MAX_VALUE;
   int fullUntil = Integer.MAX_VALUE;

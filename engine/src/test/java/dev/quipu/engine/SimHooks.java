@@ -13,6 +13,8 @@ public final class SimHooks {
   private static final int PASSED_MAX = 10_000_000;
 
   private static int passed;
+  private static int switchMax;
+  private static int untilSwitch;
   private static int countdown;
   private static int burst;
   private static int kind;
@@ -108,8 +110,25 @@ public final class SimHooks {
       passed = 0;
       java.util.Objects.requireNonNull(listener).runsOn();
     }
+    if (untilSwitch > 0 && --untilSwitch == 0) {
+      switchThreads();
+    }
     if (countdown != 0 && (onlySite < 0 || onlySite == site) && --countdown == 0) {
       fire(site);
+    }
+  }
+
+  /** Lets other threads run at a random site once in a while. */
+  static void switchAtSites(int sitesMax) {
+    switchMax = sitesMax;
+    untilSwitch = sitesMax == 0 ? 0 : 1 + random.nextInt(sitesMax);
+  }
+
+  private static void switchThreads() {
+    untilSwitch = 1 + random.nextInt(switchMax);
+    SimScheduler threads = scheduler;
+    if (threads != null && Thread.currentThread().isVirtual()) {
+      threads.pause();
     }
   }
 

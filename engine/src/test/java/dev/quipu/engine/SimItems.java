@@ -80,17 +80,17 @@ final class SimItems extends SimOperation {
 
   private Write write(Draft draft) {
     SimModel.Thing known = world.model.thing(draft.key);
-    boolean hasVersion = known != null && known.version != null;
-    knownVersions.add(hasVersion ? known : null);
+    String version = known == null ? null : known.version;
+    knownVersions.add(version == null ? null : known);
     Condition condition =
         expires(draft.key)
             ? Condition.always()
             : switch (draft.condition) {
               case 0 -> new Condition.Absent();
               case 1 ->
-                  hasVersion
-                      ? new Condition.VersionIs(new Version(known.version))
-                      : Condition.always();
+                  version == null
+                      ? Condition.always()
+                      : new Condition.VersionIs(new Version(version));
               case 2 -> new Condition.FieldIs(TEXT, new Field.Text("t1"));
               case 3 -> new Condition.Within(Item.VALUE, -5, 10);
               default -> Condition.always();
@@ -226,7 +226,7 @@ final class SimItems extends SimOperation {
     }
     SimModel.Thing is = item.map(SimItems::thing).orElse(null);
     boolean isRight =
-        is == null || expected == null
+        (is == null || expected == null)
             ? is == expected
             : is.fields.equals(expected.fields)
                 && is.expiresAt == expected.expiresAt

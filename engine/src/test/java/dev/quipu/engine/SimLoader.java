@@ -177,6 +177,8 @@ public final class SimLoader extends ClassLoader {
         super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, name, descriptor, false);
       } else if (target.equals("dev/quipu/time/Clock") && name.equals("system")) {
         super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, "systemClock", descriptor, false);
+      } else if (name.equals("allocateDirect")) { // waits for a real thread, the cleaner's
+        super.visitMethodInsn(opcode, target, "allocate", descriptor, isInterface);
       } else if (target.endsWith("/LockSupport") && name.equals("parkNanos")) {
         super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, name, descriptor, false);
       } else {

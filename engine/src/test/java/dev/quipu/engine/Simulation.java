@@ -96,7 +96,12 @@ final class Simulation {
     made.operationNanos = config.passesTime ? 1_000L << random.nextInt(16) : 20_000;
     if (random.nextInt(4) > 0) {
       made.crashAt = 1 + random.nextInt(random.nextInt(3) == 0 ? 40 : 500);
-      made.crashMoment = SimFaultPlan.Moment.values()[random.nextInt(3)];
+      made.crashMoment =
+          switch (random.nextInt(3)) {
+            case 0 -> SimFaultPlan.Moment.BEFORE;
+            case 1 -> SimFaultPlan.Moment.AMID;
+            default -> SimFaultPlan.Moment.AFTER;
+          };
     }
     if (config.hasDiskErrors && random.nextBoolean()) {
       made.errorAt = 1 + random.nextInt(300);
@@ -158,6 +163,7 @@ final class Simulation {
     isOpen = false;
     erredNanos = 0;
     SimHooks.install(world, scheduler, world.clock, random.split());
+    SimHooks.switchAtSites(world.config.switchAtSites);
     world.begin(scheduler);
     var unused = scheduler.start("process", () -> live(scheduler, disk, isLast));
     if (plan.throwSite >= 0) {
@@ -168,6 +174,7 @@ final class Simulation {
     scheduler.run(() -> isEnded, new Watching(scheduler, disk));
     report.steps += scheduler.steps();
     report.diskOperations += disk.operations();
+    SimHooks.switchAtSites(0);
     int thrown = SimHooks.fired();
     if (plan.throwAt > 0 && thrown > 0) {
       report.fault("error thrown");
@@ -418,7 +425,7 @@ final class Simulation {
       if (world.config.jumps && random.nextInt(200) == 0) {
         jump();
       }
-      if (world.config.hasInterrupts && random.nextInt(20) == 0) {
+      if (world.config.hasInterrupts && random.nextInt(6) == 0) {
         clients.get(random.nextInt(clients.size())).interrupt();
       }
     }
