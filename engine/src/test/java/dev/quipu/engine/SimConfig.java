@@ -55,7 +55,7 @@ final class SimConfig {
     addsMax = random.nextInt(4) == 0 ? 250 : 4;
     hasBounds = random.nextBoolean();
     hasLargeDeltas = random.nextInt(4) == 0;
-    hasInterrupts = random.nextInt(4) == 0;
+    hasInterrupts = random.nextInt(3) == 0;
     jumps = random.nextInt(3) == 0;
     throwsErrors = random.nextInt(3) == 0;
     hasDiskErrors = random.nextInt(3) == 0;

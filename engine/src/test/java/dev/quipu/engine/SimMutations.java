@@ -152,7 +152,9 @@ final class SimMutations {
                     pop(2, Opcodes.ICONST_0)))));
     all.put(
         "what was read at a start is not synced before more follows",
-        call("Log", "open", "Log", "writeAgain", pop(3)));
+        both(
+            call("Log", "open", "Log", "writeAgain", pop(4)),
+            call("Recovery", "sealWaiting", "Log", "writeAgain", pop(4))));
     all.put("a removal is not in the log", call("CounterTurn", "remove", "Group", "gone", pop(2)));
     all.put(
         "an expiry is not in the log",

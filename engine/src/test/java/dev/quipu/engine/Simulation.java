@@ -425,7 +425,7 @@ final class Simulation {
       if (world.config.jumps && random.nextInt(200) == 0) {
         jump();
       }
-      if (world.config.hasInterrupts && random.nextInt(6) == 0) {
+      if (world.config.hasInterrupts && random.nextInt(4) == 0) {
         clients.get(random.nextInt(clients.size())).interrupt();
       }
     }
