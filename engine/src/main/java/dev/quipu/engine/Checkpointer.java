@@ -93,7 +93,7 @@ final class Checkpointer implements AutoCloseable {
     try {
       long bytes = committer.bytes();
       Snapshot.Start start = committer.startSnapshot();
-      IdFilesTask ids = awaitIdFiles();
+      IdFilesTask ids = awaitIdFiles(start);
       try (Snapshot snapshot = Snapshot.start(disk, directory, identity, start)) {
         snapshot.idFiles(ids.remembered, ids.isSalvaged);
         writeCounters(snapshot);
@@ -156,7 +156,7 @@ final class Checkpointer implements AutoCloseable {
       return false;
     }
     lookedNanos = now;
-    IdFilesTask task = new IdFilesTask();
+    IdFilesTask task = new IdFilesTask(Long.MAX_VALUE);
     committer.run(task);
     return !task.forgotten.isEmpty();
   }
@@ -176,9 +176,10 @@ final class Checkpointer implements AutoCloseable {
     }
   }
 
-  private IdFilesTask awaitIdFiles() throws IOException {
+  private IdFilesTask awaitIdFiles(Snapshot.Start start) throws IOException {
     while (true) {
-      IdFilesTask task = new IdFilesTask();
+      // As old as the snapshot says: after a crash the age time may be no further than that.
+      IdFilesTask task = new IdFilesTask(start.timeMillis());
       committer.run(task);
       if (!task.isWaiting) {
         return task;
@@ -241,15 +242,21 @@ final class Checkpointer implements AutoCloseable {
   }
 
   private static final class IdFilesTask extends Task {
+    private final long ageMillis;
     boolean isWaiting;
     boolean isSalvaged;
     List<IdFile> remembered = List.of();
     List<IdFile> forgotten = List.of();
 
+    /** At an age time, or now if that is earlier. */
+    IdFilesTask(long ageMillis) {
+      this.ageMillis = ageMillis;
+    }
+
     @Override
     boolean run(State state, Group group) {
       isWaiting = state.ids.nextWaiting() != null;
-      forgotten = state.ids.forgotten(state.timeMillis);
+      forgotten = state.ids.forgotten(Math.min(ageMillis, state.timeMillis));
       remembered = new ArrayList<>(state.ids.files());
       remembered.removeAll(forgotten);
       isSalvaged = state.isSalvaged && state.ids.isLive(RequestIds.EPOCH_BEFORE);
