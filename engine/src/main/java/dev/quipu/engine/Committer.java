@@ -93,6 +93,7 @@ final class Committer {
     state.limitMemory(options.memoryBytesMax());
     state.frame++; // from now on, the frame that is being filled
     state.idsAreSealed = false;
+    failure.onEnd(this::freeWaiters);
   }
 
   /**
@@ -147,16 +148,31 @@ final class Committer {
 
   private void leadAndHandOver() {
     boolean interrupted = false;
-    do {
+    try {
+      do {
+        try {
+          interrupted |= Thread.interrupted(); // waits until the group is through
+          lead();
+        } finally {
+          leading.set(false);
+        }
+      } while (!wakeNext() && leading.compareAndSet(false, true));
+    } catch (Throwable e) { // or the next caller is not woken
+      failure.stop(e);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Ends all calls that wait, after the engine has ended; a leader at work does so itself. */
+  private void freeWaiters() {
+    if (leading.compareAndSet(false, true)) {
       try {
-        interrupted |= Thread.interrupted(); // waits until the group is through
-        lead();
+        drain();
       } finally {
         leading.set(false);
       }
-    } while (!wakeNext() && leading.compareAndSet(false, true));
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 

@@ -2,6 +2,7 @@ package dev.quipu.engine;
 
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -35,6 +36,7 @@ final class Failure {
   private volatile StoreException unknown =
       StoreException.unknown(Reason.UNAVAILABLE, STOPPED, null);
   private volatile boolean ended;
+  private volatile Runnable freeWaiters = () -> {};
 
   /** Whether nothing is acknowledged any more. */
   boolean hasEnded() {
@@ -79,6 +81,20 @@ final class Failure {
       why.addSuppressed(full);
     } finally {
       notifyListener(why);
+      free();
+    }
+  }
+
+  /** Sets what ends the calls that wait when the engine stops. */
+  void onEnd(Runnable work) {
+    freeWaiters = work;
+  }
+
+  private void free() {
+    try {
+      freeWaiters.run();
+    } catch (Throwable e) { // once more by the next round of a Ticker
+      Objects.requireNonNull(cause.get()).addSuppressed(e);
     }
   }
 
