@@ -93,6 +93,7 @@ final class SimModel {
     final Map<Key, Thing> things = new HashMap<>();
     long wallMillis;
     long ageMillis;
+    long ageMillisMax;
   }
 
   private final long windowMillis;
@@ -102,6 +103,7 @@ final class SimModel {
   private final TreeSet<Integer> denied = new TreeSet<>();
   private int acknowledged;
   private long wallMillisMax = Long.MIN_VALUE;
+  private long ageMillisMax = Long.MIN_VALUE;
 
   SimModel(long windowMillis) {
     this.windowMillis = windowMillis;
@@ -165,6 +167,10 @@ final class SimModel {
     wallMillisMax = Math.max(wallMillisMax, wallMillis);
   }
 
+  void sawAge(long ageMillis) {
+    ageMillisMax = Math.max(ageMillisMax, ageMillis);
+  }
+
   long wallMillisMax() {
     return wallMillisMax;
   }
@@ -205,6 +211,8 @@ final class SimModel {
    * @return what is wrong; null if nothing is
    */
   @Nullable String recover(Seen seen) {
+    // An age that was reached and not kept on the disk has passed all the same.
+    seen.ageMillisMax = Math.max(ageMillisMax, seen.ageMillis);
     StringBuilder why = new StringBuilder();
     Map<Object, Object> candidate = new HashMap<>(base);
     for (int i = 0; i < acknowledged; i++) {
@@ -246,9 +254,10 @@ final class SimModel {
         if (seen.cells.containsKey((String) key)) {
           base.put(key, cell);
         }
-      } else if (value instanceof Mark) {
+      } else if (value instanceof Mark mark) {
         if (seen.marks.containsKey((Request) key)) {
-          base.put(key, value);
+          long age = mark.ageMillis - seen.ageMillisMax + seen.ageMillis;
+          base.put(key, new Mark(mark.delta, mark.value, mark.bounds, age));
         }
       } else if (value instanceof Thing thing) {
         Thing found = seen.things.get((Key) key);
@@ -263,6 +272,7 @@ final class SimModel {
     denied.clear();
     acknowledged = 0;
     wallMillisMax = seen.wallMillis;
+    ageMillisMax = seen.ageMillis;
   }
 
   private boolean mayBeGone(Cell cell) {
@@ -318,7 +328,7 @@ final class SimModel {
         Mark found = seen.marks.get((Request) each.getKey());
         marks += found == null ? 0 : 1;
         if (found == null) {
-          if (mustRemember(mark, seen.ageMillis)) {
+          if (mustRemember(mark, seen.ageMillisMax)) {
             return "request "
                 + each.getKey()
                 + " is forgotten, and was "

@@ -95,6 +95,7 @@ final class SimWorld implements SimHooks.Listener {
     state = current;
     checkClocks(current);
     model.sawWall(current.wallMillis);
+    model.sawAge(current.timeMillis);
     SimOperation operation = tasks.get(task);
     if (operation != null) {
       operation.running(current);
