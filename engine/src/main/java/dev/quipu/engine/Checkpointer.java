@@ -91,9 +91,11 @@ final class Checkpointer implements AutoCloseable {
   void checkpoint() throws IOException {
     working.lock();
     try {
+      var unused = awaitIdFiles(Long.MAX_VALUE); // else each try adds a table that waits
       long bytes = committer.bytes();
       Snapshot.Start start = committer.startSnapshot();
-      IdFilesTask ids = awaitIdFiles(start);
+      // As old as the snapshot says: after a crash the age time may be no further than that.
+      IdFilesTask ids = awaitIdFiles(start.timeMillis());
       try (Snapshot snapshot = Snapshot.start(disk, directory, identity, start)) {
         snapshot.idFiles(ids.remembered, ids.isSalvaged);
         writeCounters(snapshot);
@@ -176,10 +178,9 @@ final class Checkpointer implements AutoCloseable {
     }
   }
 
-  private IdFilesTask awaitIdFiles(Snapshot.Start start) throws IOException {
+  private IdFilesTask awaitIdFiles(long ageMillis) throws IOException {
     while (true) {
-      // As old as the snapshot says: after a crash the age time may be no further than that.
-      IdFilesTask task = new IdFilesTask(start.timeMillis());
+      IdFilesTask task = new IdFilesTask(ageMillis);
       committer.run(task);
       if (!task.isWaiting) {
         return task;

@@ -30,6 +30,7 @@ public final class CounterTurn {
   private final State state;
   private final Group group;
   private final long[] entry = new long[IdTable.STRIDE];
+  private long visited;
 
   CounterTurn(State state, Group group) {
     this.state = state;
@@ -64,6 +65,11 @@ public final class CounterTurn {
   /** Whether this is the name of a member of a family, and no counter for itself. */
   public static boolean isMember(String name) {
     return name.indexOf(MEMBER) >= 0 || name.indexOf(RANKED_MEMBER) >= 0;
+  }
+
+  /** Returns how many names were looked at by listing them: what takes time for others too. */
+  public long visited() {
+    return visited;
   }
 
   /** Returns the wall time, in milliseconds since 1970, by which counters expire. */
@@ -224,6 +230,7 @@ public final class CounterTurn {
   public List<String> names(String prefix, String after, int limit) {
     List<String> names = new ArrayList<>();
     for (Map.Entry<String, Integer> each : state.counters.from(after, false).entrySet()) {
+      visited++;
       if (names.size() == limit || !each.getKey().startsWith(prefix)) {
         break;
       }
@@ -241,6 +248,7 @@ public final class CounterTurn {
 
   /** The counter at a place; empty if there is none, for now or no longer. */
   public Optional<String> nameAt(int place) {
+    visited++;
     return isAlive(place) ? Optional.ofNullable(state.counters.name(place)) : Optional.empty();
   }
 

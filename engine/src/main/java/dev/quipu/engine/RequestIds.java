@@ -40,7 +40,8 @@ final class RequestIds {
   private final Secret secret;
   private final int[] generations = new int[EPOCHS]; // of each epoch, but for the active one
   private IdTable active;
-  private int epoch = 1;
+  private int epoch = EPOCH_BEFORE;
+  private boolean isReady;
 
   RequestIds(Secret secret, long windowMillis, int tableMax) {
     this.secret = secret;
@@ -48,6 +49,14 @@ final class RequestIds {
     this.tableMax = tableMax;
     this.active = new IdTable(secret);
     active.begin(epoch);
+  }
+
+  /**
+   * Ends the reading of the disk. Until then all generations share an epoch: they are not read in
+   * the order in which they came.
+   */
+  void ready() {
+    isReady = true;
   }
 
   /** Returns the epoch of ids that are added now. */
@@ -146,7 +155,9 @@ final class RequestIds {
       generations[epoch]++;
       spare = null;
       active = next;
-      epoch = epoch == EPOCH_BEFORE - 1 ? 1 : epoch + 1;
+      if (isReady) {
+        epoch = epoch >= EPOCH_BEFORE - 1 ? 1 : epoch + 1;
+      }
       next.begin(epoch);
     }
   }

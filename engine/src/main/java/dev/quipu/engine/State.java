@@ -118,6 +118,7 @@ final class State implements Records.Reader {
 
   /** Finds what is free and what waits to be, when all was read. */
   void ready() {
+    ids.ready();
     counters.findFree(ordinal -> isSalvaged);
     for (int ordinal = 0; ordinal < counters.size(); ordinal++) {
       if (counters.name(ordinal) != null && !counters.isWritten(ordinal)) {
@@ -190,16 +191,10 @@ final class State implements Records.Reader {
 
   private void remember(long high, long low, long meta, long delta, long value) {
     int ordinal = IdTable.ordinal(meta);
-    counters.markIds(ordinal, idsAreSealed ? RequestIds.EPOCH_BEFORE : ids.epoch());
+    counters.markIds(ordinal, RequestIds.EPOCH_BEFORE);
     // What the log says last holds: an id may have been forgotten and used again, though the
     // generations that are made now would still remember it.
-    boolean isKnown =
-        idsAreSealed
-            || ids.isInLaterFile(high, low, ordinal, frame, entry)
-            || (ids.find(high, low, ordinal, timeMillis, entry)
-                && entry[2] == meta
-                && entry[3] == delta
-                && entry[4] == value);
+    boolean isKnown = idsAreSealed || ids.isInLaterFile(high, low, ordinal, frame, entry);
     if (!isKnown) {
       ids.add(high, low, meta, delta, value, timeMillis, frame);
     }

@@ -86,7 +86,7 @@ public final class HttpServer implements AutoCloseable {
         .next()
         .scheduleAtFixedRate(this::checkDeadlines, everyNanos, everyNanos, TimeUnit.NANOSECONDS)
         .addListener(ended -> {
-          if (ended.cause() != null) {
+          if (ended.cause() != null && !ended.isCancelled()) { // it is when the server stops
             host.onError().accept(ended.cause());
           }
         });

@@ -24,6 +24,9 @@ public final class Batch implements Operation {
 
   private static final int TOUCHED_AHEAD = 32;
 
+  /** Names that the commands of one group look at, before others are served. */
+  private static final int VISITED_MAX = 50_000;
+
   /** Answers are reserved by this many bytes. */
   private static final int ANSWER_STEP_BYTES = 16 << 10;
 
@@ -140,6 +143,7 @@ public final class Batch implements Operation {
 
   @Override
   public void on(CounterTurn turn) {
+    touched = next; // places that were looked up in an earlier commit may be those of others now
     int bytes = stepBytesMax(turn);
     do {
       touch(turn);
@@ -162,6 +166,11 @@ public final class Batch implements Operation {
       }
       if ((out.readableBytes() >= holdAt || memory.isLarge()) && mustPause(step)) {
         isPaused = true;
+        return;
+      }
+      if (turn.visited() > VISITED_MAX) {
+        isHeavy = true;
+        isPaused = true; // others are served before the rest
         return;
       }
       bytes = stepBytesMax(turn);
