@@ -167,13 +167,16 @@ final class Committer {
 
   /** Ends all calls that wait, after the engine has ended; a leader at work does so itself. */
   private void freeWaiters() {
-    if (leading.compareAndSet(false, true)) {
+    do {
+      if (!leading.compareAndSet(false, true)) {
+        return; // who leads finds out
+      }
       try {
         drain();
       } finally {
         leading.set(false);
       }
-    }
+    } while (!queue.isEmpty()); // a call may have come since, and waits for this leader
   }
 
   /**
@@ -254,9 +257,8 @@ final class Committer {
       failure.stop(e);
     }
     failure.close();
-    drain();
     leading.set(false);
-    wakeNext();
+    freeWaiters();
   }
 
   private void lead() {

@@ -51,6 +51,7 @@ final class Log implements Closeable {
 
   private final Disk disk;
   private final Threads threads;
+  private final Failure engine;
   private final Path directory;
   private final long identity;
   private final int segmentBytes;
@@ -71,7 +72,9 @@ final class Log implements Closeable {
   /** A segment that is in use. */
   record Segment(long number, long firstFrame, Path path) {}
 
-  private Log(Environment environment, Path directory, long identity, int segmentBytes) {
+  private Log(
+      Environment environment, Path directory, long identity, int segmentBytes, Failure engine) {
+    this.engine = engine;
     this.disk = environment.disk();
     this.threads = environment.threads();
     this.directory = directory;
@@ -108,7 +111,7 @@ final class Log implements Closeable {
       Failure failure)
       throws IOException {
     Disk disk = environment.disk();
-    Log log = new Log(environment, directory(data), identity, segmentBytes);
+    Log log = new Log(environment, directory(data), identity, segmentBytes, failure);
     log.adoptFiles(inUse);
     if (inUse.isEmpty()) {
       log.roll(1, nextFrame);
@@ -169,8 +172,8 @@ final class Log implements Closeable {
       boolean failing = spareFailures > 0;
       spareWanted = true;
       spareChanged.signalAll();
-      while (spares.isEmpty() && !failing && !closed) {
-        spareChanged.awaitUninterruptibly();
+      while (spares.isEmpty() && !failing && !closed && !engine.hasEnded()) {
+        threads.awaitOther(lock, spareChanged);
         failing = spareFailures > 0;
       }
       return !spares.isEmpty();

@@ -230,7 +230,11 @@ final class Recovery {
   private void readIdFiles(List<Path> listed, long next) throws IOException {
     for (Path path : listed) {
       try {
-        state.ids.add(IdFile.open(disk, path));
+        IdFile file = IdFile.open(disk, path);
+        state.ids.add(file);
+        if (file.firstFrame() >= next) { // it was sealed while the snapshot was written
+          sealed.put(file.firstFrame(), file.lastFrame());
+        }
       } catch (DamageException e) {
         report(e);
       }

@@ -24,6 +24,7 @@ final class Sealer implements Closeable {
   private final Disk disk;
   private final Path directory;
   private final Threads threads;
+  private final Failure engine;
   private final Thread thread;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -37,6 +38,7 @@ final class Sealer implements Closeable {
   Sealer(Environment environment, Path directory, Failure failure) {
     this.disk = environment.disk();
     this.threads = environment.threads();
+    this.engine = failure;
     this.directory = directory;
     this.thread = threads.start("quipu-id-sealer", failure.guarded(this::seal));
   }
@@ -81,10 +83,10 @@ final class Sealer implements Closeable {
   @Nullable StoreException awaitSealed() {
     lock.lock();
     try {
-      while (offered != null && written == null && failure == null && !closed) {
-        changed.awaitUninterruptibly();
+      while (offered != null && written == null && failure == null && !isEnded()) {
+        threads.awaitOther(lock, changed);
       }
-      return closed ? StoreException.notApplied(Reason.UNAVAILABLE, "closed") : failure;
+      return isEnded() ? StoreException.notApplied(Reason.UNAVAILABLE, "closed") : failure;
     } finally {
       lock.unlock();
     }
@@ -100,6 +102,10 @@ final class Sealer implements Closeable {
       lock.unlock();
     }
     Join.uninterruptibly(thread);
+  }
+
+  private boolean isEnded() {
+    return closed || engine.hasEnded();
   }
 
   private void seal() {

@@ -1,5 +1,6 @@
 package dev.quipu.engine;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
@@ -29,4 +30,20 @@ interface Threads {
    * condition.
    */
   void await(Lock lock, Condition condition, long nanos) throws InterruptedException;
+
+  /**
+   * Waits for another thread of the engine, a second at most: that thread may have ended by an
+   * error that kept it from saying so. An interrupt of the caller is kept for later.
+   */
+  default void awaitOther(Lock lock, Condition condition) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      await(lock, condition, TimeUnit.SECONDS.toNanos(1));
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
 }
