@@ -5,10 +5,8 @@ import dev.quipu.store.Key;
 import dev.quipu.store.StoreException;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -99,10 +97,9 @@ final class Checkpointer implements AutoCloseable {
       try (Snapshot snapshot = Snapshot.start(disk, directory, identity, start)) {
         snapshot.idFiles(ids.remembered, ids.isSalvaged);
         writeCounters(snapshot);
-        List<Key> expired = writeItems(snapshot);
+        writeItems(snapshot);
         committer.sync(); // all that the snapshot may know of
         snapshot.end(committer.durableFrame());
-        removeExpired(expired);
       }
       bytesBefore = bytes;
       for (Path path : Snapshot.all(disk, directory)) {
@@ -208,28 +205,18 @@ final class Checkpointer implements AutoCloseable {
     }
   }
 
-  private List<Key> writeItems(Snapshot snapshot) throws IOException {
-    List<Key> expired = new ArrayList<>();
+  private void writeItems(Snapshot snapshot) throws IOException {
     Key after = null;
     while (true) {
       ItemsTask task = new ItemsTask(after);
       committer.run(task);
       for (Item item : task.items) {
         snapshot.item(item);
-        if (item.isExpired(task.now)) {
-          expired.add(item.key());
-        }
       }
       if (task.items.size() < ITEMS_AT_ONCE) {
-        return expired;
+        return;
       }
       after = task.items.getLast().key();
-    }
-  }
-
-  private void removeExpired(List<Key> expired) {
-    for (Key key : expired) {
-      committer.run(new RemoveExpiredTask(key));
     }
   }
 
@@ -287,7 +274,6 @@ final class Checkpointer implements AutoCloseable {
   private static final class ItemsTask extends Task {
     final @Nullable Key after;
     List<Item> items = List.of();
-    Instant now = Instant.EPOCH;
 
     ItemsTask(@Nullable Key after) {
       this.after = after;
@@ -296,32 +282,6 @@ final class Checkpointer implements AutoCloseable {
     @Override
     boolean run(State state, Group group) {
       items = state.items.next(after, ITEMS_AT_ONCE);
-      now = Instant.ofEpochMilli(state.wallMillis);
-      return true;
-    }
-  }
-
-  private static final class RemoveExpiredTask extends Task {
-    final Key key;
-
-    RemoveExpiredTask(Key key) {
-      this.key = key;
-    }
-
-    @Override
-    boolean run(State state, Group group) {
-      Optional<Item> item = state.items.get(key);
-      if (item.isEmpty() || !item.get().isExpired(Instant.ofEpochMilli(state.wallMillis))) {
-        return true; // somebody took its place since
-      }
-      group.requireWritable();
-      if (!group.fits(Records.keyBytesMax(key))) {
-        return false;
-      }
-      state.beginChange();
-      state.setItem(key, Optional.empty());
-      group.noItem(key);
-      state.endChange();
       return true;
     }
   }

@@ -102,7 +102,18 @@ final class Committer {
    * @throws StoreException if it was rejected, or its outcome is unknown
    */
   void run(Task task) {
-    queue.add(task);
+    try {
+      queue.add(task);
+      await(task);
+    } catch (Error e) {
+      task.abandon(); // nobody is there to be woken for it
+      failure.stop(e);
+      throw e;
+    }
+    task.rethrow();
+  }
+
+  private void await(Task task) {
     long deadline = 0;
     while (!task.isDone()) {
       if (leading.compareAndSet(false, true)) {
@@ -128,7 +139,6 @@ final class Committer {
         break;
       }
     }
-    task.rethrow();
   }
 
   /**
@@ -266,7 +276,9 @@ final class Committer {
       for (int round = 0; isAtWork(round); round++) {
         begin();
         int taken = 0;
-        for (Task task = queue.poll(); task != null; task = queue.poll()) {
+        for (Task task = queue.peek(); task != null; task = queue.peek()) {
+          current = task; // before it leaves the queue: whatever happens, its call is ended
+          queue.poll();
           execute(task);
           if (++taken == TASKS_PER_FRAME_MAX || failure.hasEnded()) {
             break;
@@ -304,7 +316,6 @@ final class Committer {
   }
 
   private void execute(Task task) throws IOException {
-    current = task;
     long before = state.changes;
     try {
       while (!task.run(state, group)) {

@@ -3,7 +3,6 @@ package dev.quipu.engine;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
-import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -11,6 +10,7 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -26,17 +26,23 @@ import org.jspecify.annotations.Nullable;
  * of the file. So this process never opens the file of a lock that it holds: it knows by itself
  * which those are.
  */
-final class DirectoryLock implements Closeable {
+final class DirectoryLock implements HeldLock {
+  private static final String FILE = "lock";
+
   private static final Set<Object> HELD = ConcurrentHashMap.newKeySet();
 
   /** Opened by mistake, and never to be closed: see above. */
   private static final ConcurrentLinkedQueue<FileChannel> LEFT_OPEN = new ConcurrentLinkedQueue<>();
 
   private final Object key;
+  private final Path path;
+  private final Object fileKey;
   private final FileChannel file;
 
-  private DirectoryLock(Object key, FileChannel file) {
+  private DirectoryLock(Object key, Path path, FileChannel file) throws IOException {
     this.key = key;
+    this.path = path;
+    this.fileKey = key(path);
     this.file = file;
   }
 
@@ -53,7 +59,7 @@ final class DirectoryLock implements Closeable {
     FileChannel file = null;
     try {
       file = take(directory);
-      return new DirectoryLock(key, file);
+      return new DirectoryLock(key, directory.resolve(FILE), file);
     } finally {
       if (file == null) {
         HELD.remove(key);
@@ -68,7 +74,7 @@ final class DirectoryLock implements Closeable {
   }
 
   private static FileChannel take(Path directory) throws IOException {
-    Path path = directory.resolve("lock");
+    Path path = directory.resolve(FILE);
     FileChannel file =
         FileChannel.open(
             path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -99,6 +105,20 @@ final class DirectoryLock implements Closeable {
           Reason.DENIED,
           "the data directory is in use by another copy of this library in this process",
           e);
+    }
+  }
+
+  @Override
+  public void check() throws IOException {
+    boolean isSame;
+    try {
+      isSame = fileKey.equals(key(path));
+    } catch (NoSuchFileException e) {
+      isSame = false;
+    }
+    if (!isSame) {
+      throw new IOException(
+          path + " was removed or replaced: another process may use the directory now");
     }
   }
 

@@ -1,6 +1,5 @@
 package dev.quipu.engine;
 
-import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -59,7 +58,7 @@ interface Disk {
    *
    * @throws dev.quipu.store.StoreException if it is locked
    */
-  Closeable lock(Path directory) throws IOException;
+  HeldLock lock(Path directory) throws IOException;
 
   /** Returns a buffer that files are written from. */
   ByteBuffer buffer(int bytes);

@@ -100,6 +100,7 @@ public final class Engine implements EmbeddedEngine {
 
   private Engine(
       Opened opened,
+      HeldLock lock,
       Environment environment,
       Path directory,
       EngineOptions options,
@@ -150,7 +151,16 @@ public final class Engine implements EmbeddedEngine {
             logBytes);
     opened.add(this::closeCheckpointer);
     this.sweeper = new ExpirySweeper(committer);
-    opened.add(new Ticker(environment, failure, "quipu-sweeper", SWEEP_EVERY, this::sweep));
+    opened.add(
+        new Ticker(
+            environment,
+            failure,
+            "quipu-sweeper",
+            SWEEP_EVERY,
+            () -> {
+              requireHeld(lock);
+              sweeper.sweepPart();
+            }));
     this.driver = new EngineDriver(committer);
     this.durability = options.durability();
     if (durability instanceof Durability.Interval interval) {
@@ -196,7 +206,7 @@ public final class Engine implements EmbeddedEngine {
       throws IOException {
     Disk disk = environment.disk();
     disk.createDirectories(directory);
-    opened.add(disk.lock(directory));
+    HeldLock lock = opened.add(disk.lock(directory));
     disk.createDirectories(Log.directory(directory));
     disk.createDirectories(IdFiles.directory(directory));
     if (Recovery.isNew(disk, directory)) {
@@ -216,7 +226,7 @@ public final class Engine implements EmbeddedEngine {
       disk.syncDirectory(directory);
     }
     Failure failure = new Failure();
-    Engine engine = new Engine(opened, environment, directory, options, found, failure);
+    Engine engine = new Engine(opened, lock, environment, directory, options, found, failure);
     if (syncsEach && disk.exists(unsynced)) { // what lies behind the end was left behind
       disk.delete(unsynced);
       disk.syncDirectory(directory);
@@ -342,8 +352,17 @@ public final class Engine implements EmbeddedEngine {
     }
   }
 
+  /** Stops the engine if others may write to its directory: what it acknowledges would be lost. */
+  private void requireHeld(HeldLock lock) {
+    try {
+      lock.check();
+    } catch (IOException e) {
+      failure.stop(e);
+    }
+  }
+
   /**
-   * Removes counters that have expired now, and not within the next seconds.
+   * Removes counters and items that have expired now, and not within the next seconds.
    *
    * @throws StoreException if the disk is full or the engine has stopped
    */

@@ -1,16 +1,31 @@
 package dev.quipu.engine;
 
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
 import dev.quipu.store.StoreException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Removes counters that have expired, and frees what was removed once no request id refers to it,
- * some at a time between the groups of calls.
+ * Removes counters and items that have expired, and frees what was removed once no request id
+ * refers to it, some at a time between the groups of calls. Counters are found by their expiry;
+ * items by walking over all of them, a part each time. Thread-safe.
  */
 final class ExpirySweeper {
   /** Counters that are removed, or freed, in one frame at most. */
   private static final int AT_ONCE = 4_096;
 
+  private static final int ITEMS_AT_ONCE = 1_024;
+
+  /** Items that one part of a sweep walks over, in pages: a million in twenty seconds. */
+  private static final int ITEM_PAGES = 50;
+
   private final Committer committer;
+  private final ReentrantLock working = new ReentrantLock();
+  private @Nullable Key after; // guarded by working; where the walk over the items goes on
   private final int[] found = new int[AT_ONCE];
 
   ExpirySweeper(Committer committer) {
@@ -23,11 +38,82 @@ final class ExpirySweeper {
    * @throws StoreException if the disk is full or the engine has ended
    */
   void sweep() {
+    working.lock();
+    try {
+      sweepCounters();
+      after = null;
+      do {
+        sweepItems();
+      } while (after != null);
+    } finally {
+      working.unlock();
+    }
+  }
+
+  /**
+   * Removes counters that have expired, and items among the next of all.
+   *
+   * @throws StoreException if the disk is full or the engine has ended
+   */
+  void sweepPart() {
+    working.lock();
+    try {
+      sweepCounters();
+      for (int i = 0; i < ITEM_PAGES && (i == 0 || after != null); i++) {
+        sweepItems();
+      }
+    } finally {
+      working.unlock();
+    }
+  }
+
+  private void sweepCounters() {
     SweepTask task;
     do {
       task = new SweepTask(found);
       committer.run(task);
     } while (task.isMore);
+  }
+
+  private void sweepItems() {
+    ItemsTask task = new ItemsTask(after);
+    committer.run(task);
+    after = task.next;
+  }
+
+  /** Some items, in order of key; those that have expired are removed. */
+  private static final class ItemsTask extends Task {
+    private final @Nullable Key after;
+    private @Nullable Key next;
+
+    ItemsTask(@Nullable Key after) {
+      this.after = after;
+    }
+
+    @Override
+    boolean run(State state, Group group) {
+      Instant now = Instant.ofEpochMilli(state.wallMillis);
+      List<Item> items = state.items.next(after, ITEMS_AT_ONCE);
+      next = after;
+      for (Item item : items) {
+        Key key = item.key();
+        if (item.isExpired(now)) {
+          group.requireWritable();
+          if (!group.fits(Records.keyBytesMax(key))) {
+            return true; // the rest at the next look
+          }
+          state.beginChange();
+          state.setItem(key, Optional.empty());
+          group.noItem(key);
+          state.endChange();
+        }
+        next = key;
+      }
+      if (items.size() < ITEMS_AT_ONCE) {
+        next = null;
+      }
+      return true;
+    }
   }
 
   private static final class SweepTask extends Task {

@@ -1,6 +1,5 @@
 package dev.quipu.engine;
 
-import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
@@ -118,7 +117,7 @@ final class FileDisk implements Disk {
   }
 
   @Override
-  public Closeable lock(Path directory) throws IOException {
+  public HeldLock lock(Path directory) throws IOException {
     return DirectoryLock.lock(directory);
   }
 

@@ -5,7 +5,6 @@ import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
-import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -84,7 +83,7 @@ public final class Inspection {
       throw StoreException.notApplied(Reason.INVALID, directory + " is not a directory");
     }
     try {
-      Closeable lock = disk.lock(directory);
+      HeldLock lock = disk.lock(directory);
       try {
         return look.look();
       } finally {

@@ -1,5 +1,7 @@
 package dev.quipu.engine;
 
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -54,6 +56,7 @@ final class Recovery {
   private int syncedEnd = Log.HEAD_BYTES;
   private Log.@Nullable Segment reading;
   private int readEnd; // of the frame that is read
+  private int unsealed; // tables that the disk did not take
   private long durableFrame; // this, and all before it
   private long validBehindDamage;
   private ByteBuffer segmentBytes = ByteBuffer.allocate(0);
@@ -187,6 +190,14 @@ final class Recovery {
     String text =
         disk.exists(path) ? StandardCharsets.UTF_8.decode(disk.read(path)).toString() : "";
     List<String> lines = text.lines().toList();
+    if (lines.size() == 2
+        && lines.get(0).matches("quipu-engine \\d+")
+        && !lines.get(0).equals(FORMAT)) {
+      throw StoreException.notApplied(
+          Reason.INVALID,
+          "the data directory %s has the format '%s', and this version reads '%s': export it with the version that wrote it (quipu export), and import that into a new directory"
+              .formatted(directory, lines.get(0), FORMAT));
+    }
     if (lines.size() != 2
         || !lines.get(0).equals(FORMAT)
         || !lines.get(1).matches("identity [0-9a-f]{16}")) {
@@ -426,6 +437,21 @@ final class Recovery {
 
   /** Ids of a long log must not pile up in memory. */
   private void sealWaiting() throws IOException {
+    if (state.ids.waiting() <= unsealed) {
+      return; // the disk is full: they wait, as they did in the engine that was here before
+    }
+    try {
+      sealAll();
+      unsealed = 0;
+    } catch (IOException e) {
+      unsealed = state.ids.waiting();
+      if (unsealed > RequestIds.WAITING_MAX) {
+        throw e;
+      }
+    }
+  }
+
+  private void sealAll() throws IOException {
     for (IdTable table = state.ids.nextWaiting(); table != null; table = state.ids.nextWaiting()) {
       if (table.lastFrame() > durableFrame) {
         // Frames that are not known to be durable are in one segment: all others were synced.

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** Which requests were seen. Not thread-safe: only the committer calls it. */
 final class RequestIds {
   /** Tables that may wait for the disk before new requests with ids are refused. */
-  private static final int WAITING_MAX = 3;
+  static final int WAITING_MAX = 3;
 
   private static final int GENERATIONS_PER_WINDOW = 8;
 
@@ -165,6 +165,11 @@ final class RequestIds {
   /** Whether new ids may come: false if the disk has not taken earlier ones. */
   boolean hasRoom() {
     return waiting.size() < WAITING_MAX || active.size() < tableMax;
+  }
+
+  /** Returns how many tables wait for the disk. */
+  int waiting() {
+    return waiting.size();
   }
 
   /** The oldest table that waits for the disk; null if none does. */

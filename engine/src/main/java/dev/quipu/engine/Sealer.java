@@ -173,8 +173,10 @@ final class Sealer implements Closeable {
     failure =
         new StoreException(
             Outcome.NOT_APPLIED,
-            Reason.FULL,
-            "the disk has no room for request ids in %s: %s"
+            String.valueOf(error.getMessage()).contains("No space left")
+                ? Reason.FULL
+                : Reason.UNAVAILABLE,
+            "sealing request ids in %s failed: %s"
                 .formatted(IdFiles.directory(directory), error.getMessage()),
             error);
     changed.signalAll();

@@ -1,6 +1,5 @@
 package dev.quipu.engine;
 
-import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -90,7 +89,7 @@ class ForwardingDisk implements Disk {
   }
 
   @Override
-  public Closeable lock(Path directory) throws IOException {
+  public HeldLock lock(Path directory) throws IOException {
     return disk.lock(directory);
   }
 

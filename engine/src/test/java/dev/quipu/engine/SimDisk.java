@@ -2,7 +2,6 @@ package dev.quipu.engine;
 
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
-import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
@@ -280,12 +279,20 @@ final class SimDisk implements Disk {
   }
 
   @Override
-  public Closeable lock(Path directory) {
+  public HeldLock lock(Path directory) {
     if (storage.isLocked) {
       throw StoreException.notApplied(Reason.DENIED, directory + " is locked");
     }
     storage.isLocked = true;
-    return () -> storage.isLocked = false;
+    return new HeldLock() {
+      @Override
+      public void check() {}
+
+      @Override
+      public void close() {
+        storage.isLocked = false;
+      }
+    };
   }
 
   @Override

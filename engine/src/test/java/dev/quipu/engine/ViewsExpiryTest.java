@@ -42,7 +42,7 @@ final class ViewsExpiryTest {
       engine.checkpoint();
       assertEquals(101, engine.driver().scan(all).items().size());
       clock.advance(DAY);
-      engine.checkpoint();
+      engine.sweep();
       assertEquals(1, engine.driver().scan(all).items().size(), "the number of views");
       assertEquals(100, views.count(PAGE).orElseThrow());
     }

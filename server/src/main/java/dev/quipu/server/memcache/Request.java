@@ -6,6 +6,8 @@ import dev.quipu.server.net.ConnectionMemory;
 import dev.quipu.server.net.Incidents;
 import dev.quipu.server.net.Step;
 import dev.quipu.server.net.StoredText;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
@@ -119,7 +121,9 @@ final class Request implements Step {
     return switch (why) {
       case Refused refused -> String.valueOf(why.getMessage());
       case StoreException store ->
-          "SERVER_ERROR %s %s".formatted(store.outcome(), why.getMessage());
+          store.outcome() == Outcome.NOT_APPLIED && store.reason() == Reason.FULL
+              ? "SERVER_ERROR " + why.getMessage() // out of memory, as memcached has it
+              : "SERVER_ERROR %s %s".formatted(store.outcome(), why.getMessage());
       case IllegalArgumentException wrong -> "CLIENT_ERROR " + why.getMessage();
       default -> {
         Incidents.inCommand("memcached", command, why);
