@@ -18,12 +18,9 @@ import dev.quipu.technique.Cost;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.time.Randomness;
-import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -59,7 +56,7 @@ public final class Engine implements EmbeddedEngine {
           new Cost(1, 0, 0),
           "Quipu");
 
-  /** Log that a start may have to read; more of it is worth a snapshot at the end. */
+  /** Log that a start may have to read; for more a close takes a snapshot. */
   private static final long LOG_BYTES_LEFT_MAX = 16 << 20;
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Engine.class);
@@ -77,26 +74,6 @@ public final class Engine implements EmbeddedEngine {
   private final Opened opened;
   private final ReentrantLock closing = new ReentrantLock();
   private boolean closed; // guarded by closing
-
-  /** What was opened, and is closed in the reverse order, whatever of it cannot be closed. */
-  private static final class Opened {
-    private final Deque<Closeable> parts = new ArrayDeque<>();
-
-    <T extends Closeable> T add(T part) {
-      parts.push(part);
-      return part;
-    }
-
-    void close() {
-      for (Closeable part : parts) {
-        try {
-          part.close();
-        } catch (IOException | RuntimeException e) {
-          LOGGER.atWarn().setCause(e).log("Closing a part of the engine failed");
-        }
-      }
-    }
-  }
 
   private Engine(
       Opened opened,

@@ -86,9 +86,6 @@ final class SimMutations {
             "remove",
             hook("unexpire", "(L" + ENGINE + "CounterTable;I)V")));
     all.put(
-        "a waiter that gives up does not hand over the lead",
-        call("Committer", "giveUp", "AtomicBoolean", "compareAndSet", pop(3, Opcodes.ICONST_0)));
-    all.put(
         "a start with a wrong clock moves the age of request ids by any time",
         call(
             "EngineClock",
