@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
@@ -20,7 +22,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A caller that gives up waiting leaves nobody waiting for it. */
 final class HandOverTest {
-  private static final int ROUNDS = 60;
+  private static final int ROUNDS = 20;
+  private static final int GROUPS_OF_A_LEADER = 8;
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
 
   /** No thread of the engine makes a call of its own, which would see to all that wait. */
   private static final Threads WITHOUT_TICKS =
@@ -82,29 +86,35 @@ final class HandOverTest {
     try (Engine engine = Engine.open(directory, options, new Environment(disk, WITHOUT_TICKS))) {
       for (int round = 0; round < ROUNDS; round++) {
         disk.isClosed.set(true);
-        Thread leader = Thread.ofPlatform().start(() -> add(engine));
+        List<Thread> done = new ArrayList<>();
+        done.add(Thread.ofPlatform().start(() -> add(engine)));
         disk.waiting.acquire();
-        Thread quitter = Thread.ofPlatform().start(() -> add(engine));
-        awaitParked(quitter);
-        Thread waiter = Thread.ofPlatform().start(() -> add(engine));
-        awaitParked(waiter);
-        disk.isClosed.set(false);
-        if (round % 2 == 0) {
+        for (int i = 1; i < GROUPS_OF_A_LEADER; i++) { // after which it leads no more
+          done.add(parked(engine));
           disk.permits.release();
-          quitter.interrupt();
-        } else {
-          quitter.interrupt();
-          disk.permits.release();
+          disk.waiting.acquire();
         }
-        assertTrue(leader.join(Duration.ofMinutes(5)));
-        assertTrue(quitter.join(Duration.ofMinutes(5)));
-        assertTrue(waiter.join(Duration.ofMinutes(5)), "forgotten in round " + round);
-        disk.permits.drainPermits();
-        disk.waiting.drainPermits();
+        Thread quitter = parked(engine);
+        Thread waiter = parked(engine);
+        quitter.interrupt();
+        assertTrue(quitter.join(PATIENCE));
+        disk.isClosed.set(false);
+        disk.permits.release();
+        for (Thread each : done) {
+          assertTrue(each.join(PATIENCE));
+        }
+        assertTrue(waiter.join(PATIENCE), "forgotten in round " + round);
       }
-      assertEquals(3L * ROUNDS, engine.read("a").orElseThrow().value());
+      long adds = (GROUPS_OF_A_LEADER + 2L) * ROUNDS;
+      assertEquals(adds, engine.read("a").orElseThrow().value());
       assertFalse(engine.failure().isPresent());
     }
+  }
+
+  private static Thread parked(Engine engine) {
+    Thread thread = Thread.ofPlatform().start(() -> add(engine));
+    awaitParked(thread);
+    return thread;
   }
 
   private static void awaitParked(Thread thread) {
