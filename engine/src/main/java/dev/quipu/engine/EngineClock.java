@@ -6,14 +6,14 @@ import java.util.concurrent.TimeUnit;
 /*
  * Two times, neither of which ever goes back while the engine runs.
  *
- * The wall time says when counters expire. It is that of the machine; when the machine's clock jumps
- * while the engine runs, the wall time follows at 7/8 to 9/8 of its speed.
+ * The wall time says when counters expire. It is that of the machine; when the machine's clock
+ * jumps while the engine runs, the wall time follows at 7/8 to 9/8 of its speed.
  *
  * The age time says how old request ids are. It is kept on the disk, goes on from there at the next
- * start, and then runs at the speed of the machine's monotonic clock. A machine whose clock was wrong
- * at one start must not make the engine forget its ids: so a start moves the age time by what the
- * wall clock says has passed since it was kept, but by no more than an eighth of the window. A clock
- * that was set back does not move it at all. After a long stop ids are remembered for longer.
+ * start, and then runs at the speed of the machine's monotonic clock. A machine whose clock was
+ * wrong at one start must not make the engine forget its ids: so a start moves the age time by what
+ * the wall clock says has passed since it was kept, but by no more than an eighth of the window. A
+ * clock that was set back does not move it at all. After a long stop ids are remembered for longer.
  */
 
 /** Keeps the engine's times. Not thread-safe. */

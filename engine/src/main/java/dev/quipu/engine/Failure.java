@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  *   Any other Throwable of the commit leader, and a   stops the engine: memory may differ from the
  *   Throwable of one of the engine's own threads      log, so nothing is acknowledged any more
  *
- * Only reopening the directory shows what is on the disk: exactly what was acknowledged, and perhaps
- * what was answered as unknown.
+ * Only reopening the directory shows what is on the disk: exactly what was acknowledged, and
+ * perhaps what was answered as unknown.
  *
  * When memory is exhausted nothing can be allocated, so what callers get is made in advance.
  */

@@ -18,8 +18,8 @@ import java.util.zip.CRC32C;
  *   long last frame, long commands up to it, long age time, long wall time, int CRC32C of the
  *   directory's identity and these
  *
- * The age time of request ids (see EngineClock) goes on while nothing is written to the log; so it is
- * kept here too, with the wall time at that moment.
+ * The age time of request ids (see EngineClock) goes on while nothing is written to the log; so it
+ * is kept here too, with the wall time at that moment.
  */
 
 /** The durable high-water mark. Not thread-safe, but for {@link #sync}. */

@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 
 /*
  * Ids live in generations: an active table, which takes new ids; tables that are full or old, on
- * their way to disk; and files. A generation ends after an eighth of the window, or when its table is
- * full, or at a checkpoint, and always between two frames of the log. Its ids are remembered for the
- * window and an eighth more after the newest of them came: so once a wrong clock may take an eighth
- * of the window from them (see EngineClock), and they are still remembered for the window.
+ * their way to disk; and files. A generation ends after an eighth of the window, or when its table
+ * is full, or at a checkpoint, and always between two frames of the log. Its ids are remembered for
+ * the window and an eighth more after the newest of them came: so once a wrong clock may take an
+ * eighth of the window from them (see EngineClock), and they are still remembered for the window.
  *
- * Each generation has an epoch, 1 to 254 and then again from 1, by which counters know whether ids of
- * theirs may be remembered. It is live until the file is dropped, which is not before a snapshot
+ * Each generation has an epoch, 1 to 254 and then again from 1, by which counters know whether ids
+ * of theirs may be remembered. It is live until the file is dropped, which is not before a snapshot
  * without it is durable.
  */
 

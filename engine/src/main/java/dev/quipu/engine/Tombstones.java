@@ -3,11 +3,11 @@ package dev.quipu.engine;
 import java.util.Arrays;
 
 /*
- * A request id names its counter by ordinal. While ids of a counter are remembered, its ordinal must
- * not become that of another counter, which would answer a new request with an old one's replay. So
- * a counter that was removed stays as a tombstone until the generation of ids that has its newest id
- * is dropped. Tombstones wait in one list for each epoch; those of an epoch without a generation are
- * freed, a few at a time.
+ * A request id names its counter by ordinal. While ids of a counter are remembered, its ordinal
+ * must not become that of another counter, which would answer a new request with an old one's
+ * replay. So a counter that was removed stays as a tombstone until the generation of ids that has
+ * its newest id is dropped. Tombstones wait in one list for each epoch; those of an epoch without a
+ * generation are freed, a few at a time.
  */
 
 /** Counters that were removed, until nothing refers to them. Not thread-safe. */

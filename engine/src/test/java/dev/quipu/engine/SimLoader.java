@@ -17,8 +17,8 @@ import org.objectweb.asm.Type;
  *
  *   - a call of SimHooks.at before each allocation, and before and after each call into the JDK: a
  *     place where an Error can be thrown. Not in static initializers, for a class that could not be
- *     initialized would be lost to all later runs; not before the constructor of a superclass, where
- *     nothing has begun; and not around ReentrantLock.lock and unlock, Condition.signalAll,
+ *     initialized would be lost to all later runs; not before the constructor of a superclass,
+ *     where nothing has begun; and not around ReentrantLock.lock and unlock, Condition.signalAll,
  *     LockSupport.unpark and the atomic numbers, which allocate nothing, or do without (see
  *     AbstractQueuedSynchronizer), and which need next to no stack.
  *   - simulated time and random numbers where the engine has those of the machine.

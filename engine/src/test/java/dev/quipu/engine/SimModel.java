@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * the state before the crash plus the changes up to some number: not less than was acknowledged.
  *
  * What may differ, and nothing else:
- *   - a counter that has expired by the time of the run that ended may be gone, though the clock has
- *     been set back since; so may an item;
+ *   - a counter that has expired by the time of the run that ended may be gone, though the clock
+ *     has been set back since; so may an item;
  *   - a request id older than the window may be forgotten.
  */
 

@@ -17,8 +17,8 @@ import java.util.function.Consumer;
  * All threads of one simulated process are virtual threads whose executor is this scheduler: a list
  * of those that can run, from which a seeded random number picks the next. They run on one real
  * thread, so a seed gives the same interleaving each time, while all locks, conditions and parks of
- * the engine are the real ones. Waits with a time limit are in simulated time: it passes when nothing
- * else can happen, and a little with each operation of the disk.
+ * the engine are the real ones. Waits with a time limit are in simulated time: it passes when
+ * nothing else can happen, and a little with each operation of the disk.
  *
  * When the process is killed its threads are simply never run again.
  */

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /*
  * One run: several processes, one after the other, over one simulated disk. Each opens the engine,
- * compares the complete state to the model, lets clients call, and ends: it is closed, is killed, or
- * the power fails, at a random operation of the disk, while it is opened or later.
+ * compares the complete state to the model, lets clients call, and ends: it is closed, is killed,
+ * or the power fails, at a random operation of the disk, while it is opened or later.
  */
 
 /** A deterministic run of the engine, which a seed decides wholly. */

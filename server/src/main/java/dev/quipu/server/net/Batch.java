@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * has failed is left alone: its steps and what they write are never used again, the answers that
  * say so are others, and the connection ends with them.
  *
- * A batch pauses after a command with a large reply, so that others come between, and when its answers are as many bytes as one connection, or all of them, may hold. It
- * goes on, in another commit, when the client has read them.
+ * A batch pauses after a command with a large reply, so that others come between, and when its
+ * answers are as many bytes as one connection, or all of them, may hold. It goes on, in another
+ * commit, when the client has read them.
  */
 
 /** What one connection asked for since the last commit, in order, and the answers. */

@@ -109,7 +109,13 @@ public final class CommandPort implements AutoCloseable {
     connections.add(channel);
     LoopCommits ofLoop =
         commits.computeIfAbsent(
-            channel.eventLoop(), loop -> new LoopCommits(loop, engine::run, engine::stop));
+            channel.eventLoop(),
+            loop ->
+                new LoopCommits(
+                    loop,
+                    task -> loop.schedule(task, 1, TimeUnit.NANOSECONDS),
+                    engine::run,
+                    engine::stop));
     InetSocketAddress remote = channel.remoteAddress();
     ConnectionMemory memory = new ConnectionMemory(budget, REPLY_BYTES_MAX);
     Front front = fronts.make(remote == null ? "?" : text(remote), memory);

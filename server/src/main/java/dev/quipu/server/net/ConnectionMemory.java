@@ -1,9 +1,10 @@
 package dev.quipu.server.net;
 
 /*
- * A connection that asks and reads as clients do never touches the budget: what it holds stays within
- * the bytes that every connection has of its own, which were reserved when it was accepted. Beyond
- * these it reserves in steps, so that most batches cost no operation on what all connections share.
+ * A connection that asks and reads as clients do never touches the budget: what it holds stays
+ * within the bytes that every connection has of its own, which were reserved when it was accepted.
+ * Beyond these it reserves in steps, so that most batches cost no operation on what all connections
+ * share.
  *
  * A commit that failed by its deadline may still be done later, by another thread: hence the lock,
  * which is free nearly always.

@@ -20,6 +20,7 @@ final class LoopCommits {
   private static final int HEAVY_MAX = 2;
 
   private final Executor loop;
+  private final Executor later;
   private final Consumer<List<? extends Operation>> engine;
   private final Consumer<Throwable> stop;
   private final Runnable commit = this::commit;
@@ -31,11 +32,17 @@ final class LoopCommits {
   /**
    * Creates the commits of a loop.
    *
+   * @param later runs what is not urgent, after the loop has read what came meanwhile
    * @param engine does operations, and returns when they have reached the disk
    * @param stop stops the engine, after an error of the virtual machine
    */
-  LoopCommits(Executor loop, Consumer<List<? extends Operation>> engine, Consumer<Throwable> stop) {
+  LoopCommits(
+      Executor loop,
+      Executor later,
+      Consumer<List<? extends Operation>> engine,
+      Consumer<Throwable> stop) {
     this.loop = loop;
+    this.later = later;
     this.engine = engine;
     this.stop = stop;
   }
@@ -64,7 +71,7 @@ final class LoopCommits {
       waiting.add(heavy.remove());
     }
     if (!heavy.isEmpty()) {
-      loop.execute(commit);
+      later.execute(commit); // else the loop reads nothing until all of them are done
       isScheduled = true;
     }
   }

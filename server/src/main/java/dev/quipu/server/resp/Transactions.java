@@ -10,6 +10,14 @@ final class Transactions {
   private static final String ABORTED =
       "EXECABORT Transaction discarded because of previous errors.";
 
+  /** Names that the commands of a transaction look at, together, before reads are rejected. */
+  private static final int NAMES_MAX = 1_000_000;
+
+  private static final Reply TOO_LONG =
+      new Reply.Failure(
+          "ERR transaction looked at more than %d names; read them outside of it"
+              .formatted(NAMES_MAX));
+
   private Transactions() {}
 
   static List<RespCommand> all() {
@@ -94,7 +102,11 @@ final class Transactions {
         return Replies.NULL_ARRAY;
       }
       Collected replies = new Collected(words);
-      calls.get().forEach(call -> replies.addDone(call.reply(turn)));
+      long visited = turn.visited();
+      for (Named call : calls.get()) {
+        boolean isLong = turn.visited() - visited > NAMES_MAX && call.bytesMax(turn) == 0;
+        replies.addDone(isLong ? TOO_LONG : call.reply(turn));
+      }
       return replies.array();
     }
   }

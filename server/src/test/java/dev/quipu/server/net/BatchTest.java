@@ -119,6 +119,7 @@ final class BatchTest {
     LoopCommits commits =
         new LoopCommits(
             loop::add,
+            loop::add,
             operations -> {
               given.add(operations);
               if (given.size() == 1) {
@@ -192,7 +193,7 @@ final class BatchTest {
   void aCallbackThatFailsFailsAlone() {
     Deque<Runnable> loop = new ArrayDeque<>();
     List<String> ran = new ArrayList<>();
-    LoopCommits commits = new LoopCommits(loop::add, operations -> {}, error -> ran.add("stop"));
+    LoopCommits commits = new LoopCommits(loop::add, loop::add, operations -> {}, error -> ran.add("stop"));
     commits.add(batch(1), () -> ran.add("a"));
     commits.add(
         batch(1),
@@ -214,7 +215,7 @@ final class BatchTest {
   void anErrorInACallbackStopsTheEngineBeforeAnythingElseIsAnswered() {
     Deque<Runnable> loop = new ArrayDeque<>();
     List<String> ran = new ArrayList<>();
-    LoopCommits commits = new LoopCommits(loop::add, operations -> {}, error -> ran.add("stop"));
+    LoopCommits commits = new LoopCommits(loop::add, loop::add, operations -> {}, error -> ran.add("stop"));
     Batch after = batch(1);
     after.add(new Counting("a"));
     commits.add(
@@ -233,6 +234,7 @@ final class BatchTest {
     List<String> ran = new ArrayList<>();
     LoopCommits commits =
         new LoopCommits(
+            loop::add,
             loop::add,
             operations -> {
               throw new OutOfMemoryError("planted");

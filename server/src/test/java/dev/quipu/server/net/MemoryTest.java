@@ -288,7 +288,7 @@ final class MemoryTest {
     CommandConnection connection =
         new CommandConnection(
             front,
-            new LoopCommits(Runnable::run, operations -> {}, stopped::set),
+            new LoopCommits(Runnable::run, Runnable::run, operations -> {}, stopped::set),
             new ConnectionMemory(budget, 0),
             stopped::set);
     EmbeddedChannel channel = new EmbeddedChannel(connection);
