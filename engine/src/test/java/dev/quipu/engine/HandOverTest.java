@@ -35,6 +35,7 @@ final class HandOverTest {
         }
 
         @Override
+        @SuppressWarnings("WaitNotInLoop") // callers look at what they wait for
         public void await(Lock lock, Condition condition, long nanos) throws InterruptedException {
           condition.await();
         }
