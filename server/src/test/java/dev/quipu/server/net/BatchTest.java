@@ -193,7 +193,8 @@ final class BatchTest {
   void aCallbackThatFailsFailsAlone() {
     Deque<Runnable> loop = new ArrayDeque<>();
     List<String> ran = new ArrayList<>();
-    LoopCommits commits = new LoopCommits(loop::add, loop::add, operations -> {}, error -> ran.add("stop"));
+    LoopCommits commits =
+        new LoopCommits(loop::add, loop::add, operations -> {}, error -> ran.add("stop"));
     commits.add(batch(1), () -> ran.add("a"));
     commits.add(
         batch(1),
@@ -215,7 +216,8 @@ final class BatchTest {
   void anErrorInACallbackStopsTheEngineBeforeAnythingElseIsAnswered() {
     Deque<Runnable> loop = new ArrayDeque<>();
     List<String> ran = new ArrayList<>();
-    LoopCommits commits = new LoopCommits(loop::add, loop::add, operations -> {}, error -> ran.add("stop"));
+    LoopCommits commits =
+        new LoopCommits(loop::add, loop::add, operations -> {}, error -> ran.add("stop"));
     Batch after = batch(1);
     after.add(new Counting("a"));
     commits.add(
