@@ -170,13 +170,14 @@ final class Sealer implements Closeable {
           .setCause(error)
           .log("Sealing request ids failed; retrying every second");
     }
+    boolean isFull = String.valueOf(error.getMessage()).contains("No space left");
     failure =
         new StoreException(
             Outcome.NOT_APPLIED,
-            String.valueOf(error.getMessage()).contains("No space left")
-                ? Reason.FULL
-                : Reason.UNAVAILABLE,
-            "sealing request ids in %s failed: %s"
+            isFull ? Reason.FULL : Reason.UNAVAILABLE,
+            (isFull
+                    ? "the disk has no room for request ids in %s: %s"
+                    : "cannot seal request ids in %s: %s")
                 .formatted(IdFiles.directory(directory), error.getMessage()),
             error);
     changed.signalAll();
