@@ -227,6 +227,7 @@ final class ServeCommand implements Callable<Integer> {
             .forPagesOf(Set.copyOf(origins));
     Optional<SslContext> tls = ports.tls();
     FailurePolicy policy = FailurePolicy.start(onFailure);
+    Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
     Thread.setDefaultUncaughtExceptionHandler(policy::onUncaught);
     LogSetup.onVirtualMachineError(policy::onError);
     try {
@@ -234,6 +235,9 @@ final class ServeCommand implements Callable<Integer> {
     } catch (VirtualMachineError e) {
       policy.onError(e);
       return ExitCode.FAILURE;
+    } finally { // a process may go on after a server that did not start
+      LogSetup.onVirtualMachineError(error -> {});
+      Thread.setDefaultUncaughtExceptionHandler(before);
     }
     return ExitCode.OK;
   }
