@@ -9,7 +9,7 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Each counter has an ordinal, the lowest that is free. Names and values lie in pages by ordinal,
+ * Each counter has an ordinal, one that is free. Names and values lie in pages by ordinal,
  * so that a page never moves. Names are found through an index; a sorted map of names serves
  * listings.
  *
@@ -28,9 +28,7 @@ final class CounterTable {
   private static final int PAGE = CounterTablePage.SIZE;
   private static final int PAGE_BITS = Integer.numberOfTrailingZeros(PAGE);
 
-  /**
-   * Heap of a counter besides its name, in bytes, measured: see docs/reference/benchmarks-sizes.
-   */
+  /** Heap of a counter besides its name, in bytes: an estimate, rather too high than too low. */
   static final int COUNTER_BYTES = 192;
 
   /** Heap of each char of a name: in the string, and once more in the page. */

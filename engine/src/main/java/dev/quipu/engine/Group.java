@@ -45,11 +45,6 @@ final class Group {
     }
   }
 
-  /** Whether changes are taken at all. */
-  boolean isWritable() {
-    return refusal == null;
-  }
-
   /** Returns for how many records of counters there is room in this frame. */
   int room() {
     int values = dirtyCount * Records.COUNTER_RECORD_BYTES_MAX;
