@@ -64,7 +64,14 @@ public final class CounterTurn {
 
   /** Whether this is the name of a member of a family, and no counter for itself. */
   public static boolean isMember(String name) {
-    return name.indexOf(MEMBER) >= 0 || name.indexOf(RANKED_MEMBER) >= 0;
+    return familyEnd(name) >= 0;
+  }
+
+  /** Returns how long the name is of the family that a member is of; -1 if it is of none. */
+  static int familyEnd(String name) {
+    int member = name.indexOf(MEMBER);
+    int ranked = name.indexOf(RANKED_MEMBER);
+    return member < 0 || (ranked >= 0 && ranked < member) ? ranked : member;
   }
 
   /** Returns how many names were looked at by listing them: what takes time for others too. */

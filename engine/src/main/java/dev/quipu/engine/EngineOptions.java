@@ -35,7 +35,7 @@ public record EngineOptions(
   private static final int IDS_IN_MEMORY_MIN = 1 << 4;
   private static final int IDS_IN_MEMORY_LIMIT = 1 << 25;
   private static final int IDS_IN_MEMORY_DEFAULT = 2 << 20;
-  private static final long MEMORY_BYTES_MIN = 1 << 20;
+  private static final long MEMORY_BYTES_MIN = 64 << 10;
 
   /** Heap of an id in memory, in bytes, and tables of ids at most: one active, three that wait. */
   private static final int ID_BYTES = 135 * 4;

@@ -274,11 +274,14 @@ final class Recovery {
     List<Log.Segment> found = new ArrayList<>();
     List<Path> paths = segmentFiles(disk, directory);
     for (int i = paths.size() - 1; i >= 0; i--) {
-      Log.Segment segment;
+      Log.@Nullable Segment segment;
       try {
         segment = Log.readHead(disk, paths.get(i), identity);
       } catch (DamageException e) {
         report(e);
+        segment = readWithoutHead(paths.get(i));
+      }
+      if (segment == null) {
         found.clear(); // what follows a segment that cannot be read cannot be used
         continue;
       }
@@ -298,6 +301,13 @@ final class Recovery {
       return List.of();
     }
     return found;
+  }
+
+  /** Salvages a segment by its name and its first frame; null if that is damaged too. */
+  private Log.@Nullable Segment readWithoutHead(Path path) throws IOException {
+    Frame.Head first = new Frame(identity).read(readWhole(path), Log.HEAD_BYTES);
+    long number = Long.parseLong(path.getFileName().toString().substring(0, 16));
+    return first == null ? null : new Log.Segment(number, first.number(), path);
   }
 
   private DamageException missing(long number) {

@@ -206,6 +206,16 @@ final class DamageTest {
     assertEquals(kept + 1, value());
   }
 
+  @Test
+  void salvageReadsASegmentWithoutItsHead() throws IOException {
+    flip(log(), 3, 0);
+    assertThrows(DamageException.class, () -> Engine.open(data, OPTIONS));
+    String said = String.join("\n", Inspection.salvage(data).lines());
+    assertTrue(said.contains("SEGMENT_HEAD"), said);
+    assertEquals(ADDS, value());
+    assertTrue(Inspection.check(data).sound());
+  }
+
   private long value() {
     try (Engine engine = Engine.open(data, OPTIONS)) {
       return engine.read("a").map(Reading::value).orElse(0L);

@@ -36,7 +36,7 @@ final class SimClient {
     Thread calling = thread;
     if (isCalling && calling != null) {
       calling.interrupt();
-      world.report.fault("interrupt");
+      world.report.result("interrupted");
     }
   }
 

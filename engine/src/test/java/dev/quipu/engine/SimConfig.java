@@ -40,6 +40,7 @@ final class SimConfig {
   final int checkpointOneIn;
   final int sweepOneIn;
   final long windowMillis;
+  final boolean isSynced;
   final EngineOptions options;
   private final String[] names;
 
@@ -85,14 +86,21 @@ final class SimConfig {
     for (int i = 0; i < counters; i++) {
       names[i] = i % 7 == 3 ? "zähler-" + i : "counter-" + i;
     }
+    Durability durability =
+        switch (random.nextInt(6)) {
+          case 0 -> Durability.NONE;
+          case 1 -> new Durability.Interval(Duration.ofMillis(1 + random.nextInt(2_000)));
+          default -> Durability.FSYNC;
+        };
+    isSynced = durability.equals(Durability.FSYNC);
     options =
         new EngineOptions(
             Duration.ofMillis(windowMillis),
             1 << 16,
             1 << 16,
             16 + random.nextInt(30),
-            1 << 30,
-            Durability.FSYNC,
+            random.nextInt(6) == 0 ? (64 << 10) + random.nextInt(64 << 10) : 1 << 30,
+            durability,
             Duration.ofMillis(deadline),
             clock);
   }

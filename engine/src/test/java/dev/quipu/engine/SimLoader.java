@@ -3,7 +3,9 @@ package dev.quipu.engine;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
@@ -35,6 +37,7 @@ public final class SimLoader extends ClassLoader {
   private final boolean hasSites;
   private final @Nullable SimMutation mutation;
   private final List<String> sites = new ArrayList<>();
+  private final Set<String> replaced = new HashSet<>();
 
   /** Changes the bytecode of one method, as a bug does. */
   interface SimMutation {
@@ -46,6 +49,11 @@ public final class SimLoader extends ClassLoader {
     super(SimLoader.class.getClassLoader());
     this.hasSites = hasSites;
     this.mutation = mutation;
+  }
+
+  /** Whether a class cannot be simulated as it is. */
+  boolean hasReplacementsIn(String name) {
+    return replaced.contains(name);
   }
 
   /** Returns what each site is. */
@@ -143,7 +151,7 @@ public final class SimLoader extends ClassLoader {
   }
 
   /** Simulated time, random numbers and order of tasks. */
-  private static final class Replacements extends MethodVisitor {
+  private final class Replacements extends MethodVisitor {
     private final String owner;
     private final String method;
 
@@ -157,6 +165,7 @@ public final class SimLoader extends ClassLoader {
     public void visitCode() {
       super.visitCode();
       if (owner.equals("Committer") && method.equals("run")) {
+        replaced.add(PACKAGE + owner);
         super.visitVarInsn(Opcodes.ALOAD, 1);
         super.visitMethodInsn(
             Opcodes.INVOKESTATIC, HOOKS, "submitted", "(Ldev/quipu/engine/Task;)V", false);
@@ -166,6 +175,7 @@ public final class SimLoader extends ClassLoader {
     @Override
     public void visitMethodInsn(
         int opcode, String target, String name, String descriptor, boolean isInterface) {
+      boolean had = !replaced.add(PACKAGE + owner);
       if (target.equals("dev/quipu/engine/Task") && name.equals("run")) {
         super.visitMethodInsn(
             Opcodes.INVOKESTATIC,
@@ -182,6 +192,9 @@ public final class SimLoader extends ClassLoader {
       } else if (target.endsWith("/LockSupport") && name.equals("parkNanos")) {
         super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, name, descriptor, false);
       } else {
+        if (!had) {
+          replaced.remove(PACKAGE + owner);
+        }
         super.visitMethodInsn(opcode, target, name, descriptor, isInterface);
       }
     }

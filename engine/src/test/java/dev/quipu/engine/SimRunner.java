@@ -41,6 +41,11 @@ public final class SimRunner
             made.throwAt = made.throwSite < 0 ? 0 : 1;
             return made;
           }
+
+          @Override
+          boolean needsFault() {
+            return false;
+          }
         };
     return Simulation.run(seed, report, one);
   }

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class Simulation {
   private static final Path DIRECTORY = Path.of("/simulated/data");
   private static final long STEPS_MAX = 50_000;
+  private static final int PROCESSES_MAX = 100;
 
   private final SplittableRandom random;
   private final SimReport report;
@@ -35,7 +36,8 @@ final class Simulation {
   private boolean isEnded;
   private boolean isOpen;
   private long erredNanos;
-  private long operationsLeft = SimConfig.OPERATIONS;
+  private final long operationsBefore;
+  private final long faultsBefore;
 
   /** Where a run differs from others: for tests of the simulation itself, and of single sites. */
   static class SimTweaks {
@@ -43,12 +45,19 @@ final class Simulation {
     SimFaultPlan plan(SimFaultPlan plan) {
       return plan;
     }
+
+    /** Returns whether a run goes on until it has met a fault. */
+    boolean needsFault() {
+      return true;
+    }
   }
 
   private Simulation(long seed, SimReport report, SimTweaks tweaks) {
     this.random = new SplittableRandom(seed * 0x9E3779B97F4A7C15L + 0x632BE59BD9B4E019L);
     this.report = report;
     this.tweaks = tweaks;
+    this.operationsBefore = report.operations;
+    this.faultsBefore = report.faultCount();
     this.world = new SimWorld(seed, random.split(), report);
   }
 
@@ -77,17 +86,24 @@ final class Simulation {
     world.storage.commit();
     int processes = world.config.processes;
     for (int i = 0; world.violation() == null; i++) {
-      boolean isLast = i >= processes && operationsLeft <= 0;
+      boolean hasFault = report.faultCount() > faultsBefore || !tweaks.needsFault();
+      boolean isLast = i >= processes && operationsLeft() <= 0 && hasFault;
       plan = isLast ? new SimFaultPlan() : tweaks.plan(plan());
       process(isLast);
       if (isLast) {
         break;
       }
-      if (i > 100) {
-        world.violation("only %d calls in %d processes".formatted(report.operations, i));
+      if (i > PROCESSES_MAX) {
+        long calls = report.operations - operationsBefore;
+        world.violation("only %d calls in %d processes".formatted(calls, i));
       }
       betweenProcesses();
     }
+  }
+
+  /** Returns how many calls are missing. */
+  private long operationsLeft() {
+    return SimConfig.OPERATIONS - (report.operations - operationsBefore);
   }
 
   private SimFaultPlan plan() {
@@ -247,9 +263,14 @@ final class Simulation {
     boolean hasLied = plan.syncsLie;
     if (world.config.cutsPower && random.nextBoolean() && !hasLied) {
       report.fault("power cut");
+      if (!world.config.isSynced) {
+        world.model.forgetAcknowledged();
+      }
       world.storage.cutPower(random);
     } else {
-      report.fault(disk.atCrash().isEmpty() ? "end" : "kill");
+      if (!disk.atCrash().isEmpty()) {
+        report.fault("kill");
+      }
       world.storage.killProcess();
     }
   }
@@ -299,9 +320,8 @@ final class Simulation {
   private void work(SimScheduler scheduler, Engine opened) {
     isOpen = true;
     List<Thread> threads = new ArrayList<>();
-    int calls = (int) Math.max(20, operationsLeft / Math.max(1, world.config.processes - 1));
+    int calls = (int) Math.max(20, operationsLeft() / Math.max(1, world.config.processes - 1));
     int each = 1 + calls / world.config.clients;
-    operationsLeft -= (long) each * world.config.clients;
     for (int i = 0; i < world.config.clients; i++) {
       SimClient client = new SimClient(world, random.split(), plan, opened);
       clients.add(client);

@@ -91,9 +91,17 @@ enum Attack {
         }
       }
       int held = open.size();
-      await(stop);
+      int newcomers = 0;
+      while (!stop.get()) { // the idle must not keep those out who come after them
+        ask(server.http(), "GET /livez HTTP/1.1\r\nConnection: close\r\n" + HOST + "\r\n");
+        ask(server.resp(), "PING\r\n");
+        ask(server.memcached(), "mn\r\n");
+        newcomers++;
+        pause(Duration.ofMillis(20));
+      }
       open.forEach(Attack::close);
-      return "%d idle connections, %d could not be opened".formatted(held, failed);
+      return "%d idle connections, %d could not be opened, %d rounds of newcomers served"
+          .formatted(held, failed, newcomers);
     }
   },
   SHORT_LIVED_KEYS {
@@ -301,7 +309,7 @@ enum Attack {
     return socket;
   }
 
-  /** Sends a request and reads its answers until the server has no more to say for now. */
+  /** Sends a request and reads its answers, at least one, until the server has no more to say. */
   private static void ask(int port, String request) {
     try (Socket socket = connect(port)) {
       OutputStream out = socket.getOutputStream();
@@ -310,6 +318,9 @@ enum Attack {
       socket.shutdownOutput();
       InputStream in = socket.getInputStream();
       byte[] answer = new byte[64 << 10];
+      if (in.read(answer) < 0) {
+        throw new IllegalStateException("no answer at port " + port);
+      }
       while (in.read(answer) >= 0) {
         // all of it
       }
@@ -323,12 +334,6 @@ enum Attack {
       socket.close();
     } catch (IOException e) {
       // it is closed
-    }
-  }
-
-  private static void await(AtomicBoolean stop) {
-    while (!stop.get()) {
-      pause(Duration.ofMillis(20));
     }
   }
 

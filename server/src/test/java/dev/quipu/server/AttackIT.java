@@ -75,17 +75,21 @@ final class AttackIT {
       for (WellBehaved client : clients) {
         running.add(executor.submit(() -> client.run(stopClients)));
       }
-      Clock clock = Clock.system();
-      clock.sleep(QUIET);
-      Future<String> attacking = executor.submit(() -> attack.run(server, stopAttack));
-      long end = clock.nanoTime() + TIME.toNanos();
-      while (clock.nanoTime() < end && server.process().isAlive() && !attacking.isDone()) {
-        clock.sleep(LOOK);
+      String said;
+      try {
+        Clock clock = Clock.system();
+        clock.sleep(QUIET);
+        Future<String> attacking = executor.submit(() -> attack.run(server, stopAttack));
+        long end = clock.nanoTime() + TIME.toNanos();
+        while (clock.nanoTime() < end && server.process().isAlive() && !attacking.isDone()) {
+          clock.sleep(LOOK);
+        }
+        stopAttack.set(true);
+        said = attacking.get();
+        clock.sleep(QUIET);
+      } finally {
+        stopClients.set(true);
       }
-      stopAttack.set(true);
-      String said = attacking.get();
-      clock.sleep(QUIET);
-      stopClients.set(true);
       for (Future<?> each : running) {
         each.get();
       }

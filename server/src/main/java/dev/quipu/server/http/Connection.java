@@ -1,5 +1,6 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.net.Connections;
 import dev.quipu.time.Clock;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -57,6 +58,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private final StrictDecoder decoder = new StrictDecoder(this::isPaused);
   private final Arrivals arrivals = new Arrivals(this, decoder);
   private final Channel channel;
+  private final Connections.Place place;
   private @Nullable Call reading;
   private @Nullable Call working;
   private @Nullable ReplyWriter writer;
@@ -69,6 +71,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   Connection(
       Channel channel,
+      Connections.Place place,
       HttpOptions options,
       Dispatcher dispatcher,
       Workers workers,
@@ -76,6 +79,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
       Metrics metrics,
       Clock clock) {
     this.channel = channel;
+    this.place = place;
+    place.idleWhen(() -> !headBegun && reading == null && working == null);
     this.options = options;
     this.dispatcher = dispatcher;
     this.workers = workers;
@@ -108,6 +113,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   /** Takes note that bytes came: the head of a request has begun, if none had. */
   void bytesCame(int count) {
+    place.use();
     if (reading == null && working == null && !closing) {
       headBytes += count;
       beginHead();

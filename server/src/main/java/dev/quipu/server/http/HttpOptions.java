@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * @param port port to listen on; 0 picks one
  * @param token what clients must show as a bearer token; empty to let everybody in
  * @param insecure whether everybody may be let in from other machines
- * @param connectionsMax connections at once; more are closed as they come
+ * @param connectionsMax connections at once; more take the place of idle ones
  * @param requestsMax requests in progress at once; more are answered 503
  * @param headerTimeout longest time from the first byte of a request to the last of its head
  * @param bodyTimeout longest time from there to the last byte of its body

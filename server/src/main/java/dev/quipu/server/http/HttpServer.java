@@ -1,5 +1,6 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.net.Connections;
 import dev.quipu.server.net.Listed;
 import dev.quipu.server.net.Listener;
 import dev.quipu.server.net.Transport;
@@ -32,6 +33,13 @@ import java.util.concurrent.TimeUnit;
 public final class HttpServer implements AutoCloseable {
   private static final Duration LOOK = Duration.ofMillis(5);
   private static final Duration LOOP_ANSWERS = Duration.ofSeconds(2);
+
+  /** What a connection holds that has asked for nothing. */
+  private static final int CONNECTION_BYTES = 4 << 10;
+
+  /** The same of one that is encrypted. */
+  private static final int TLS_CONNECTION_BYTES = 64 << 10;
+
   private static final int CHECKS_PER_TIMEOUT = 4;
   private static final int ARENAS = 2;
   private static final int PAGE_BYTES = 8 << 10;
@@ -153,14 +161,18 @@ public final class HttpServer implements AutoCloseable {
   }
 
   private void accept(SocketChannel channel) {
-    if (metrics.connections().incrementAndGet() > options.connectionsMax()) {
-      metrics.connections().decrementAndGet();
+    boolean isFull = connections.size() >= options.connectionsMax();
+    int bytes = tls.isPresent() ? TLS_CONNECTION_BYTES : CONNECTION_BYTES;
+    Optional<Connections.Place> place =
+        host.budget().connections().enter(this, channel, bytes, isFull);
+    if (place.isEmpty()) {
       channel.close();
       return;
     }
+    metrics.connections().incrementAndGet();
     channel.config().setRecvByteBufAllocator(RECEIVE).setAllocator(ALLOCATOR);
     Connection connection =
-        new Connection(channel, options, dispatcher, workers, host, metrics, clock);
+        new Connection(channel, place.get(), options, dispatcher, workers, host, metrics, clock);
     connections.put(channel, connection);
     channel
         .closeFuture()

@@ -50,6 +50,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   private final Front front;
   private final LoopCommits commits;
   private final ConnectionMemory memory;
+  private final Connections.Place place;
   private final Consumer<Throwable> stop;
   private @Nullable ByteBuf rest; // what waits to be taken apart; not the buffer that it came in
   private @Nullable Batch batch; // that is to be committed, or has paused
@@ -77,10 +78,16 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
    * @param stop stops the engine, after an error of the virtual machine
    */
   CommandConnection(
-      Front front, LoopCommits commits, ConnectionMemory memory, Consumer<Throwable> stop) {
+      Front front,
+      LoopCommits commits,
+      ConnectionMemory memory,
+      Connections.Place place,
+      Consumer<Throwable> stop) {
     this.front = front;
     this.commits = commits;
     this.memory = memory;
+    this.place = place;
+    place.idleWhen(() -> batch == null && unread == 0);
     this.stop = stop;
   }
 
@@ -152,6 +159,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf came = (ByteBuf) message;
+    place.use();
     try {
       if (front.isEnding() || isShut) {
         return; // nothing that follows is answered

@@ -11,6 +11,7 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
@@ -101,11 +102,12 @@ public final class CommandPort implements AutoCloseable {
   private void take(SocketChannel channel) {
     MemoryBudget budget = options.memory();
     int bytes = options.tls().isPresent() ? TLS_CONNECTION_BYTES : CONNECTION_BYTES;
-    if (connections.size() >= options.connectionsMax() || !budget.tryConnect(bytes)) {
+    boolean isFull = connections.size() >= options.connectionsMax();
+    Optional<Connections.Place> place = budget.connections().enter(this, channel, bytes, isFull);
+    if (place.isEmpty()) {
       channel.close();
       return;
     }
-    channel.closeFuture().addListener(closed -> budget.disconnect(bytes));
     connections.add(channel);
     LoopCommits ofLoop =
         commits.computeIfAbsent(
@@ -120,7 +122,9 @@ public final class CommandPort implements AutoCloseable {
     ConnectionMemory memory = new ConnectionMemory(budget, REPLY_BYTES_MAX);
     Front front = fronts.make(remote == null ? "?" : text(remote), memory);
     options.tls().ifPresent(tls -> channel.pipeline().addLast(tls.newHandler(channel.alloc())));
-    channel.pipeline().addLast(new CommandConnection(front, ofLoop, memory, engine::stop));
+    channel
+        .pipeline()
+        .addLast(new CommandConnection(front, ofLoop, memory, place.get(), engine::stop));
   }
 
   /** Stops accepting, and closes all connections. */

@@ -15,12 +15,13 @@ public final class MemoryBudget {
   private static final int CONNECTIONS_SHARE = 2;
 
   private final long limitBytes;
-  private final AtomicLong connectionBytes = new AtomicLong();
+  private final Connections connections;
   private final AtomicLong usedBytes = new AtomicLong();
 
   /** Creates an unused budget of this many bytes. */
   public MemoryBudget(long limitBytes) {
     this.limitBytes = limitBytes;
+    this.connections = new Connections(limitBytes / CONNECTIONS_SHARE);
   }
 
   /** Returns a budget derived from the largest heap of this process. */
@@ -30,32 +31,20 @@ public final class MemoryBudget {
 
   /** Reserves bytes if the limit allows it; returns whether it did. */
   public boolean tryReserve(long bytes) {
-    return tryAdd(usedBytes, bytes, limitBytes);
-  }
-
-  /**
-   * Reserves what a connection holds that asks for nothing; returns whether the limit of these,
-   * which is apart from that of requests, allows it.
-   */
-  public boolean tryConnect(long bytes) {
-    return tryAdd(connectionBytes, bytes, limitBytes / CONNECTIONS_SHARE);
-  }
-
-  /** Returns what was reserved by {@link #tryConnect}. */
-  public void disconnect(long bytes) {
-    connectionBytes.addAndGet(-bytes);
-  }
-
-  private static boolean tryAdd(AtomicLong total, long bytes, long limit) {
     while (true) {
-      long used = total.get();
-      if (bytes > limit - used) {
+      long used = usedBytes.get();
+      if (bytes > limitBytes - used) {
         return false;
       }
-      if (total.compareAndSet(used, used + bytes)) {
+      if (usedBytes.compareAndSet(used, used + bytes)) {
         return true;
       }
     }
+  }
+
+  /** Returns all connections, whose limit is apart from that of requests. */
+  public Connections connections() {
+    return connections;
   }
 
   /** Returns bytes that were reserved. */

@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param port port to listen on; 0 picks one
  * @param token what clients must show; empty to let everybody in
  * @param tls what encrypts; empty for none
- * @param connectionsMax connections at once; more are closed as they come
+ * @param connectionsMax connections at once; more take the place of idle ones
  * @param transport how bytes come and go
  * @param mayFlush whether a client may remove all counters by one command
  * @param memory what all connections of this port, and of others that share it, may hold

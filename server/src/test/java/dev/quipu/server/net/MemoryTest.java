@@ -227,28 +227,6 @@ final class MemoryTest {
     assertEquals("2\r\n", client.askLine("incr steady 1"));
   }
 
-  @Test
-  void connectionsOverTheBudgetAreClosed() throws IOException {
-    MemoryBudget budget = new MemoryBudget(20L * CommandPort.CONNECTION_BYTES);
-    int port = serve(budget);
-    List<RawClient> served = new ArrayList<>();
-    for (int i = 0; i < 10; i++) {
-      served.add(client(port));
-      assertEquals("+PONG\r\n", served.getLast().ask("PING"));
-    }
-    assertEquals("", client(port).readUntil("never"));
-    served.getFirst().close();
-    String answer = "";
-    while (answer.isEmpty()) { // until the server knows that the first is gone
-      try (RawClient next = new RawClient(port)) {
-        answer = next.ask("PING");
-      } catch (IOException e) {
-        // not yet
-      }
-    }
-    assertEquals("+PONG\r\n", answer);
-  }
-
   /** The error that ends a connection arrives, whatever else the client has sent. */
   @Test
   void theLastErrorCanBeRead() throws IOException {
@@ -290,6 +268,7 @@ final class MemoryTest {
             front,
             new LoopCommits(Runnable::run, Runnable::run, operations -> {}, stopped::set),
             new ConnectionMemory(budget, 0),
+            budget.connections().enter("a port", new EmbeddedChannel(), 0, false).orElseThrow(),
             stopped::set);
     EmbeddedChannel channel = new EmbeddedChannel(connection);
     channel.pipeline().fireExceptionCaught(cause);

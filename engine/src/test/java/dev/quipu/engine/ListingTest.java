@@ -1,0 +1,99 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.CounterPage;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Listings of counters, among much that is not listed. */
+final class ListingTest {
+  private static final EngineOptions OPTIONS =
+      EngineOptions.defaults().withLog(1 << 20, 4 << 20).withDurability(Durability.NONE);
+
+  @TempDir Path directory;
+  private Engine engine;
+  private final TreeSet<String> counters = new TreeSet<>();
+
+  @BeforeEach
+  void open() {
+    engine = Engine.open(directory, OPTIONS);
+  }
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  private void add(String name) {
+    engine.add(new Add(name, 1, null));
+    counters.add(name);
+  }
+
+  private void family(String key, char separator, int members) {
+    for (int i = 0; i < members; i++) {
+      String member = key + separator + i;
+      OnTurn.run(engine, turn -> turn.set(member, 1));
+    }
+  }
+
+  private List<String> listed(String prefix, int limit) {
+    List<String> names = new ArrayList<>();
+    Optional<String> after = Optional.of("");
+    while (after.isPresent()) {
+      CounterPage page = engine.list(prefix, after.get(), limit);
+      assertTrue(page.counters().size() <= limit);
+      page.counters().forEach(each -> names.add(each.name()));
+      after = page.resumeAfter();
+    }
+    return names;
+  }
+
+  @Test
+  void familiesAreSoughtPast() {
+    for (int i = 0; i < 20; i++) {
+      add("key-" + i);
+      family("key-" + i, i % 2 == 0 ? CounterTurn.MEMBER : CounterTurn.RANKED_MEMBER, 10);
+    }
+    family("key-1", CounterTurn.MEMBER, 3); // both kinds under one key
+    add("key-1 ");
+    add("key-1!");
+    for (int limit : new int[] {1, 3, 21, 22, 23}) {
+      assertEquals(List.copyOf(counters), listed("", limit));
+    }
+    assertEquals(List.of("key-19"), listed("key-19", 5));
+    assertEquals(List.of(), listed("key-19" + CounterTurn.RANKED_MEMBER, 5));
+  }
+
+  /** A listing that looks at much takes turns with others, and misses nothing. */
+  @Test
+  void whatIsLookedAtInOneTurnIsLimited() {
+    State state = new State(1, 60_000, 1_024);
+    state.wallMillis = 2_000;
+    for (int i = 0; i < ListTask.VISITS_MAX + 2; i++) {
+      int ordinal = state.counters.add("%06d".formatted(i));
+      state.counters.set(ordinal, 1);
+      if (i > 0 && i <= ListTask.VISITS_MAX) {
+        state.counters.expire(ordinal, 1_000);
+      }
+    }
+    ListTask task = new ListTask("", "", 10);
+    Group group = new Group(ByteBuffer.allocate(1 << 16));
+    assertFalse(task.run(state, group));
+    assertTrue(task.run(state, group));
+    List<String> names = task.page().counters().stream().map(CounterPage.Entry::name).toList();
+    assertEquals(List.of("000000", "%06d".formatted(ListTask.VISITS_MAX + 1)), names);
+    assertEquals(Optional.empty(), task.page().resumeAfter());
+  }
+}

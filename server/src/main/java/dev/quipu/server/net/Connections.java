@@ -1,0 +1,162 @@
+package dev.quipu.server.net;
+
+import io.netty.channel.Channel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * A limit that refuses newcomers is a weapon: whoever fills it shuts out everybody else. So a
+ * newcomer takes the place of a connection that has been idle the longest, of a few that are picked
+ * at random. Idleness is counted in connections accepted since: that needs no clock, and a client
+ * that goes on is never older than those who only hold their connections.
+ */
+
+/**
+ * The connections of all ports, and what they hold while they ask for nothing. Beyond the limit,
+ * one that has been idle for long is closed for each that comes. Thread-safe.
+ */
+public final class Connections {
+  /** Connections of which the one that is idle the longest is closed. */
+  private static final int SAMPLE = 16;
+
+  /** Tries to find so many of one port. */
+  private static final int TRIES = 256;
+
+  /** Connections that are being closed for others at once. */
+  private static final int LEAVING_MAX = 256;
+
+  private final long limitBytes;
+  private final RandomGenerator random = new SplittableRandom(1);
+  private final List<Place> places = new ArrayList<>();
+  private final AtomicLong entered = new AtomicLong();
+  private long usedBytes;
+  private int leaving;
+
+  Connections(long limitBytes) {
+    this.limitBytes = limitBytes;
+  }
+
+  /**
+   * Takes a connection in. For one that is refused, nothing is to be done but to close it.
+   *
+   * @param port what serves it
+   * @param bytes what it holds while it asks for nothing
+   * @param isPortFull whether the port has as many as it may have, whatever they hold
+   */
+  public synchronized Optional<Place> enter(
+      Object port, Channel channel, int bytes, boolean isPortFull) {
+    if (bytes > limitBytes || (isPortFull && !replaceOne(port))) {
+      return Optional.empty();
+    }
+    while (bytes > limitBytes - usedBytes) {
+      if (!replaceOne(null)) {
+        return Optional.empty();
+      }
+    }
+    Place place = new Place(port, channel, bytes);
+    place.index = places.size();
+    places.add(place);
+    usedBytes += bytes;
+    channel.closeFuture().addListener(closed -> leave(place));
+    return Optional.of(place);
+  }
+
+  private boolean replaceOne(@Nullable Object port) {
+    if (leaving >= LEAVING_MAX || places.isEmpty()) {
+      return false;
+    }
+    Place oldest = null;
+    int seen = 0;
+    for (int i = 0; i < TRIES && seen < SAMPLE; i++) {
+      Place place = places.get(random.nextInt(places.size()));
+      if (!place.isLeaving && (port == null || place.port.equals(port))) {
+        seen++;
+        oldest = oldest == null || place.used < oldest.used ? place : oldest;
+      }
+    }
+    if (oldest == null || oldest.used == entered.get()) {
+      return false; // all of them have asked for something since the last one came
+    }
+    oldest.isLeaving = true;
+    leaving++;
+    usedBytes -= oldest.bytes;
+    oldest.closeIfIdle();
+    return true;
+  }
+
+  private synchronized void stay(Place place) {
+    if (place.isLeaving) {
+      place.isLeaving = false;
+      leaving--;
+      usedBytes += place.bytes;
+    }
+  }
+
+  private synchronized void leave(Place place) {
+    if (place.isLeaving) {
+      leaving--;
+    } else {
+      usedBytes -= place.bytes;
+    }
+    Place last = places.removeLast();
+    if (last != place) {
+      last.index = place.index;
+      places.set(place.index, last);
+    }
+  }
+
+  /** Returns what the connections hold that ask for nothing, in bytes. */
+  synchronized long usedBytes() {
+    return usedBytes;
+  }
+
+  /** One connection among all. */
+  public final class Place {
+    private final Object port;
+    private final Channel channel;
+    private final int bytes;
+    private volatile BooleanSupplier isIdle = () -> true;
+    private volatile long used = entered.incrementAndGet();
+    private boolean isLeaving; // guarded by the connections, as is the index
+    private int index;
+
+    private Place(Object port, Channel channel, int bytes) {
+      this.port = port;
+      this.channel = channel;
+      this.bytes = bytes;
+    }
+
+    /** Tells how to find out, on the event loop, whether nothing is in progress. */
+    public void idleWhen(BooleanSupplier condition) {
+      isIdle = condition;
+    }
+
+    /** The client has sent something. */
+    public void use() {
+      long now = entered.get();
+      if (used != now) {
+        used = now;
+      }
+    }
+
+    private void closeIfIdle() {
+      long before = used;
+      channel
+          .eventLoop()
+          .execute(() -> {
+            if (used == before && isIdle.getAsBoolean()) {
+              channel.close();
+            } else {
+              use();
+              stay(this);
+            }
+          });
+    }
+  }
+}

@@ -1,0 +1,100 @@
+package dev.quipu.server.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.engine.Durability;
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.resp.RawClient;
+import dev.quipu.server.resp.RespServer;
+import dev.quipu.time.Clock;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who fills the ports with idle connections shuts nobody out. */
+final class ConnectionsTest {
+  private static final String PONG = "+PONG\r\n";
+
+  @TempDir Path directory;
+
+  private void opensMany(PortOptions options, int many) throws IOException {
+    List<RawClient> idle = new ArrayList<>();
+    EngineOptions none = EngineOptions.defaults().withDurability(Durability.NONE);
+    try (Engine engine = Engine.open(directory, none);
+        RespServer server = RespServer.start(options, engine, "test", Clock.system());
+        RawClient steady = new RawClient(server.address().getPort())) {
+      for (int i = 0; i < many; i++) {
+        assertEquals(PONG, steady.ask("PING"), "after " + i);
+        try (RawClient newcomer = new RawClient(server.address().getPort())) {
+          assertEquals(PONG, newcomer.ask("PING"), "newcomer after " + i);
+        }
+        idle.add(new RawClient(server.address().getPort()));
+      }
+      for (RawClient each : idle) {
+        each.close();
+      }
+    }
+  }
+
+  @Test
+  void idleConnectionsMakeRoomWithinTheMemory() throws IOException {
+    MemoryBudget budget = new MemoryBudget(1 << 20); // for 64 of them
+    opensMany(PortOptions.at(0).sharing(budget), 300);
+    assertTrue(budget.connections().usedBytes() <= 512 << 10);
+  }
+
+  @Test
+  void idleConnectionsMakeRoomWithinThePort() throws IOException {
+    opensMany(PortOptions.at(0).within(20), 200);
+  }
+
+  private static EmbeddedChannel channel() {
+    return new EmbeddedChannel();
+  }
+
+  @Test
+  void oneThatIsBusyStays() {
+    Connections connections = new Connections(10);
+    EmbeddedChannel busy = channel();
+    connections.enter("port", busy, 10, false).orElseThrow().idleWhen(() -> false);
+    EmbeddedChannel other = channel();
+    assertTrue(connections.enter("port", other, 0, false).isPresent());
+    assertTrue(connections.enter("port", channel(), 10, false).isPresent());
+    busy.runPendingTasks();
+    assertTrue(busy.isActive());
+    assertEquals(20, connections.usedBytes(), "it is counted again");
+  }
+
+  @Test
+  void theLongestIdleIsClosed() {
+    Connections connections = new Connections(30);
+    EmbeddedChannel used = channel();
+    Connections.Place place = connections.enter("port", used, 10, false).orElseThrow();
+    EmbeddedChannel idle = channel();
+    assertTrue(connections.enter("port", idle, 10, false).isPresent());
+    EmbeddedChannel another = channel();
+    assertTrue(connections.enter("another", another, 10, false).isPresent());
+    place.use();
+    assertTrue(connections.enter("port", channel(), 10, false).isPresent());
+    for (EmbeddedChannel each : List.of(used, idle, another)) {
+      each.runPendingTasks();
+    }
+    assertTrue(used.isActive() && another.isActive() && !idle.isActive());
+    assertEquals(30, connections.usedBytes());
+  }
+
+  @Test
+  void nobodyIsClosedForOneThatFindsOnlyActiveOnes() {
+    Connections connections = new Connections(10);
+    assertTrue(connections.enter("port", channel(), 11, false).isEmpty(), "it would never fit");
+    Connections.Place place = connections.enter("port", channel(), 10, false).orElseThrow();
+    place.use();
+    assertTrue(connections.enter("port", channel(), 10, false).isEmpty());
+  }
+}
