@@ -1,5 +1,6 @@
 package dev.quipu.bench;
 
+import dev.quipu.bench.ports.Compare;
 import dev.quipu.bench.ports.Ports;
 import dev.quipu.bench.ports.Sizes;
 import java.io.IOException;
@@ -26,9 +27,9 @@ public final class Main {
   private Main() {}
 
   /**
-   * Arguments: {@code engine}, {@code stores}, {@code ingest}, {@code sequences}, {@code ports} or
-   * {@code sizes}, and the file to write; for the engine then values of inFlight, if not all are
-   * wanted; for the ports then rounds, and seconds of a turn.
+   * Arguments: {@code engine}, {@code stores}, {@code ingest}, {@code sequences}, {@code ports},
+   * {@code sizes} or {@code compare}, and the file to write; for the engine then values of
+   * inFlight, if not all are wanted; for the ports then rounds, and seconds of a turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
@@ -39,9 +40,11 @@ public final class Main {
           case "sequences" -> sequencesHead() + SequenceNumbers.measure();
           case "ports" -> Ports.measure(rest(arguments), machine());
           case "sizes" -> Sizes.measure(rest(arguments), machine());
+          case "compare" -> Compare.measure(rest(arguments), machine());
           default ->
               throw new IllegalArgumentException(
-                  "engine, stores, ingest, sequences, ports or sizes, not " + arguments[0]);
+                  "engine, stores, ingest, sequences, ports, sizes or compare, not "
+                      + arguments[0]);
         };
     System.out.println(table);
     Files.writeString(Path.of(arguments[1]), table);

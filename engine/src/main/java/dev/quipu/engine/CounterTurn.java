@@ -273,10 +273,7 @@ public final class CounterTurn {
     state.requireMemory(bytes);
   }
 
-  /**
-   * Begins a counter that there is not yet, under a request id: as an add of {@code value}, which
-   * may be 0.
-   */
+  /** Begins a counter that there is not yet, under a request id: as an add of a value, or of 0. */
   public void begin(String counter, long value, RequestId id) {
     int ordinal = writable(state.counters.find(counter), counter);
     state.counters.set(ordinal, value);
@@ -308,11 +305,7 @@ public final class CounterTurn {
     return apply(add, ordinal, value + add.delta());
   }
 
-  /**
-   * Makes sure that an add does not meet a text, unless it repeats one that was answered.
-   *
-   * @throws IllegalArgumentException if it does
-   */
+  /** Throws if an add meets a text, unless it repeats one that was answered. */
   void requireNumber(Add add) {
     int ordinal = state.counters.find(add.counter());
     RequestId id = add.id();

@@ -113,7 +113,7 @@ final class SimClient {
   private void call(@Nullable SimOperation operation, Runnable work) {
     current = operation;
     isCalling = true;
-    calledNanos = world.clock.nanoTime();
+    calledNanos = world.clock.calmNanos();
     try {
       work.run();
       isCalling = false;

@@ -8,6 +8,7 @@ final class SimClock implements Clock {
   private static final long WALL_START_MILLIS = 1_750_000_000_000L;
 
   private long nanos = 1;
+  private long leapedNanos;
   private long wallOffsetMillis = WALL_START_MILLIS;
 
   @Override
@@ -27,6 +28,17 @@ final class SimClock implements Clock {
 
   void advance(long byNanos) {
     nanos += byNanos;
+  }
+
+  /** Lets much time pass at once, while threads that could go on are not let. */
+  void leap(long byNanos) {
+    nanos += byNanos;
+    leapedNanos += byNanos;
+  }
+
+  /** Returns the monotonic time without the leaps. */
+  long calmNanos() {
+    return nanos - leapedNanos;
   }
 
   /** Lets the wall clock jump. */

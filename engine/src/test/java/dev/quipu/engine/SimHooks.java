@@ -138,6 +138,9 @@ public final class SimHooks {
     lastSite = site;
     burst--;
     countdown = burst > 0 ? 1 + random.nextInt(4) : 0;
+    if (Simulation.TRACE) {
+      Simulation.trace("error%s", SimScheduler.places(new Throwable().getStackTrace()));
+    }
     switch (kind) {
       case 0 -> throw new OutOfMemoryError("injected at site " + site);
       case 1 -> throw new StackOverflowError("injected at site " + site);

@@ -163,12 +163,18 @@ final class SimScheduler implements Executor, Threads {
     for (Thread thread : threads) {
       StackTraceElement[] stack = thread.getStackTrace();
       if (stack.length > 0) {
-        text.append("\n  ").append(thread.getState());
-        for (StackTraceElement each : stack) {
-          if (!each.getClassName().startsWith("java.")) {
-            text.append(" < ").append(each.getFileName()).append(':').append(each.getLineNumber());
-          }
-        }
+        text.append("\n  ").append(thread.getState()).append(places(stack));
+      }
+    }
+    return text.toString();
+  }
+
+  /** Returns the places of a stack that are not the JDK's, for a human to read. */
+  static String places(StackTraceElement[] stack) {
+    StringBuilder text = new StringBuilder();
+    for (StackTraceElement each : stack) {
+      if (!each.getClassName().startsWith("java.")) {
+        text.append(" < ").append(each.getFileName()).append(':').append(each.getLineNumber());
       }
     }
     return text.toString();

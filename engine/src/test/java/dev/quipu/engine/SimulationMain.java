@@ -11,6 +11,9 @@ public final class SimulationMain {
     long from = 1;
     long keepGoing = 0;
     long seconds = Long.MAX_VALUE / 2_000_000_000L;
+    if (!String.join(" ", arguments).matches("((--[a-z-]+ [0-9]{1,18}( |$))*)")) {
+      usage();
+    }
     for (int i = 0; i < arguments.length; i += 2) {
       long value = Long.parseLong(arguments[i + 1]);
       switch (arguments[i]) {
@@ -26,17 +29,19 @@ public final class SimulationMain {
           planted(value);
           return;
         }
-        default -> throw new IllegalArgumentException(arguments[i]);
+        default -> usage();
       }
     }
     SimLoader loader = new SimLoader(true, null);
     SimRunner.In runner = SimRunner.in(loader);
     long start = System.nanoTime();
     long done = 0;
+    boolean hasFailed = false;
     for (long seed = from; seed < from + seeds; seed++) {
       String wrong = runner.run(seed);
       done++;
       if (wrong != null) {
+        hasFailed = true;
         System.out.println("seed " + seed + ": " + wrong);
         System.out.println("replay: --seed " + seed);
         if (keepGoing-- > 0) {
@@ -52,6 +57,23 @@ public final class SimulationMain {
     double spent = (System.nanoTime() - start) / 1e9;
     System.out.println(runner.report());
     System.out.printf("%d seeds in %.1f s: %.0f a second%n", done, spent, done / spent);
+    if (hasFailed) {
+      System.exit(1);
+    }
+  }
+
+  private static void usage() {
+    System.err.println(
+        """
+        Usage: ./dev simulate [OPTION NUMBER]...
+          --seeds N       how many seeds; 1,000 by default
+          --from N        the first of them; 1 by default
+          --seconds N     ends after so many seconds
+          --seed N        replays one
+          --keep-going N  goes on after up to so many seeds that fail
+          --planted N     plants each bug, and looks for it in seeds 1 to N\
+        """);
+    System.exit(2);
   }
 
   /** Plants bugs, and prints which seed finds each of them. */

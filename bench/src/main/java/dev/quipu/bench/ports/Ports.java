@@ -16,7 +16,7 @@ public final class Ports {
   private static final int OPEN_TURNS = 3; // an open loop's turn is so many of a closed one
   private static final double OPEN_SHARE = 0.5;
 
-  private static final String COLUMNS =
+  static final String COLUMNS =
       """
 
       | adds | counters | pipeline | Quipu | peer | Quipu/s | peer/s | ratio | of rounds \

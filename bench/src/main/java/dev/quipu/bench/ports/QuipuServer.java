@@ -46,12 +46,18 @@ final class QuipuServer implements AutoCloseable {
    */
   static QuipuServer start(List<String> before, boolean memcached, List<String> options)
       throws IOException, InterruptedException {
+    return start(jar(), before, memcached, options);
+  }
+
+  /** The same out of any jar. */
+  static QuipuServer start(String jar, List<String> before, boolean memcached, List<String> options)
+      throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory("quipu-ports");
     int port = freePort();
     OptionalInt second = memcached ? OptionalInt.of(freePort()) : OptionalInt.empty();
     List<String> command = new ArrayList<>(before);
     command.addAll(List.of(java(), "--enable-native-access=ALL-UNNAMED"));
-    command.addAll(List.of("-jar", jar(), "serve", "--data", directory.resolve("data").toString()));
+    command.addAll(List.of("-jar", jar, "serve", "--data", directory.resolve("data").toString()));
     command.addAll(List.of("--http", "0", "--resp", "" + port));
     second.ifPresent(each -> command.addAll(List.of("--memcached", "" + each)));
     command.addAll(options);
@@ -72,7 +78,7 @@ final class QuipuServer implements AutoCloseable {
     return new QuipuServer(directory, process, port, second, start);
   }
 
-  private static String jar() {
+  static String jar() {
     return System.getProperty("quipu.jar", "server/target/quipu.jar");
   }
 

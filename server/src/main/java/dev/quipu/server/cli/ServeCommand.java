@@ -434,7 +434,7 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /** Reads 30s, 90m, 24h, 7d, or the form of ISO 8601. */
+  /** Reads 200ms, 30s, 90m, 24h, 7d, or the form of ISO 8601. */
   static final class DurationConverter implements ITypeConverter<Duration> {
     @Override
     public Duration convert(String value) {
@@ -448,13 +448,16 @@ final class ServeCommand implements Callable<Integer> {
 
   static Duration duration(String value) {
     String text = value.toUpperCase(Locale.ROOT);
+    if (text.matches("[0-9]{1,9}MS")) {
+      return Duration.ofMillis(Long.parseLong(text.substring(0, text.length() - 2)));
+    }
     boolean days = text.matches("[0-9]{1,4}D");
     String iso = text.startsWith("P") ? text : days ? "P" + text : "PT" + text;
     try {
       return Duration.parse(iso);
     } catch (DateTimeParseException e) {
       throw new IllegalArgumentException(
-          "'" + value + "' is not a time like 30s, 90m, 24h or 7d", e);
+          "'" + value + "' is not a time like 200ms, 30s, 90m, 24h or 7d", e);
     }
   }
 }

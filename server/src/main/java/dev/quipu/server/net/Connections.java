@@ -1,14 +1,16 @@
 package dev.quipu.server.net;
 
+import dev.quipu.time.Randomness;
 import io.netty.channel.Channel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /*
  * A limit that refuses newcomers is a weapon: whoever fills it shuts out everybody else. So a
@@ -32,14 +34,21 @@ public final class Connections {
   private static final int LEAVING_MAX = 256;
 
   private final long limitBytes;
-  private final RandomGenerator random = new SplittableRandom(1);
+  private final RandomGenerator random = Randomness.seeded(1);
   private final List<Place> places = new ArrayList<>();
   private final AtomicLong entered = new AtomicLong();
+  private final Logger logger;
   private long usedBytes;
+  private long replaced;
   private int leaving;
 
   Connections(long limitBytes) {
+    this(limitBytes, LoggerFactory.getLogger(Connections.class));
+  }
+
+  Connections(long limitBytes, Logger logger) {
     this.limitBytes = limitBytes;
+    this.logger = logger;
   }
 
   /**
@@ -87,6 +96,14 @@ public final class Connections {
     leaving++;
     usedBytes -= oldest.bytes;
     oldest.closeIfIdle();
+    replaced++;
+    if (Long.bitCount(replaced) == 1) { // 1, 2, 4, and so on: the log cannot be flooded
+      logger
+          .atWarn()
+          .addKeyValue("closed", replaced)
+          .addKeyValue("open", places.size() - leaving)
+          .log("Too many connections; idle ones are closed for new ones");
+    }
     return true;
   }
 

@@ -112,7 +112,9 @@ final class Session {
     }
     if (calls.size() == QUEUED_MAX) {
       isBroken = true;
-      return new Reply.Failure("ERR a transaction takes %d commands".formatted(QUEUED_MAX));
+      return new Reply.Failure(
+          "ERR transaction would have %d commands; the limit is %d. Send several transactions"
+              .formatted(QUEUED_MAX + 1, QUEUED_MAX));
     }
     if (queuedBytes + bytes > QUEUED_BYTES_MAX) {
       isBroken = true;

@@ -80,6 +80,7 @@ final class TopologyTest {
     "--store memory: --durability none, --durability is for the engine alone",
     "--durability sometimes, is none of fsync",
     "--durability interval=0s, the limits are",
+    "--durability interval=9999999ms, is PT2H46M39.999S",
     "--memcached 70000 --data FILE.d, the limits are 0 and 65535",
     "--tls-cert FILE, go together",
     "--tls-cert FILE --tls-key FILE, cannot encrypt with",
