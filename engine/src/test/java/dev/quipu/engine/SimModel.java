@@ -1,6 +1,8 @@
 package dev.quipu.engine;
 
+import dev.quipu.Add;
 import dev.quipu.Bounds;
+import dev.quipu.RequestId;
 import dev.quipu.store.Key;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -38,6 +40,10 @@ final class SimModel {
   record Mark(long delta, long value, Bounds bounds, long ageMillis) {
     boolean isSealed() {
       return delta == 0;
+    }
+
+    int boundsMark() {
+      return new Add("any", 1, bounds, RequestId.of(1, 1)).boundsMark();
     }
   }
 
@@ -90,6 +96,7 @@ final class SimModel {
   static final class Seen {
     final Map<String, Cell> cells = new HashMap<>();
     final Map<Request, Mark> marks = new HashMap<>();
+    final Map<Request, Integer> boundsMarks = new HashMap<>();
     final Map<Key, Thing> things = new HashMap<>();
     long wallMillis;
     long ageMillis;
@@ -336,7 +343,9 @@ final class SimModel {
                 + ", now "
                 + seen.ageMillis;
           }
-        } else if (found.delta != mark.delta || found.value != mark.value) {
+        } else if (found.delta != mark.delta
+            || found.value != mark.value
+            || !seen.boundsMarks.get((Request) each.getKey()).equals(mark.boundsMark())) {
           return "request " + each.getKey() + " is " + found + ", and was " + mark;
         }
       }

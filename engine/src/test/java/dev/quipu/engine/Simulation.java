@@ -407,6 +407,7 @@ final class Simulation {
       dev.quipu.RequestId id = world.config.request(request.id());
       if (ordinal >= 0 && state.ids.find(id.high(), id.low(), ordinal, 0, entry)) {
         boolean isSealed = IdTable.kind(entry[2]) == IdTable.SEALED;
+        seen.boundsMarks.put(request, IdTable.boundsMark(entry[2]));
         seen.marks.put(
             request,
             new SimModel.Mark(
