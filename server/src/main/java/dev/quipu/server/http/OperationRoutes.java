@@ -25,7 +25,9 @@ final class OperationRoutes {
           Map.entry("request-sealed", "The request was sealed: it never applies."),
           Map.entry("request-id-reused", "The id was used for a request with another body."),
           Map.entry("outcome-unknown", "Repeat with the same id: it counts once."),
-          Map.entry("store-full", "The disk has no room. Nothing was counted; reads go on."),
+          Map.entry(
+              "store-full",
+              "The disk or the memory for counters is full. Nothing was counted; reads go on."),
           Map.entry("store-unavailable", "The store does not answer. Nothing was counted."),
           Map.entry("store-damaged", "What is stored is damaged. Run: quipu check"),
           Map.entry("throttled", "The store asks for fewer requests. Nothing was counted."),
