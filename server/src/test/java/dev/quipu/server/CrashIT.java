@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.server.resp.RawClient;
 import dev.quipu.testservers.LoopDisk;
+import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.Progress;
 import dev.quipu.verify.pace.Soak;
@@ -13,6 +14,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -31,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 final class CrashIT {
   private static final int CLIENTS = 6;
+  private static final Duration LOOK = Duration.ofMillis(1);
   private static final int KILLS = Integer.getInteger("crash.kills", 12);
   private static final int CUTS = Integer.getInteger("crash.cuts", 5);
 
@@ -169,7 +172,7 @@ final class CrashIT {
       Progress progress = new Progress("acknowledged", acknowledged::get);
       while (acknowledged.get() < target) {
         progress.check();
-        Thread.onSpinWait();
+        Clock.system().sleep(LOOK);
       }
       end.end(server.process);
       server.process.onExit().join();
