@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.time.Clock;
+import dev.quipu.verify.pace.Progress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -78,7 +79,12 @@ final class AttackIT {
       String said;
       try {
         Clock clock = Clock.system();
-        clock.sleep(QUIET);
+        Progress progress =
+            new Progress("adds", () -> clients.stream().mapToInt(WellBehaved::adds).sum());
+        while (clients.stream().anyMatch(each -> each.adds() < WellBehaved.COUNTERS)) {
+          progress.check(); // later, there may be no memory for new counters
+          clock.sleep(LOOK);
+        }
         Future<String> attacking = executor.submit(() -> attack.run(server, stopAttack));
         long end = clock.nanoTime() + TIME.toNanos();
         while (clock.nanoTime() < end && server.process().isAlive() && !attacking.isDone()) {

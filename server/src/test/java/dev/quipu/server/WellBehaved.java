@@ -45,6 +45,7 @@ final class WellBehaved {
   private long mostNanos;
   private int reads;
   private int repeats;
+  private volatile int adds; // read by others while it goes on
 
   WellBehaved(Protocol protocol, int port) {
     this.protocol = protocol;
@@ -69,6 +70,7 @@ final class WellBehaved {
       unknown.add(number);
     } else {
       acknowledged.add(number);
+      adds = acknowledged.size();
     }
   }
 
@@ -120,7 +122,7 @@ final class WellBehaved {
   }
 
   int adds() {
-    return acknowledged.size();
+    return adds;
   }
 
   private String name(int number) {
