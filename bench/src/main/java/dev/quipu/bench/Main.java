@@ -29,7 +29,8 @@ public final class Main {
   /**
    * Arguments: {@code engine}, {@code stores}, {@code ingest}, {@code sequences}, {@code ports},
    * {@code sizes} or {@code compare}, and the file to write; for the engine then values of
-   * inFlight, if not all are wanted; for the ports then rounds, and seconds of a turn.
+   * inFlight, if not all are wanted; for the ports then rounds, and seconds of a turn; to compare
+   * the jar of another build, rounds, and seconds of a turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =

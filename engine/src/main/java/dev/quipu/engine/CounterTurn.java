@@ -305,7 +305,7 @@ public final class CounterTurn {
     return apply(add, ordinal, value + add.delta());
   }
 
-  /** Throws if an add meets a text, unless it repeats one that was answered. */
+  /** Throws IllegalArgumentException if an add meets a text, unless it is a known repeat. */
   void requireNumber(Add add) {
     int ordinal = state.counters.find(add.counter());
     RequestId id = add.id();

@@ -165,38 +165,33 @@ public final class SimLoader extends ClassLoader {
     public void visitCode() {
       super.visitCode();
       if (owner.equals("Committer") && method.equals("run")) {
-        replaced.add(PACKAGE + owner);
         super.visitVarInsn(Opcodes.ALOAD, 1);
-        super.visitMethodInsn(
-            Opcodes.INVOKESTATIC, HOOKS, "submitted", "(Ldev/quipu/engine/Task;)V", false);
+        hook("submitted", "(Ldev/quipu/engine/Task;)V");
       }
     }
 
     @Override
     public void visitMethodInsn(
         int opcode, String target, String name, String descriptor, boolean isInterface) {
-      boolean had = !replaced.add(PACKAGE + owner);
       if (target.equals("dev/quipu/engine/Task") && name.equals("run")) {
-        super.visitMethodInsn(
-            Opcodes.INVOKESTATIC,
-            HOOKS,
-            "run",
-            descriptor.replace("(", "(Ldev/quipu/engine/Task;"),
-            false);
+        hook("run", descriptor.replace("(", "(Ldev/quipu/engine/Task;"));
       } else if (target.equals("dev/quipu/time/Randomness") && name.equals("secure")) {
-        super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, name, descriptor, false);
+        hook(name, descriptor);
       } else if (target.equals("dev/quipu/time/Clock") && name.equals("system")) {
-        super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, "systemClock", descriptor, false);
-      } else if (name.equals("allocateDirect")) { // waits for a real thread, the cleaner's
-        super.visitMethodInsn(opcode, target, "allocate", descriptor, isInterface);
+        hook("systemClock", descriptor);
       } else if (target.endsWith("/LockSupport") && name.equals("parkNanos")) {
-        super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, name, descriptor, false);
+        hook(name, descriptor);
+      } else if (name.equals("allocateDirect")) { // waits for a real thread, the cleaner's
+        replaced.add(PACKAGE + owner);
+        super.visitMethodInsn(opcode, target, "allocate", descriptor, isInterface);
       } else {
-        if (!had) {
-          replaced.remove(PACKAGE + owner);
-        }
         super.visitMethodInsn(opcode, target, name, descriptor, isInterface);
       }
+    }
+
+    private void hook(String name, String descriptor) {
+      replaced.add(PACKAGE + owner);
+      super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, name, descriptor, false);
     }
   }
 

@@ -92,11 +92,17 @@ final class SimModel {
     }
   }
 
+  /** A request as the engine remembers it: of the bounds, it keeps a mark only. */
+  record Found(long delta, long value, int boundsMark) {
+    boolean isOf(Mark mark) {
+      return delta == mark.delta && value == mark.value && boundsMark == mark.boundsMark();
+    }
+  }
+
   /** What was read from an engine. */
   static final class Seen {
     final Map<String, Cell> cells = new HashMap<>();
-    final Map<Request, Mark> marks = new HashMap<>();
-    final Map<Request, Integer> boundsMarks = new HashMap<>();
+    final Map<Request, Found> marks = new HashMap<>();
     final Map<Key, Thing> things = new HashMap<>();
     long wallMillis;
     long ageMillis;
@@ -332,7 +338,7 @@ final class SimModel {
     int marks = 0;
     for (Map.Entry<Object, Object> each : expected.entrySet()) {
       if (each.getValue() instanceof Mark mark) {
-        Mark found = seen.marks.get((Request) each.getKey());
+        Found found = seen.marks.get((Request) each.getKey());
         marks += found == null ? 0 : 1;
         if (found == null) {
           if (mustRemember(mark, seen.ageMillisMax)) {
@@ -343,9 +349,7 @@ final class SimModel {
                 + ", now "
                 + seen.ageMillis;
           }
-        } else if (found.delta != mark.delta
-            || found.value != mark.value
-            || !seen.boundsMarks.get((Request) each.getKey()).equals(mark.boundsMark())) {
+        } else if (!found.isOf(mark)) {
           return "request " + each.getKey() + " is " + found + ", and was " + mark;
         }
       }
@@ -353,7 +357,7 @@ final class SimModel {
     if (marks == seen.marks.size()) {
       return null;
     }
-    Map<Request, Mark> extra = new HashMap<>(seen.marks);
+    Map<Request, Found> extra = new HashMap<>(seen.marks);
     extra.keySet().removeAll(expected.keySet());
     return "requests that were never answered: " + extra;
   }

@@ -407,11 +407,8 @@ final class Simulation {
       dev.quipu.RequestId id = world.config.request(request.id());
       if (ordinal >= 0 && state.ids.find(id.high(), id.low(), ordinal, 0, entry)) {
         boolean isSealed = IdTable.kind(entry[2]) == IdTable.SEALED;
-        seen.boundsMarks.put(request, IdTable.boundsMark(entry[2]));
-        seen.marks.put(
-            request,
-            new SimModel.Mark(
-                isSealed ? 0 : entry[3], entry[4], dev.quipu.Bounds.none(), seen.ageMillis));
+        int boundsMark = IdTable.boundsMark(entry[2]);
+        seen.marks.put(request, new SimModel.Found(isSealed ? 0 : entry[3], entry[4], boundsMark));
       }
     }
   }

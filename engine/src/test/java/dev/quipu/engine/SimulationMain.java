@@ -66,11 +66,11 @@ public final class SimulationMain {
     System.err.println(
         """
         Usage: ./dev simulate [OPTION NUMBER]...
-          --seeds N       how many seeds; 1,000 by default
+          --seeds N       runs N seeds; 1,000 by default
           --from N        the first of them; 1 by default
-          --seconds N     ends after so many seconds
+          --seconds N     ends after N seconds
           --seed N        replays one
-          --keep-going N  goes on after up to so many seeds that fail
+          --keep-going N  goes on after up to N seeds that fail
           --planted N     plants each bug, and looks for it in seeds 1 to N\
         """);
     System.exit(2);

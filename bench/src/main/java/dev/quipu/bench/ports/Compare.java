@@ -14,8 +14,6 @@ import java.util.List;
 public final class Compare implements AutoCloseable {
   private static final int ROUNDS = 10;
   private static final int SECONDS = 1;
-  private static final int SERVERS_CORE = 0;
-  private static final int OWN_CORE = 1;
 
   private final Deque<Closeable> running = new ArrayDeque<>();
   private final Numbers numbers = new Numbers();
@@ -25,7 +23,7 @@ public final class Compare implements AutoCloseable {
   private Compare(Path other) throws Exception {
     this.other = other;
     if (pinned) {
-      Processes.pinOne(ProcessHandle.current().pid(), OWN_CORE);
+      Processes.pinOne(ProcessHandle.current().pid(), Processes.OWN_CORE);
     }
   }
 
@@ -53,8 +51,8 @@ public final class Compare implements AutoCloseable {
             %s\
             """
                 .formatted(rounds, seconds, machine, Ports.COLUMNS));
-    try (Compare compare = new Compare(other)) {
-      for (String durability : List.of("fsync", "none")) {
+    for (String durability : List.of("fsync", "none")) {
+      try (Compare compare = new Compare(other)) {
         List<WireSubject> subjects = compare.subjects(durability);
         for (Kind kind : Kind.values()) {
           for (int pipeline : durability.equals("fsync") ? List.of(1, 16, 128) : List.of(128)) {
@@ -62,7 +60,6 @@ public final class Compare implements AutoCloseable {
             page.append(new Cell(shape, subjects).run(rounds, Duration.ofSeconds(seconds)).rows());
           }
         }
-        compare.stopServers();
       }
     }
     return page.toString();
@@ -72,7 +69,7 @@ public final class Compare implements AutoCloseable {
     List<WireSubject> subjects = new ArrayList<>();
     Path own = Path.of(QuipuServer.jar());
     for (Path jar : List.of(own, other, other)) {
-      List<String> before = pinned ? Processes.pinned(SERVERS_CORE) : List.of();
+      List<String> before = pinned ? Processes.pinned(Processes.SERVERS_CORE) : List.of();
       QuipuServer server =
           QuipuServer.start(jar.toString(), before, false, List.of("--durability", durability));
       running.push(server::close);
@@ -84,10 +81,6 @@ public final class Compare implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    stopServers();
-  }
-
-  private void stopServers() throws IOException {
     while (!running.isEmpty()) {
       running.pop().close();
     }

@@ -9,8 +9,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What the system tells of processes, and where they may run. */
+/** What the system says of processes, and where they may run. */
 final class Processes {
+  /** Where each server runs that is measured. */
+  static final int SERVERS_CORE = 0;
+
+  /** Where this process runs, which asks them. */
+  static final int OWN_CORE = 1;
+
   private static final double TICKS_PER_SECOND = 100; // on every Linux that there is
   private static final int USER_TIME = 11; // fields after the name; the next three are alike
   private static final int TIMES = 4;

@@ -17,9 +17,6 @@ import java.util.Set;
  * --durability} or no {@code --memcached} yet is measured without.
  */
 final class Servers implements AutoCloseable {
-  private static final int SERVERS_CORE = 0;
-  private static final int OWN_CORE = 1;
-
   private final Deque<Closeable> running = new ArrayDeque<>();
   private final Numbers numbers = new Numbers();
   private final boolean pinned = Processes.canPin();
@@ -65,12 +62,12 @@ final class Servers implements AutoCloseable {
       PostgresServer database = PostgresServer.start();
       running.push(database::close);
       postgres = new PostgresSubject(database.port(), numbers);
-      pin(postgres.pid(), SERVERS_CORE);
+      pin(postgres.pid(), Processes.SERVERS_CORE);
       rocks = new RocksSubject(numbers);
       running.push(rocks::close);
       if (pinned) {
         // Without its children, which are the servers.
-        Processes.pinOne(ProcessHandle.current().pid(), OWN_CORE);
+        Processes.pinOne(ProcessHandle.current().pid(), Processes.OWN_CORE);
       }
     } catch (Exception e) {
       close();
@@ -79,7 +76,7 @@ final class Servers implements AutoCloseable {
   }
 
   private QuipuServer quipu(boolean second, List<String> options) throws Exception {
-    List<String> before = pinned ? Processes.pinned(SERVERS_CORE) : List.of();
+    List<String> before = pinned ? Processes.pinned(Processes.SERVERS_CORE) : List.of();
     QuipuServer server = QuipuServer.start(before, second, options);
     running.push(server::close);
     return server;
@@ -100,7 +97,7 @@ final class Servers implements AutoCloseable {
   private WireSubject redis(String name, String... options) throws Exception {
     RedisServer server = RedisServer.start(options);
     running.push(server::close);
-    pin(server.pid(), SERVERS_CORE);
+    pin(server.pid(), Processes.SERVERS_CORE);
     return new WireSubject(name, Dialect.REDIS, server.port(), server.pid(), numbers);
   }
 
@@ -110,7 +107,7 @@ final class Servers implements AutoCloseable {
       return Optional.empty();
     }
     MemcachedServer server = cache.get();
-    pin(server.pid(), SERVERS_CORE);
+    pin(server.pid(), Processes.SERVERS_CORE);
     return Optional.of(new WireSubject("memcached", dialect, server.port(), server.pid(), numbers));
   }
 

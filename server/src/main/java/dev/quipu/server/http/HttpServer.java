@@ -37,9 +37,6 @@ public final class HttpServer implements AutoCloseable {
   /** What a connection holds that has asked for nothing. */
   private static final int CONNECTION_BYTES = 4 << 10;
 
-  /** The same of one that is encrypted. */
-  private static final int TLS_CONNECTION_BYTES = 64 << 10;
-
   private static final int CHECKS_PER_TIMEOUT = 4;
   private static final int ARENAS = 2;
   private static final int PAGE_BYTES = 8 << 10;
@@ -162,7 +159,7 @@ public final class HttpServer implements AutoCloseable {
 
   private void accept(SocketChannel channel) {
     boolean isFull = connections.size() >= options.connectionsMax();
-    int bytes = tls.isPresent() ? TLS_CONNECTION_BYTES : CONNECTION_BYTES;
+    int bytes = tls.isPresent() ? Connections.TLS_CONNECTION_BYTES : CONNECTION_BYTES;
     Optional<Connections.Place> place =
         host.budget().connections().enter(this, channel, bytes, isFull);
     if (place.isEmpty()) {

@@ -22,9 +22,6 @@ public final class CommandPort implements AutoCloseable {
    */
   static final int CONNECTION_BYTES = (4 << 10) + ConnectionMemory.FREE_BYTES;
 
-  /** The same of one that is encrypted. */
-  static final int TLS_CONNECTION_BYTES = 64 << 10;
-
   /** Most bytes of one reply, and of all replies to a transaction. */
   static final int REPLY_BYTES_MAX = 16 << 20;
 
@@ -101,7 +98,7 @@ public final class CommandPort implements AutoCloseable {
 
   private void take(SocketChannel channel) {
     MemoryBudget budget = options.memory();
-    int bytes = options.tls().isPresent() ? TLS_CONNECTION_BYTES : CONNECTION_BYTES;
+    int bytes = options.tls().isPresent() ? Connections.TLS_CONNECTION_BYTES : CONNECTION_BYTES;
     boolean isFull = connections.size() >= options.connectionsMax();
     Optional<Connections.Place> place = budget.connections().enter(this, channel, bytes, isFull);
     if (place.isEmpty()) {

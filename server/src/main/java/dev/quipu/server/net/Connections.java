@@ -24,31 +24,30 @@ import org.slf4j.LoggerFactory;
  * one that has been idle for long is closed for each that comes. Thread-safe.
  */
 public final class Connections {
+  /** What an encrypted connection holds that asks for nothing, whatever it speaks. */
+  public static final int TLS_CONNECTION_BYTES = 64 << 10;
+
   /** Connections of which the one that is idle the longest is closed. */
   private static final int SAMPLE = 16;
 
-  /** Tries to find so many of one port. */
+  /** Most connections that are looked at to find these, where only those of one port count. */
   private static final int TRIES = 256;
 
   /** Connections that are being closed for others at once. */
   private static final int LEAVING_MAX = 256;
 
+  private static final Logger LOGGER = LoggerFactory.getLogger(Connections.class);
+
   private final long limitBytes;
   private final RandomGenerator random = Randomness.seeded(1);
   private final List<Place> places = new ArrayList<>();
   private final AtomicLong entered = new AtomicLong();
-  private final Logger logger;
   private long usedBytes;
   private long replaced;
   private int leaving;
 
   Connections(long limitBytes) {
-    this(limitBytes, LoggerFactory.getLogger(Connections.class));
-  }
-
-  Connections(long limitBytes, Logger logger) {
     this.limitBytes = limitBytes;
-    this.logger = logger;
   }
 
   /**
@@ -98,7 +97,7 @@ public final class Connections {
     oldest.closeIfIdle();
     replaced++;
     if (Long.bitCount(replaced) == 1) { // 1, 2, 4, and so on: the log cannot be flooded
-      logger
+      LOGGER
           .atWarn()
           .addKeyValue("closed", replaced)
           .addKeyValue("open", places.size() - leaving)
@@ -149,7 +148,7 @@ public final class Connections {
       this.bytes = bytes;
     }
 
-    /** Tells how to find out, on the event loop, whether nothing is in progress. */
+    /** Sets what decides, on the event loop, whether nothing is in progress. */
     public void idleWhen(BooleanSupplier condition) {
       isIdle = condition;
     }
