@@ -159,11 +159,15 @@ final class CounterTable {
 
   /** Forgets a counter wholly, so that its ordinal and its name are free for others. */
   void free(int ordinal) {
+    reserveFree(); // before anything changes
+    forget(ordinal);
+    free[freeCount++] = ordinal;
+  }
+
+  private void reserveFree() {
     if (freeCount == free.length) {
       free = Arrays.copyOf(free, 2 * free.length);
     }
-    forget(ordinal);
-    free[freeCount++] = ordinal;
   }
 
   void forget(int ordinal) {
@@ -184,9 +188,7 @@ final class CounterTable {
     freeCount = 0;
     for (int ordinal = size - 1; ordinal >= 0; ordinal--) {
       if (name(ordinal) == null && !isKeptBack.test(ordinal)) {
-        if (freeCount == free.length) {
-          free = Arrays.copyOf(free, 2 * free.length);
-        }
+        reserveFree();
         free[freeCount++] = ordinal;
       }
     }

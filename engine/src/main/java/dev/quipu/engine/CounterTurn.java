@@ -209,8 +209,8 @@ public final class CounterTurn {
 
   /** The name is looked at only if somebody watches: here each look at memory counts. */
   private void changedAt(int place) {
-    if (!state.watched.isEmpty()) {
-      changed(Objects.requireNonNull(state.counters.name(place)));
+    if (!state.watches.isEmpty()) {
+      state.watches.changed(Objects.requireNonNull(state.counters.name(place)));
     }
   }
 
@@ -359,7 +359,7 @@ public final class CounterTurn {
       state.requireMemory(CounterTable.memoryBytes(counter));
     }
     state.beginChange();
-    changed(counter);
+    state.watches.changed(counter);
     if (known < 0) {
       int ordinal = state.counters.add(counter);
       group.name(ordinal, counter);
@@ -372,46 +372,24 @@ public final class CounterTurn {
     return known;
   }
 
-  private void changed(String counter) {
-    if (!state.watched.isEmpty()) { // nearly always
-      long[] watched = state.watched.get(counter);
-      if (watched != null) {
-        watched[1]++;
-      }
-    }
-  }
-
   /**
-   * Has changes of a counter counted, until {@link #unwatch} is called as often.
+   * Has changes of a counter, or of a family, counted until {@link #unwatch} is called as often.
    *
    * @return how many were, to be compared to what {@link #changes} tells later
    */
-  public long watch(String counter) {
-    long[] watched = state.watched.get(counter);
-    if (watched == null) {
-      long bytes = State.WATCH_BYTES + 2L * counter.length();
-      state.requireMemory(bytes);
-      watched = new long[2];
-      state.watched.put(counter, watched);
-      state.watchBytes += bytes;
-    }
-    watched[0]++;
-    return watched[1];
+  public long watch(String name) {
+    state.requireMemory(state.watches.memoryBytes(name));
+    return state.watches.watch(name);
   }
 
-  /** How often a counter that is watched was changed; changes by its expiry are not counted. */
-  public long changes(String counter) {
-    long[] watched = state.watched.get(counter);
-    return watched == null ? 0 : watched[1];
+  /** How often what is watched was changed; changes by its expiry are not counted. */
+  public long changes(String name) {
+    return state.watches.changes(name);
   }
 
   /** Ends a {@link #watch}. */
-  public void unwatch(String counter) {
-    long[] watched = state.watched.get(counter);
-    if (watched != null && --watched[0] == 0) {
-      state.watched.remove(counter);
-      state.watchBytes -= State.WATCH_BYTES + 2L * counter.length();
-    }
+  public void unwatch(String name) {
+    state.watches.unwatch(name);
   }
 
   private void expire(int ordinal, long atMillis) {
@@ -442,7 +420,7 @@ public final class CounterTurn {
     }
     group.requireWritable();
     state.beginChange();
-    changed(counter);
+    state.watches.changed(counter);
     expire(ordinal, atMillis);
     state.endChange();
     return true;
@@ -460,7 +438,7 @@ public final class CounterTurn {
     }
     group.requireWritable();
     state.beginChange();
-    changed(counter);
+    state.watches.changed(counter);
     state.counters.remove(ordinal);
     group.gone(ordinal);
     state.tombstones.add(ordinal);

@@ -39,10 +39,10 @@ final class DirectoryLock implements HeldLock {
   private final Object fileKey;
   private final FileChannel file;
 
-  private DirectoryLock(Object key, Path path, FileChannel file) throws IOException {
+  private DirectoryLock(Object key, Path path, Object fileKey, FileChannel file) {
     this.key = key;
     this.path = path;
-    this.fileKey = key(path);
+    this.fileKey = fileKey;
     this.file = file;
   }
 
@@ -56,12 +56,12 @@ final class DirectoryLock implements HeldLock {
     if (!HELD.add(key)) {
       throw inUse(directory, Long.toString(ProcessHandle.current().pid()));
     }
-    FileChannel file = null;
+    DirectoryLock lock = null;
     try {
-      file = take(directory);
-      return new DirectoryLock(key, directory.resolve(FILE), file);
+      lock = take(directory, key);
+      return lock;
     } finally {
-      if (file == null) {
+      if (lock == null) {
         HELD.remove(key);
       }
     }
@@ -73,7 +73,7 @@ final class DirectoryLock implements HeldLock {
     return key == null ? directory.toRealPath() : key;
   }
 
-  private static FileChannel take(Path directory) throws IOException {
+  private static DirectoryLock take(Path directory, Object key) throws IOException {
     Path path = directory.resolve(FILE);
     FileChannel file =
         FileChannel.open(
@@ -88,7 +88,7 @@ final class DirectoryLock implements HeldLock {
       file.truncate(0);
       String process = ProcessHandle.current().pid() + "\n";
       file.write(ByteBuffer.wrap(process.getBytes(StandardCharsets.UTF_8)), 0);
-      return file;
+      return new DirectoryLock(key, path, key(path), file);
     } catch (IOException e) { // a full disk, say
       file.close();
       throw e;

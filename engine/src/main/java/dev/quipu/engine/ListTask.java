@@ -4,6 +4,7 @@ import dev.quipu.CounterPage;
 import dev.quipu.Reading;
 import dev.quipu.store.Key;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -39,36 +40,40 @@ final class ListTask extends Task {
 
   @Override
   boolean run(State state, Group group) {
-    int visits = 0;
-    boolean isSought = true; // another place than the next
-    while (isSought) {
-      isSought = false;
-      for (Map.Entry<String, Integer> each : state.counters.from(from, isInclusive).entrySet()) {
-        String name = each.getKey();
-        if (!name.startsWith(prefix)) {
-          break;
-        }
-        if (found.size() == limit) {
-          page = new CounterPage(found, Optional.of(found.getLast().name()));
-          return true;
-        }
-        if (visits++ == VISITS_MAX) {
-          from = name;
-          isInclusive = true;
-          return false;
-        }
-        int end = CounterTurn.familyEnd(name);
-        if (end >= 0) {
-          from = name.substring(0, end) + (char) (name.charAt(end) + 1);
-          isInclusive = true;
-          isSought = true;
-          break;
-        }
+    Iterator<Map.Entry<String, Integer>> next = iterator(state);
+    for (int visits = 0; next.hasNext(); visits++) {
+      Map.Entry<String, Integer> each = next.next();
+      String name = each.getKey();
+      if (!name.startsWith(prefix)) {
+        break;
+      }
+      if (found.size() == limit) {
+        page = new CounterPage(found, Optional.of(found.getLast().name()));
+        return true;
+      }
+      if (visits == VISITS_MAX) {
+        goOnAt(name);
+        return false;
+      }
+      int end = CounterTurn.familyEnd(name);
+      if (end >= 0) {
+        goOnAt(name.substring(0, end) + (char) (name.charAt(end) + 1));
+        next = iterator(state);
+      } else {
         add(state, name, each.getValue());
       }
     }
     page = new CounterPage(found, Optional.empty());
     return true;
+  }
+
+  private Iterator<Map.Entry<String, Integer>> iterator(State state) {
+    return state.counters.from(from, isInclusive).entrySet().iterator();
+  }
+
+  private void goOnAt(String name) {
+    from = name;
+    isInclusive = true;
   }
 
   private void add(State state, String name, int ordinal) {

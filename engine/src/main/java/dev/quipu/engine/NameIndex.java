@@ -1,5 +1,7 @@
 package dev.quipu.engine;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Finds ordinals by name: open addressing in many parts, which grow one at a time and not all at
  * once. A slot holds half of the keyed hash in its upper half, and the ordinal plus one in its
@@ -12,13 +14,24 @@ final class NameIndex {
   private final Secret secret;
   private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST];
   private final int[] used = new int[PARTS];
+  private @Nullable String foundName; // the last that was looked for
+  private int foundOrdinal = -1;
 
   NameIndex(Secret secret) {
     this.secret = secret;
   }
 
-  /** The ordinal of a name; -1 if it has none. */
+  /** The ordinal of a name; -1 if it has none. A command looks for its own again and again. */
+  @SuppressWarnings("ReferenceEquality") // another string with these chars is just looked for
   int find(String name, CounterTable names) {
+    if (name != foundName) {
+      foundOrdinal = lookFor(name, names);
+      foundName = name;
+    }
+    return foundOrdinal;
+  }
+
+  private int lookFor(String name, CounterTable names) {
     int hash = hash(name);
     long[] part = parts[hash & (PARTS - 1)];
     int mask = part.length - 1;
@@ -53,6 +66,7 @@ final class NameIndex {
 
   /** Adds a name that is not there. */
   void put(String name, int ordinal) {
+    foundName = null;
     int hash = hash(name);
     int part = hash & (PARTS - 1);
     // Parts fill alike; different loads keep them from growing at the same moment.
@@ -65,6 +79,7 @@ final class NameIndex {
 
   /** Removes a name, and closes the gap, so that probing still finds all others. */
   void remove(String name, int ordinal) {
+    foundName = null;
     int hash = hash(name);
     long[] part = parts[hash & (PARTS - 1)];
     int mask = part.length - 1;

@@ -1,5 +1,10 @@
 package dev.quipu.engine;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
 /**
  * Keyed hashes: who does not know the key cannot choose names or request ids that collide. The key
  * comes from the identity of the directory, which is random and never shown.
@@ -8,6 +13,9 @@ package dev.quipu.engine;
  * is mixed into both factors.
  */
 final class Secret {
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
   private final long first;
   private final long second;
   private final long third;
@@ -25,38 +33,19 @@ final class Secret {
 
   /** Returns the hash of a name. */
   long hash(String name) {
-    int length = name.length();
-    long hash = first ^ length;
-    int at = 0;
-    for (; at + 4 <= length; at += 4) {
-      long word =
-          name.charAt(at)
-              | (long) name.charAt(at + 1) << 16
-              | (long) name.charAt(at + 2) << 32
-              | (long) name.charAt(at + 3) << 48;
-      hash = fold(hash ^ word, second);
-    }
-    long last = 0;
-    for (int shift = 0; at < length; at++, shift += 16) {
-      last |= (long) name.charAt(at) << shift;
-    }
-    return fold(hash ^ last, third);
+    byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+    return hash(bytes, 0, bytes.length);
   }
 
-  /** Returns the hash of a name in ASCII: the same as of the string. */
+  /** Returns the hash of a name in UTF-8. */
   long hash(byte[] name, int from, int length) {
     long hash = first ^ length;
     int at = from;
-    for (int end = from + length - 3; at < end; at += 4) {
-      long word =
-          (name[at] & 0xffL)
-              | (name[at + 1] & 0xffL) << 16
-              | (name[at + 2] & 0xffL) << 32
-              | (name[at + 3] & 0xffL) << 48;
-      hash = fold(hash ^ word, second);
+    for (int end = from + length; at + Long.BYTES <= end; at += Long.BYTES) {
+      hash = fold(hash ^ (long) LONG.get(name, at), second);
     }
     long last = 0;
-    for (int shift = 0; at < from + length; at++, shift += 16) {
+    for (int shift = 0; at < from + length; at++, shift += Byte.SIZE) {
       last |= (name[at] & 0xffL) << shift;
     }
     return fold(hash ^ last, third);

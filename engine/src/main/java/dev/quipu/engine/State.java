@@ -6,8 +6,6 @@ import dev.quipu.store.Key;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import java.nio.ByteBuffer;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -19,9 +17,6 @@ final class State implements Records.Reader {
   final Tombstones tombstones;
   final ItemTable items = new ItemTable();
   final RequestIds ids;
-
-  /** Heap of a counter that is watched besides its name, in bytes. */
-  static final int WATCH_BYTES = 128;
 
   private long memoryBytesMax = Long.MAX_VALUE;
   private final long[] entry = new long[IdTable.STRIDE];
@@ -44,9 +39,6 @@ final class State implements Records.Reader {
   /** Heap that items take, in bytes. */
   long itemBytes;
 
-  /** Heap that watches take, in bytes. */
-  long watchBytes;
-
   /** While reading: ordinals without a name may have request ids, for a salvage lost the names. */
   boolean isSalvaged;
 
@@ -56,8 +48,7 @@ final class State implements Records.Reader {
   /** While reading a log: whether the ids of this frame are in a file already. */
   boolean idsAreSealed;
 
-  /** Counters that somebody watches: how many do, and how often each was changed since. */
-  final Map<String, long[]> watched = new HashMap<>();
+  final Watches watches = new Watches();
 
   /** Sum of what was touched ahead: kept, so that the touching is done. */
   long touched;
@@ -102,7 +93,7 @@ final class State implements Records.Reader {
 
   /** Returns about how much heap is taken by all that clients can make, ids excepted. */
   long memoryBytes() {
-    return counters.memoryBytes() + itemBytes + watchBytes;
+    return counters.memoryBytes() + itemBytes + watches.memoryBytes();
   }
 
   /** Puts an item in its place, or removes it. */

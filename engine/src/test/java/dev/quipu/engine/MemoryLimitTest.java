@@ -85,6 +85,11 @@ final class MemoryLimitTest {
       slots.add((int) (one.hash(name) >>> 32));
     }
     assertTrue(slots.size() > names.size() - 20, "distinct: " + slots.size());
+    Set<Integer> wide = new TreeSet<>(); // the same if chars were folded into 8 bits each
+    for (char each = 0; each < 1_000; each++) {
+      wide.add((int) (one.hash("\u0100" + (char) (each << 8) + each) >>> 32));
+    }
+    assertEquals(1_000, wide.size());
     Set<Long> parts = new TreeSet<>();
     for (long i = 0; i < 70_000; i++) { // all the same under high ^ rotateLeft(low, 29)
       parts.add(one.hash(i, Long.rotateRight(i, 29), 0) >>> 40);

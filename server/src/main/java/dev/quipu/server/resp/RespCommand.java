@@ -3,7 +3,6 @@ package dev.quipu.server.resp;
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.sketches.DistinctSketch;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name in lower case
  * @param arity words of it, its name included; negative for at least so many
- * @param flags as {@code COMMAND} tells them
+ * @param access whether it reads or changes counters
  * @param firstKey the place of the first key; 0 for none
  * @param lastKey of the last; -1 for the end
  * @param step from one key to the next
@@ -25,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 record RespCommand(
     String name,
     int arity,
-    Set<String> flags,
+    Access access,
     int firstKey,
     int lastKey,
     int step,
@@ -36,7 +35,21 @@ record RespCommand(
     @Nullable OnTurn onTurn,
     @Nullable OnCounters onCounters) {
 
-  private static final Set<String> ABOUT_SESSION = Set.of("fast", "noscript");
+  /** What a command does with counters. */
+  enum Access {
+    NONE,
+    READ,
+    WRITE;
+
+    /** As {@code COMMAND} shows it. */
+    List<String> flags() {
+      return switch (this) {
+        case NONE -> List.of("fast", "noscript");
+        case READ -> List.of("fast", "readonly");
+        case WRITE -> List.of("denyoom", "fast", "write");
+      };
+    }
+  }
 
   /** What a command does with the connection it came by. */
   interface OnSession {
@@ -57,13 +70,13 @@ record RespCommand(
   static RespCommand ofSession(
       String name, int arity, String usage, String summary, OnSession onSession) {
     return new RespCommand(
-        name, arity, ABOUT_SESSION, 0, 0, 0, usage, summary, false, onSession, null, null);
+        name, arity, Access.NONE, 0, 0, 0, usage, summary, false, onSession, null, null);
   }
 
   /** A command that begins with the connection and ends with counters. */
   static RespCommand onTurn(String name, int arity, String usage, String summary, OnTurn onTurn) {
     return new RespCommand(
-        name, arity, ABOUT_SESSION, 0, 0, 0, usage, summary, false, null, onTurn, null);
+        name, arity, Access.NONE, 0, 0, 0, usage, summary, false, null, onTurn, null);
   }
 
   /** A command that reads counters, from the first word on. */
@@ -73,7 +86,7 @@ record RespCommand(
     return new RespCommand(
         name,
         arity,
-        Set.of("readonly", "fast"),
+        Access.READ,
         first,
         lastKey,
         first,
@@ -95,18 +108,7 @@ record RespCommand(
       String summary,
       OnCounters onCounters) {
     return new RespCommand(
-        name,
-        arity,
-        Set.of("write", "denyoom", "fast"),
-        1,
-        lastKey,
-        step,
-        usage,
-        summary,
-        false,
-        null,
-        null,
-        onCounters);
+        name, arity, Access.WRITE, 1, lastKey, step, usage, summary, false, null, null, onCounters);
   }
 
   /** The same, of one that may write or remove all that is under a key. */
@@ -114,7 +116,7 @@ record RespCommand(
     return new RespCommand(
         name,
         arity,
-        flags,
+        access,
         firstKey,
         lastKey,
         step,
@@ -154,7 +156,7 @@ record RespCommand(
   }
 
   boolean isWrite() {
-    return flags.contains("write");
+    return access == Access.WRITE;
   }
 
   /** What {@code COMMAND INFO} tells. */
@@ -163,7 +165,7 @@ record RespCommand(
         List.of(
             Reply.bulk(name),
             new Reply.Number(arity),
-            new Reply.Distinct(flags.stream().sorted().<Reply>map(Reply.Simple::new).toList()),
+            new Reply.Distinct(access.flags().stream().<Reply>map(Reply.Simple::new).toList()),
             new Reply.Number(firstKey),
             new Reply.Number(lastKey),
             new Reply.Number(step),

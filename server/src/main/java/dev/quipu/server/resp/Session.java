@@ -170,7 +170,7 @@ final class Session {
       throw new Refused(OUT_OF_MEMORY.formatted("WATCH"));
     }
     for (String counter : added) {
-      boolean isThere = turn.get(counter).isPresent();
+      boolean isThere = Kind.of(turn, counter) != Kind.NONE;
       watched.put(counter, new Watched(isThere, turn.watch(counter)));
     }
     return Replies.OK;
@@ -189,7 +189,7 @@ final class Session {
       String counter = each.getKey();
       Watched was = each.getValue();
       isUnchanged &= turn.changes(counter) == was.changes;
-      isUnchanged &= turn.get(counter).isPresent() == was.wasThere; // it may have expired
+      isUnchanged &= (Kind.of(turn, counter) != Kind.NONE) == was.wasThere; // it may have expired
       turn.unwatch(counter);
     }
     memory.give(bytes(watched.keySet()));

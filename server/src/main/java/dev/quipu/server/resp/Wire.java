@@ -60,12 +60,15 @@ final class Wire {
         return inline(in);
       }
       isInline = false;
-      int end = lineEnd(in, "too big mbulk count string");
-      if (end < 0) {
-        return null;
+      missing = shortCount(in);
+      if (missing < 0) {
+        int end = lineEnd(in, "too big mbulk count string");
+        if (end < 0) {
+          return null;
+        }
+        in.skipBytes(1);
+        missing = count(in, end, "invalid multibulk length");
       }
-      in.skipBytes(1);
-      missing = count(in, end, "invalid multibulk length");
       if (missing > ARGUMENTS_MAX) {
         throw new ProtocolException(
             "invalid multibulk length: command has %d arguments; the limit is %d. Send several"
@@ -83,22 +86,9 @@ final class Wire {
   private @Nullable List<byte[]> rest(ByteBuf in, List<byte[]> read) throws ProtocolException {
     while (missing > 0) {
       if (length < 0) {
-        int end = lineEnd(in, "too big bulk count string");
-        if (end < 0) {
-          return null;
-        }
-        byte kind = in.readByte();
-        if (kind != '$') {
-          throw new ProtocolException("expected '$', got '" + (char) (kind & 0xff) + "'");
-        }
-        length = count(in, end, "invalid bulk length");
+        length = argumentLength(in);
         if (length < 0) {
-          throw new ProtocolException("invalid bulk length");
-        }
-        if (length > ARGUMENT_BYTES_MAX) {
-          throw new ProtocolException(
-              "invalid bulk length: argument is %d bytes; the limit is %d"
-                  .formatted(length, ARGUMENT_BYTES_MAX));
+          return null;
         }
         bytes += length;
         if (bytes > COMMAND_BYTES_MAX) {
@@ -119,6 +109,34 @@ final class Wire {
     return read;
   }
 
+  /** The length of the argument whose head begins here; -1 if the head has not come. */
+  private static int argumentLength(ByteBuf in) throws ProtocolException {
+    if (in.isReadable() && in.getByte(in.readerIndex()) == '$') {
+      int length = shortCount(in);
+      if (length >= 0) {
+        return length;
+      }
+    }
+    int end = lineEnd(in, "too big bulk count string");
+    if (end < 0) {
+      return -1;
+    }
+    byte kind = in.readByte();
+    if (kind != '$') {
+      throw new ProtocolException("expected '$', got '" + (char) (kind & 0xff) + "'");
+    }
+    int length = count(in, end, "invalid bulk length");
+    if (length < 0) {
+      throw new ProtocolException("invalid bulk length");
+    }
+    if (length > ARGUMENT_BYTES_MAX) {
+      throw new ProtocolException(
+          "invalid bulk length: argument is %d bytes; the limit is %d"
+              .formatted(length, ARGUMENT_BYTES_MAX));
+    }
+    return length;
+  }
+
   /** The end of the line that begins here; -1 if it has not come. */
   private static int lineEnd(ByteBuf in, String tooLong) throws ProtocolException {
     int most = Math.min(in.readableBytes(), LINE_BYTES_MAX + 1);
@@ -130,6 +148,25 @@ final class Wire {
       return -1;
     }
     return end + 1 < in.writerIndex() ? end : -1;
+  }
+
+  /** Reads a head with a number of up to three digits, as nearly all are; -1 for any other. */
+  private static int shortCount(ByteBuf in) {
+    int first = in.readerIndex() + 1;
+    int end = Math.min(in.writerIndex() - 1, first + 4);
+    int count = 0;
+    for (int i = first; i < end; i++) {
+      int digit = in.getByte(i) - '0';
+      if (digit == '\r' - '0' && i > first) {
+        in.readerIndex(i + 2);
+        return count;
+      }
+      if (digit < 0 || digit > 9) {
+        return -1;
+      }
+      count = 10 * count + digit;
+    }
+    return -1;
   }
 
   private static int count(ByteBuf in, int end, String wrong) throws ProtocolException {
