@@ -1,34 +1,59 @@
 package dev.quipu.engine;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * Finds ordinals by name: open addressing in many parts, which grow one at a time and not all at
  * once. A slot holds half of the keyed hash in its upper half, and the ordinal plus one in its
- * lower half; the names themselves are in the table. Not thread-safe.
+ * lower half; the names themselves are in the table.
+ *
+ * <p>Names that were looked for lately are found by the hash that their strings know. Names that
+ * collide there only push one another out. A name that moved or is gone is noticed, for the table
+ * is asked each time. Not thread-safe.
  */
 final class NameIndex {
   private static final int PARTS = 64;
   private static final int PART_SLOTS_FIRST = 64;
 
+  /** Names that may be found without the keyed hash. */
+  private static final int RECENT = 1 << 15;
+
+  private static final int RECENT_SHIFT = Integer.numberOfLeadingZeros(RECENT - 1);
+  private static final int SPREAD = 0x9E3779B1;
+
   private final Secret secret;
   private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST];
   private final int[] used = new int[PARTS];
-  private @Nullable String foundName; // the last that was looked for
-  private int foundOrdinal = -1;
+  private final long[] recent = new long[RECENT]; // in pairs
 
   NameIndex(Secret secret) {
     this.secret = secret;
   }
 
-  /** The ordinal of a name; -1 if it has none. A command looks for its own again and again. */
-  @SuppressWarnings("ReferenceEquality") // another string with these chars is just looked for
+  /** The ordinal of a name; -1 if it has none. */
   int find(String name, CounterTable names) {
-    if (name != foundName) {
-      foundOrdinal = lookFor(name, names);
-      foundName = name;
+    int weak = name.hashCode(); // a string knows it, or computes it faster than a keyed one
+    int at = weak * SPREAD >>> RECENT_SHIFT;
+    long newer = recent[at];
+    if ((int) (newer >>> 32) == weak && isName(newer, name, names)) {
+      return (int) newer - 1;
     }
-    return foundOrdinal;
+    long older = recent[at ^ 1];
+    if ((int) (older >>> 32) == weak && isName(older, name, names)) {
+      return (int) older - 1;
+    }
+    int ordinal = lookFor(name, names);
+    if (ordinal >= 0) {
+      recent[at ^ 1] = newer;
+      recent[at] = slot(weak, ordinal);
+    }
+    return ordinal;
+  }
+
+  private static boolean isName(long slot, String name, CounterTable names) {
+    return slot != 0 && name.equals(names.name((int) slot - 1));
+  }
+
+  private static long slot(int hash, int ordinal) {
+    return (long) hash << 32 | (ordinal + 1);
   }
 
   private int lookFor(String name, CounterTable names) {
@@ -66,20 +91,18 @@ final class NameIndex {
 
   /** Adds a name that is not there. */
   void put(String name, int ordinal) {
-    foundName = null;
     int hash = hash(name);
     int part = hash & (PARTS - 1);
     // Parts fill alike; different loads keep them from growing at the same moment.
     if (used[part] * 128L > parts[part].length * (64L + part / 2)) {
       grow(part);
     }
-    put(parts[part], (long) hash << 32 | (ordinal + 1));
+    put(parts[part], slot(hash, ordinal));
     used[part]++;
   }
 
   /** Removes a name, and closes the gap, so that probing still finds all others. */
   void remove(String name, int ordinal) {
-    foundName = null;
     int hash = hash(name);
     long[] part = parts[hash & (PARTS - 1)];
     int mask = part.length - 1;
