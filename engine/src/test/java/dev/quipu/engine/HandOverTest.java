@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A caller that gives up waiting leaves nobody waiting for it. */
 final class HandOverTest {
+  private static final String CALLER = "caller";
   private static final int ROUNDS = 20;
   private static final int GROUPS_OF_A_LEADER = 8;
   private static final Duration PATIENCE = Duration.ofMinutes(5);
@@ -43,7 +44,7 @@ final class HandOverTest {
 
   @TempDir Path directory;
 
-  /** A disk whose syncs wait for a permit while it is closed. */
+  /** A disk on which callers that lead wait for a permit to sync, while it is closed. */
   private static final class GatedDisk extends ForwardingDisk {
     final AtomicBoolean isClosed = new AtomicBoolean();
     final Semaphore waiting = new Semaphore(0);
@@ -63,7 +64,7 @@ final class HandOverTest {
 
         @Override
         public void sync() throws IOException {
-          if (isClosed.get()) {
+          if (isClosed.get() && Thread.currentThread().getName().equals(CALLER)) {
             waiting.release();
             permits.acquireUninterruptibly();
           }
@@ -88,7 +89,7 @@ final class HandOverTest {
       for (int round = 0; round < ROUNDS; round++) {
         disk.isClosed.set(true);
         List<Thread> done = new ArrayList<>();
-        done.add(Thread.ofPlatform().start(() -> add(engine)));
+        done.add(Thread.ofPlatform().name(CALLER).start(() -> add(engine)));
         disk.waiting.acquire();
         for (int i = 1; i < GROUPS_OF_A_LEADER; i++) { // after which it leads no more
           done.add(parked(engine));
@@ -113,7 +114,7 @@ final class HandOverTest {
   }
 
   private static Thread parked(Engine engine) {
-    Thread thread = Thread.ofPlatform().start(() -> add(engine));
+    Thread thread = Thread.ofPlatform().name(CALLER).start(() -> add(engine));
     awaitParked(thread);
     return thread;
   }
