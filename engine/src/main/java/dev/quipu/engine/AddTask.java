@@ -16,6 +16,7 @@ final class AddTask extends Task {
   private final List<Add> adds;
   private final List<AddResult> results;
   private @Nullable RuntimeException failure;
+  private boolean mayCount; // some of them, though one failed
 
   AddTask(List<Add> adds) {
     this.adds = adds;
@@ -25,15 +26,15 @@ final class AddTask extends Task {
   /**
    * One result for each add.
    *
-   * @throws StoreException if an add failed: UNKNOWN if others have been applied, for the caller
-   *     must not take this for none
+   * @throws StoreException if an add failed: UNKNOWN if others have been applied, now or by an
+   *     earlier call, for the caller must not take this for none
    */
   List<AddResult> results() {
     RuntimeException why = failure;
     if (why == null) {
       return results;
     }
-    if (results.stream().noneMatch(AddResult.Applied.class::isInstance)) {
+    if (!mayCount) {
       throw why;
     }
     Reason reason = why instanceof StoreException known ? known.reason() : Reason.INVALID;
@@ -63,10 +64,17 @@ final class AddTask extends Task {
           throw e;
         }
         failure = e; // those before it are in the frame
+        mayCount =
+            results.stream().anyMatch(AddTask::counts)
+                || adds.subList(next, adds.size()).stream().anyMatch(turn::isRepeat);
         return true;
       }
     }
     return true;
+  }
+
+  private static boolean counts(AddResult result) {
+    return result instanceof AddResult.Applied || result instanceof AddResult.Replayed;
   }
 
   /** Brings what the next few adds will look for nearer: see {@link RequestIds#touch}. */

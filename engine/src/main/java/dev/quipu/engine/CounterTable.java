@@ -157,8 +157,15 @@ final class CounterTable {
     memoryBytes += memoryBytes(name);
   }
 
-  /** Forgets a counter wholly, so that its ordinal and its name are free for others. */
+  /**
+   * Forgets a counter wholly, so that its ordinal and its name are free for others.
+   *
+   * @throws IllegalStateException if it is free: two counters would get one ordinal
+   */
   void free(int ordinal) {
+    if (name(ordinal) == null) {
+      throw new IllegalStateException("ordinal " + ordinal + " is free already");
+    }
     reserveFree(); // before anything changes
     forget(ordinal);
     free[freeCount++] = ordinal;
@@ -416,9 +423,13 @@ final class CounterTable {
 
   /** Marks a counter as one that waits in {@link Tombstones}; whether it did not before. */
   boolean markTombstone(int ordinal) {
-    boolean isNew = (state(ordinal) & CounterTablePage.TOMBSTONE) == 0;
+    boolean isNew = !isTombstone(ordinal);
     mark(ordinal, CounterTablePage.TOMBSTONE);
     return isNew;
+  }
+
+  boolean isTombstone(int ordinal) {
+    return (state(ordinal) & CounterTablePage.TOMBSTONE) != 0;
   }
 
   /** Ends that. */

@@ -62,11 +62,6 @@ public final class CounterTurn {
     return group.fits(bytes);
   }
 
-  /** Whether this is the name of a member of a family, and no counter for itself. */
-  public static boolean isMember(String name) {
-    return familyEnd(name) >= 0;
-  }
-
   /** Returns how long the name is of the family that a member is of; -1 if it is of none. */
   static int familyEnd(String name) {
     int member = name.indexOf(MEMBER);
@@ -307,11 +302,16 @@ public final class CounterTurn {
 
   /** Throws IllegalArgumentException if an add meets a text, unless it is a known repeat. */
   void requireNumber(Add add) {
+    if (!isRepeat(add)) {
+      requireNumber(state.counters.find(add.counter()), add.counter());
+    }
+  }
+
+  /** Whether the request of an add is remembered. */
+  boolean isRepeat(Add add) {
     int ordinal = state.counters.find(add.counter());
     RequestId id = add.id();
-    if (id == null || ordinal < 0 || !seen(id, ordinal)) {
-      requireNumber(ordinal, add.counter());
-    }
+    return id != null && ordinal >= 0 && seen(id, ordinal);
   }
 
   private void requireNumber(int ordinal, String counter) {

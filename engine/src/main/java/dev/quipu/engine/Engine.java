@@ -127,7 +127,7 @@ public final class Engine implements EmbeddedEngine {
             highWater,
             logBytes);
     opened.add(this::closeCheckpointer);
-    this.sweeper = new ExpirySweeper(committer);
+    this.sweeper = new ExpirySweeper(committer, options.segmentBytes());
     opened.add(
         new Ticker(
             environment,

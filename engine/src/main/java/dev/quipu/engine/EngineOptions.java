@@ -14,7 +14,7 @@ import java.time.Duration;
  * @param idsInMemoryMax request ids kept in memory, at 80 to 135 bytes each, before they are sealed
  *     to disk; 16 to 32 Mi. Four times as many while the disk is slow.
  * @param memoryBytesMax heap that counters, texts and items may take; what needs more is rejected,
- *     and all else goes on; 1 MiB or more
+ *     and all else goes on; 64 KiB or more
  * @param durability when what was counted has reached the disk
  * @param callDeadline longest wait for the answer to one call
  * @param clock what tells the time
@@ -72,14 +72,15 @@ public record EngineOptions(
   }
 
   /**
-   * A window of 24 h, segments of 64 MiB, a snapshot every 256 MiB, 2 Mi ids or as many as go into
-   * a quarter of the heap, half of the heap for counters, texts and items, fsync, 10 s.
+   * A window of 24 h, segments of 64 MiB or what goes into two thirds of the heap, a snapshot every
+   * 256 MiB, 2 Mi ids or as many as go into a quarter of the heap, half of the heap for counters,
+   * texts and items, fsync, 10 s.
    */
   public static EngineOptions defaults() {
     long heap = Runtime.getRuntime().maxMemory();
     return new EngineOptions(
         Duration.ofHours(24),
-        64 << 20,
+        Integer.highestOneBit(Math.clamp(heap / 3 * 2, SEGMENT_BYTES_MIN, 64 << 20)),
         256L << 20,
         Math.clamp(heap / IDS_SHARE / ID_BYTES, IDS_IN_MEMORY_MIN, IDS_IN_MEMORY_DEFAULT),
         Math.max(MEMORY_BYTES_MIN, heap / STATE_SHARE),

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * items by walking over all of them, a part each time. Thread-safe.
  */
 final class ExpirySweeper {
-  /** Counters that are removed, or freed, in one frame at most. */
-  private static final int AT_ONCE = 4_096;
+  /** Counters that are removed, or freed, in one frame at most: one for so many bytes of log. */
+  private static final int LOG_BYTES_PER_COUNTER = 16 << 10;
 
   private static final int ITEMS_AT_ONCE = 1_024;
 
@@ -26,10 +26,11 @@ final class ExpirySweeper {
   private final Committer committer;
   private final ReentrantLock working = new ReentrantLock();
   private @Nullable Key after; // guarded by working; where the walk over the items goes on
-  private final int[] found = new int[AT_ONCE];
+  private final int[] found;
 
-  ExpirySweeper(Committer committer) {
+  ExpirySweeper(Committer committer, int segmentBytes) {
     this.committer = committer;
+    this.found = new int[Math.clamp(segmentBytes / LOG_BYTES_PER_COUNTER, 1, 4_096)];
   }
 
   /**
@@ -116,7 +117,8 @@ final class ExpirySweeper {
     }
   }
 
-  private static final class SweepTask extends Task {
+  /** Some counters: those that have expired, and those that nothing refers to any more. */
+  static final class SweepTask extends Task {
     private final int[] found;
     private boolean isMore;
 
@@ -133,19 +135,19 @@ final class ExpirySweeper {
       }
       group.requireWritable();
       int expired =
-          counters.findExpired(state.wallMillis, found, Math.min(group.room() / 2, AT_ONCE));
+          counters.findExpired(state.wallMillis, found, Math.min(group.room() / 2, found.length));
       for (int i = 0; i < expired; i++) {
         state.beginChange();
         counters.remove(found[i]);
-        if (state.ids.isLive(counters.epochOfIds(found[i]))) {
+        if (state.ids.isLive(counters.epochOfIds(found[i])) || counters.isTombstone(found[i])) {
           group.gone(found[i]);
-          tombstones.add(found[i]);
+          tombstones.add(found[i]); // which frees it, once
         } else {
           free(state, group, found[i]);
         }
         state.endChange();
       }
-      int freed = tombstones.take(state.ids, found, Math.min(group.room(), AT_ONCE));
+      int freed = tombstones.take(state.ids, found, Math.min(group.room(), found.length));
       for (int i = 0; i < freed; i++) {
         state.beginChange();
         free(state, group, found[i]);

@@ -31,7 +31,7 @@ final class NameIndex {
   /** The ordinal of a name; -1 if it has none. */
   int find(String name, CounterTable names) {
     int weak = name.hashCode(); // a string knows it, or computes it faster than a keyed one
-    int at = weak * SPREAD >>> RECENT_SHIFT;
+    int at = (weak * SPREAD) >>> RECENT_SHIFT;
     long newer = recent[at];
     if ((int) (newer >>> 32) == weak && isName(newer, name, names)) {
       return (int) newer - 1;

@@ -42,6 +42,7 @@ final class Recovery {
   static final String UNSYNCED_FILE = "unsynced";
 
   private static final String FORMAT = "quipu-engine 2";
+  private static final long HEAP_BESIDES_BYTES = 8 << 20; // besides a segment of the log
 
   private final Disk disk;
   private final Path directory;
@@ -378,6 +379,12 @@ final class Recovery {
   /** Reads a segment into the one buffer for all of them: each is as large as a small heap. */
   private ByteBuffer readWhole(Path path) throws IOException {
     int size = Math.toIntExact(disk.size(path));
+    long heap = Runtime.getRuntime().maxMemory();
+    if (size + HEAP_BESIDES_BYTES > heap) {
+      throw new IOException(
+          "%s is too large for a heap of %d MiB: start with a larger one (-Xmx)"
+              .formatted(path, heap >> 20));
+    }
     if (segmentBytes.capacity() < size) {
       segmentBytes = disk.buffer(size);
     }

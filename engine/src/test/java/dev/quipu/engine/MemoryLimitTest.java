@@ -65,6 +65,31 @@ final class MemoryLimitTest {
     }
   }
 
+  /** An add that an earlier call applied was answered as not applied, for another was rejected. */
+  @Test
+  void aBulkThatIsRejectedAfterAReplayIsUnknown() {
+    EngineOptions options = EngineOptions.defaults().withMemoryBytesMax(64 << 10);
+    Add once = new Add("a", 1, RequestId.of("b1"));
+    try (Engine engine = Engine.open(directory, options)) {
+      engine.add(once);
+      assertThrows(
+          StoreException.class,
+          () -> {
+            for (int i = 0; i < 10_000; i++) {
+              engine.add(new Add("filler-" + i, 1, null));
+            }
+          });
+      Add rejected = new Add("new", 1, RequestId.of("b2"));
+      StoreException why =
+          assertThrows(StoreException.class, () -> engine.addAll(List.of(once, rejected)));
+      assertEquals(Outcome.UNKNOWN, why.outcome());
+      why = assertThrows(StoreException.class, () -> engine.addAll(List.of(rejected, once)));
+      assertEquals(Outcome.UNKNOWN, why.outcome());
+      why = assertThrows(StoreException.class, () -> engine.addAll(List.of(rejected, rejected)));
+      assertEquals(Outcome.NOT_APPLIED, why.outcome());
+    }
+  }
+
   /** Names that collide in String.hashCode, and ids that collided before hashes had a key. */
   @Test
   void whoDoesNotKnowTheKeyOfADirectoryCannotMakeHashesCollide() {

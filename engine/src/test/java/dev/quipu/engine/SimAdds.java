@@ -98,6 +98,12 @@ final class SimAdds extends SimOperation {
     return mayMeetText && e instanceof IllegalArgumentException;
   }
 
+  @Override
+  boolean isApplied() {
+    return results.stream()
+        .anyMatch(each -> each instanceof AddResult.Applied || each instanceof AddResult.Replayed);
+  }
+
   /** Compares one result to what the model says, and changes the model. */
   static void judge(SimOperation by, Add add, AddResult result, State state) {
     SimModel model = by.world.model;

@@ -161,7 +161,11 @@ final class SimClient {
 
   private void failed(@Nullable SimOperation operation, StoreException e) {
     world.report.result(e.outcome() + " " + e.reason());
-    if (operation != null && operation.hasChanged && e.outcome() == Outcome.NOT_APPLIED) {
+    if (operation == null || e.outcome() != Outcome.NOT_APPLIED) {
+      return;
+    }
+    operation.expect(!operation.isApplied(), "outcome", Outcome.UNKNOWN, e.outcome());
+    if (operation.hasChanged) {
       world.model.deny(operation.position);
     }
   }

@@ -336,9 +336,7 @@ final class SimDisk implements Disk {
       try {
         int number = begin(Kind.SYNC, path);
         requireOpen();
-        if (!plan.syncsLie) {
-          file.sync();
-        }
+        file.sync();
         end(Kind.SYNC, path, number);
       } catch (IOException e) {
         file.loseSync(random);

@@ -19,16 +19,18 @@ final class SimFaultPlan {
   Set<SimDisk.Kind> errorKinds = EnumSet.allOf(SimDisk.Kind.class);
   int fullFrom = Integer.MAX_VALUE;
   int fullUntil = Integer.MAX_VALUE;
-  boolean syncsLie;
   long operationNanos = 50_000;
 
-  /** Which Error is thrown, and at which site that is passed; 0 for none. */
+  /** How many sites are passed until an Error is thrown; 0 for none. */
   int throwAt;
 
   /** The one site where it is thrown, the first time; -1 for any. */
   int throwSite = -1;
 
   int throwTimes = 1;
+
+  /** Which Error it is. */
   int throwKind;
+
   boolean stopsOnError;
 }

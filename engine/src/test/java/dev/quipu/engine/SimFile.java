@@ -93,17 +93,6 @@ final class SimFile {
     }
   }
 
-  /** Turns one bit over, on the disk as well. */
-  void flip(int at, int bit) {
-    byte[] flipped = {(byte) (byteAt(at) ^ 1 << bit)};
-    seen = patched(seen, at, flipped);
-    durable = patched(durable, at, flipped);
-  }
-
-  private byte byteAt(int at) {
-    return at < seen.length ? seen[at] : 0;
-  }
-
   private static byte[] patched(byte[] to, int offset, byte[] bytes) {
     int end = offset + bytes.length;
     byte[] longer = to;

@@ -127,11 +127,6 @@ final class SimModel {
     return cell != null && cell.isAlive(wallMillis) ? cell : null;
   }
 
-  /** Returns what is there, expired or not. */
-  @Nullable Cell remains(String counter) {
-    return (Cell) live.get(counter);
-  }
-
   @Nullable Mark mark(Request request) {
     return (Mark) live.get(request);
   }

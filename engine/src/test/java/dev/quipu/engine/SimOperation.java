@@ -33,6 +33,11 @@ abstract class SimOperation {
     return false;
   }
 
+  /** Whether an answer that nothing was applied would be wrong. */
+  boolean isApplied() {
+    return false;
+  }
+
   /** Notes that the engine has run it, with all its changes so far. */
   final void reached() {
     position = world.model.position();

@@ -180,16 +180,8 @@ final class SimScheduler implements Executor, Threads {
     return text.toString();
   }
 
-  boolean isKilled() {
-    return isKilled;
-  }
-
   long steps() {
     return steps;
-  }
-
-  boolean isIdle() {
-    return readyCount == 0;
   }
 
   /** Watches the threads while they run. */

@@ -260,8 +260,7 @@ final class Simulation {
       String draft = disk.underWay();
       report.state(when + (draft == null ? ", nothing under way" : ", " + draft + " under way"));
     }
-    boolean hasLied = plan.syncsLie;
-    if (world.config.cutsPower && random.nextBoolean() && !hasLied) {
+    if (world.config.cutsPower && random.nextBoolean()) {
       report.fault("power cut");
       if (!world.config.isSynced) {
         world.model.forgetAcknowledged();

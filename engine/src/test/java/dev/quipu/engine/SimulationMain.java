@@ -2,15 +2,17 @@ package dev.quipu.engine;
 
 /** Runs the simulation from a command line. */
 public final class SimulationMain {
+  private static final long SEEDS = 1_000;
+
   private SimulationMain() {}
 
   /** Runs seeds until one fails, or as many as were asked for. */
   public static void main(String[] arguments) throws Exception {
     System.setProperty("jdk.trackAllThreads", "false");
-    long seeds = 1_000;
+    long seeds = 0;
     long from = 1;
     long keepGoing = 0;
-    long seconds = Long.MAX_VALUE / 2_000_000_000L;
+    long seconds = 0;
     if (!String.join(" ", arguments).matches("((--[a-z-]+ [0-9]{1,18}( |$))*)")) {
       usage();
     }
@@ -32,6 +34,9 @@ public final class SimulationMain {
         default -> usage();
       }
     }
+    if (seeds == 0) {
+      seeds = seconds == 0 ? SEEDS : Long.MAX_VALUE - from;
+    }
     SimLoader loader = new SimLoader(true, null);
     SimRunner.In runner = SimRunner.in(loader);
     long start = System.nanoTime();
@@ -43,20 +48,22 @@ public final class SimulationMain {
       if (wrong != null) {
         hasFailed = true;
         System.out.println("seed " + seed + ": " + wrong);
-        System.out.println("replay: --seed " + seed);
+        System.out.println("replay: ./dev simulate --seed " + seed);
         if (keepGoing-- > 0) {
           continue;
         }
         System.out.println(runner.report());
         System.exit(1);
       }
-      if (System.nanoTime() - start > seconds * 1_000_000_000L) {
+      if (seconds != 0 && System.nanoTime() - start > seconds * 1_000_000_000L) {
         break;
       }
     }
     double spent = (System.nanoTime() - start) / 1e9;
     System.out.println(runner.report());
-    System.out.printf("%d seeds in %.1f s: %.0f a second%n", done, spent, done / spent);
+    System.out.printf(
+        "%d seeds in %.1f s, %.0f a second: %s%n",
+        done, spent, done / spent, hasFailed ? "failed" : "nothing lost, doubled or resurrected");
     if (hasFailed) {
       System.exit(1);
     }
@@ -66,7 +73,7 @@ public final class SimulationMain {
     System.err.println(
         """
         Usage: ./dev simulate [OPTION NUMBER]...
-          --seeds N       runs N seeds; 1,000 by default
+          --seeds N       runs N seeds; 1,000 by default, without --seconds
           --from N        the first of them; 1 by default
           --seconds N     ends after N seconds
           --seed N        replays one

@@ -20,7 +20,7 @@ final class SimulationTest {
   void nothingIsLostDoubledOrResurrected() throws ReflectiveOperationException {
     SimRunner.In runner = SimRunner.in(new SimLoader(true, null));
     for (long seed = 1; seed <= SEEDS; seed++) {
-      assertNull(runner.run(seed), "seed " + seed + "; replay: SimulationMain --seed " + seed);
+      assertNull(runner.run(seed), "seed " + seed + "; replay: ./dev simulate --seed " + seed);
     }
   }
 

@@ -138,10 +138,19 @@ final class FailurePolicy {
     }
   }
 
+  /** Waits for the entry in the log that says what failed, as long as that may take. */
+  void awaitLogged() {
+    try {
+      boolean unused = logged.await(LOG_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   private void exit() {
     try {
       failed.await();
-      boolean unused = logged.await(LOG_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+      awaitLogged();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {

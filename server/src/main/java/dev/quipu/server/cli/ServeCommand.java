@@ -234,6 +234,7 @@ final class ServeCommand implements Callable<Integer> {
       serve(options, tls, policy);
     } catch (VirtualMachineError e) {
       policy.onError(e);
+      policy.awaitLogged(); // this process ends now
       return ExitCode.FAILURE;
     } finally { // a process may go on after a server that did not start
       LogSetup.onVirtualMachineError(error -> {});

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /*
  * A limit that refuses newcomers is a weapon: whoever fills it shuts out everybody else. So a
  * newcomer takes the place of a connection that has been idle the longest, of a few that are picked
- * at random. Idleness is counted in connections accepted since: that needs no clock, and a client
+ * at random. Idleness is counted in connections that came since: that needs no clock, and a client
  * that goes on is never older than those who only hold their connections.
  */
 
@@ -59,6 +59,7 @@ public final class Connections {
    */
   public synchronized Optional<Place> enter(
       Object port, Channel channel, int bytes, boolean isPortFull) {
+    entered.incrementAndGet();
     if (bytes > limitBytes || (isPortFull && !replaceOne(port))) {
       return Optional.empty();
     }
@@ -88,8 +89,8 @@ public final class Connections {
         oldest = oldest == null || place.used < oldest.used ? place : oldest;
       }
     }
-    if (oldest == null || oldest.used == entered.get()) {
-      return false; // all of them have asked for something since the last one came
+    if (oldest == null) {
+      return false;
     }
     oldest.isLeaving = true;
     leaving++;
@@ -138,7 +139,7 @@ public final class Connections {
     private final Channel channel;
     private final int bytes;
     private volatile BooleanSupplier isIdle = () -> true;
-    private volatile long used = entered.incrementAndGet();
+    private volatile long used = entered.get();
     private boolean isLeaving; // guarded by the connections, as is the index
     private int index;
 

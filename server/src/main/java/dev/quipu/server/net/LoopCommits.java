@@ -28,6 +28,7 @@ final class LoopCommits {
   private List<Batch> waiting = new ArrayList<>();
   private List<Batch> spare = new ArrayList<>();
   private boolean isScheduled;
+  private boolean isCommitting;
 
   /**
    * Creates the commits of a loop.
@@ -54,7 +55,9 @@ final class LoopCommits {
    */
   void add(Batch batch, Runnable then) {
     if (!isScheduled) {
-      loop.execute(commit); // if that fails, nothing was added that could be done later
+      // What was sent ahead of answers waits until the loop has read what others sent. If this
+      // fails, nothing was added that could be done later.
+      (isCommitting ? later : loop).execute(commit);
       isScheduled = true;
     }
     batch.then(then);
@@ -95,9 +98,11 @@ final class LoopCommits {
       stop.accept(e);
       fail(batches, 0, unknown(e));
     }
+    isCommitting = true;
     for (int i = 0; i < batches.size(); i++) {
       isDone &= complete(batches, i);
     }
+    isCommitting = false;
     if (isDone) {
       batches.clear();
       spare = batches;

@@ -47,7 +47,7 @@ public final class MemoryBudget {
     return connections;
   }
 
-  /** Returns bytes that were reserved. */
+  /** Gives back bytes that were reserved. */
   public void release(long bytes) {
     usedBytes.addAndGet(-bytes);
   }

@@ -1,18 +1,41 @@
 package dev.quipu.server.resp;
 
-/** Patterns with {@code *}, {@code ?}, {@code [a-z]}, {@code [^a]} and {@code \} before a sign. */
-final class Glob {
-  private Glob() {}
+import dev.quipu.server.resp.Arguments.Refused;
 
-  /** Whether a text is as a pattern says, in time of the product of their lengths at most. */
-  static boolean matches(String pattern, String text) {
+/**
+ * A pattern with {@code *}, {@code ?}, {@code [a-z]}, {@code [^a]} and {@code \} before a sign, for
+ * the names that one command looks at.
+ */
+final class Glob {
+  /** Steps of all names of a command together, a few tenths of a second: others wait for them. */
+  private static final long STEPS_MAX = 50_000_000;
+
+  private final String pattern;
+  private long steps;
+
+  Glob(String pattern) {
+    this.pattern = pattern;
+  }
+
+  /**
+   * Whether a text is as the pattern says.
+   *
+   * @throws Refused if that takes too long
+   */
+  boolean matches(String text) {
     int p = 0;
     int t = 0;
     int star = -1;
     int resume = 0;
     while (t < text.length()) {
-      int next = p < pattern.length() && pattern.charAt(p) != '*' ? end(pattern, p) : -1;
-      if (next >= 0 && matchesOne(pattern, p, next, text.charAt(t))) {
+      int next = p < pattern.length() && pattern.charAt(p) != '*' ? end(p) : -1;
+      steps += next < 0 ? 1 : next - p;
+      if (steps > STEPS_MAX) {
+        throw new Refused(
+            "ERR the pattern takes more than %d steps on these keys. Use a shorter one"
+                .formatted(STEPS_MAX));
+      }
+      if (next >= 0 && matchesOne(p, next, text.charAt(t))) {
         p = next;
         t++;
       } else if (p < pattern.length() && pattern.charAt(p) == '*') {
@@ -32,7 +55,7 @@ final class Glob {
   }
 
   /** Where the part of a pattern that stands for one character ends. */
-  private static int end(String pattern, int from) {
+  private int end(int from) {
     char first = pattern.charAt(from);
     if (first == '\\' && from + 1 < pattern.length()) {
       return from + 2;
@@ -47,7 +70,7 @@ final class Glob {
     return Math.min(at + 1, pattern.length());
   }
 
-  private static boolean matchesOne(String pattern, int from, int end, char c) {
+  private boolean matchesOne(int from, int end, char c) {
     char first = pattern.charAt(from);
     if (first == '?') {
       return true;
@@ -55,10 +78,10 @@ final class Glob {
     if (first == '\\' && end == from + 2) {
       return pattern.charAt(from + 1) == c;
     }
-    return first == '[' ? isInSet(pattern, from + 1, end, c) : first == c;
+    return first == '[' ? isInSet(from + 1, end, c) : first == c;
   }
 
-  private static boolean isInSet(String pattern, int from, int end, char c) {
+  private boolean isInSet(int from, int end, char c) {
     boolean isNegated = from < end && pattern.charAt(from) == '^';
     int at = isNegated ? from + 1 : from;
     int last = end > from && pattern.charAt(end - 1) == ']' ? end - 1 : end;

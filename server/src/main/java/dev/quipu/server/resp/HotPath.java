@@ -151,7 +151,7 @@ final class HotPath implements HotSteps.Dialect {
     int next = at + 1;
     while (next < end && next < at + 4 && bytes[next] != '\r') {
       int digit = bytes[next++] - '0';
-      if (digit < 0 || digit > 9) {
+      if (digit < 0 || digit > 9 || (length == 0 && next > at + 2)) { // a zero ahead is an error
         return -1;
       }
       length = 10 * length + digit;

@@ -162,13 +162,14 @@ final class KeyCommands {
 
   private static Reply keys(CounterTurn turn, Arguments words) {
     Collected found = new Collected(words);
+    Glob glob = new Glob(words.text(1));
     int count = 0;
     String last = "";
     List<String> page = turn.names("", "", SCANNED_MAX);
     while (!page.isEmpty()) {
       for (String name : page) {
         String key = Family.keyOf(name);
-        if (!key.equals(last) && Glob.matches(words.text(1), Family.shown(key))) {
+        if (!key.equals(last) && glob.matches(Family.shown(key))) {
           found.add(Reply.bulk(Family.shown(key)));
           count++;
         }

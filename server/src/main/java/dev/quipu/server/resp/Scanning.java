@@ -38,13 +38,14 @@ final class Scanning {
     if (count < 1) {
       throw new Refused(Arguments.SYNTAX);
     }
+    Glob glob = new Glob(pattern);
     int end = (int) Math.min(cursor + Math.min(count, COUNT_MAX), turn.places());
     Set<String> found = new LinkedHashSet<>(); // a family once, however many of it are here
     for (int place = (int) Math.min(cursor, end); place < end; place++) {
       Optional<String> name = turn.nameAt(place);
       String key = name.map(Family::keyOf).orElse("");
       if (name.isPresent()
-          && Glob.matches(pattern, Family.shown(key))
+          && glob.matches(Family.shown(key))
           && (type.isEmpty() || Kind.of(turn, key).type().equals(type))) {
         found.add(key);
       }

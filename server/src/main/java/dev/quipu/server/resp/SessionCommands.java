@@ -311,7 +311,7 @@ final class SessionCommands {
         .forEach((name, value) -> {
           boolean isAsked = false;
           for (int i = 2; i < words.size(); i++) {
-            isAsked |= Glob.matches(words.text(i).toLowerCase(Locale.ROOT), name);
+            isAsked |= new Glob(words.text(i).toLowerCase(Locale.ROOT)).matches(name);
           }
           if (isAsked) {
             told.add(Reply.bulk(name));

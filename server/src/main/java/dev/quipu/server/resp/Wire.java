@@ -161,7 +161,7 @@ final class Wire {
         in.readerIndex(i + 2);
         return count;
       }
-      if (digit < 0 || digit > 9) {
+      if (digit < 0 || digit > 9 || (count == 0 && i > first)) { // an error, or a zero ahead
         return -1;
       }
       count = 10 * count + digit;
@@ -176,7 +176,7 @@ final class Wire {
     int first = isNegative ? at + 1 : at;
     for (int i = first; i < end; i++) {
       int digit = in.getByte(i) - '0';
-      if (digit < 0 || digit > 9 || i - first > 10) {
+      if (digit < 0 || digit > 9 || i - first > 10 || (count == 0 && i > first)) {
         throw new ProtocolException(wrong);
       }
       count = 10 * count + digit;

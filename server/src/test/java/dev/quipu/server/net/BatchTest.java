@@ -212,6 +212,28 @@ final class BatchTest {
     assertEquals(List.of("a", "b", "round 0", "round 1", "round 2"), ran);
   }
 
+  /** A client that has sent far ahead does not keep the loop from reading what others send. */
+  @Test
+  void whatWasSentAheadIsDoneAfterTheLoopHasReadTheOthers() {
+    Deque<Runnable> loop = new ArrayDeque<>();
+    Deque<Runnable> later = new ArrayDeque<>();
+    List<String> ran = new ArrayList<>();
+    LoopCommits commits =
+        new LoopCommits(loop::add, later::add, operations -> {}, error -> ran.add("stop"));
+    commits.add(
+        batch(1),
+        () -> {
+          ran.add("first");
+          commits.add(batch(1), () -> ran.add("second"));
+        });
+    runAll(loop);
+    assertEquals(List.of("first"), ran);
+    commits.add(batch(1), () -> ran.add("of another")); // was read meanwhile: in the same group
+    loop.addAll(later);
+    runAll(loop);
+    assertEquals(List.of("first", "second", "of another"), ran);
+  }
+
   @Test
   void anErrorInACallbackStopsTheEngineBeforeAnythingElseIsAnswered() {
     Deque<Runnable> loop = new ArrayDeque<>();

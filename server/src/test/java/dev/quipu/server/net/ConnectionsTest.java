@@ -34,7 +34,9 @@ final class ConnectionsTest {
         try (RawClient newcomer = new RawClient(server.address().getPort())) {
           assertEquals(PONG, newcomer.ask("PING"), "newcomer after " + i);
         }
-        idle.add(new RawClient(server.address().getPort()));
+        RawClient once = new RawClient(server.address().getPort());
+        assertEquals(PONG, once.ask("PING")); // and then nothing more
+        idle.add(once);
       }
       for (RawClient each : idle) {
         each.close();
@@ -90,11 +92,14 @@ final class ConnectionsTest {
   }
 
   @Test
-  void nobodyIsClosedForOneThatFindsOnlyActiveOnes() {
+  void anIdleOneThatHasAskedBeforeMakesRoom() {
     Connections connections = new Connections(10);
     assertTrue(connections.enter("port", channel(), 11, false).isEmpty(), "it would never fit");
-    Connections.Place place = connections.enter("port", channel(), 10, false).orElseThrow();
+    EmbeddedChannel first = channel();
+    Connections.Place place = connections.enter("port", first, 10, false).orElseThrow();
     place.use();
-    assertTrue(connections.enter("port", channel(), 10, false).isEmpty());
+    assertTrue(connections.enter("port", channel(), 10, false).isPresent());
+    first.runPendingTasks();
+    assertTrue(!first.isActive());
   }
 }

@@ -224,6 +224,9 @@ final class RespServerTest {
   @CsvSource({
     "*x\\r\\n, invalid multibulk length",
     "*50000\\r\\n, invalid multibulk length",
+    "*02\\r\\n$4\\r\\nINCR\\r\\n$1\\r\\na\\r\\n, invalid multibulk length",
+    "*2\\r\\n$04\\r\\nINCR\\r\\n$1\\r\\na\\r\\n, invalid bulk length",
+    "*2\\r\\n$4\\r\\nINCR\\r\\n$01\\r\\na\\r\\n, invalid bulk length",
     "*1\\r\\nINCR\\r\\n, expected '$'",
     "*1\\r\\n$-2\\r\\n, invalid bulk length",
     "*1\\r\\n$70000\\r\\n, invalid bulk length",
@@ -236,6 +239,20 @@ final class RespServerTest {
     String all = client.readUntil("never");
     assertTrue(all.startsWith(":1\r\n-ERR Protocol error: " + why), all);
     assertEquals(Optional.of(Reading.exact(1)), engine.read("a"));
+  }
+
+  /** It would hold up all other clients for minutes. */
+  @ParameterizedTest
+  @CsvSource({"KEYS", "SCAN 0 COUNT 10000 MATCH"})
+  void aPatternThatTakesTooLongIsRefused(String command) throws IOException {
+    RawClient client = client();
+    for (int i = 0; i < 60; i++) {
+      client.ask("INCR " + "a".repeat(500) + i);
+    }
+    String set = "*[" + "b".repeat(60_000) + "]";
+    String answer = client.ask(command + " " + set);
+    assertTrue(answer.startsWith("-ERR the pattern takes more than 50000000 steps"), answer);
+    assertTrue(client.ask(command + " *[a-z]?0").contains("a".repeat(500) + "10\r\n"));
   }
 
   @ParameterizedTest

@@ -1,0 +1,136 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.quipu.RequestId;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whatever comes between two parts of a sweep, no two counters get one ordinal. */
+final class TombstonesTest {
+  private static final int AT_ONCE = 4;
+
+  private final State state = new State(7, 1_000, 1_000);
+  private final Group group = new Group(ByteBuffer.allocate(1 << 20));
+  private final CounterTurn turn = new CounterTurn(state, group);
+
+  TombstonesTest() {
+    state.wallMillis = 1;
+    group.begin(null);
+  }
+
+  private void sweepPart() {
+    group.begin(null);
+    new ExpirySweeper.SweepTask(new int[AT_ONCE]).run(state, group);
+  }
+
+  /** A counter that came back to life as a tombstone was freed when it expired, and once more. */
+  @Test
+  void aTombstoneThatCameBackToLifeAndExpiredIsFreedOnce() {
+    turn.set("back", 1);
+    List<String> others = new ArrayList<>();
+    for (int i = 0; i < AT_ONCE; i++) {
+      others.add("other-" + i);
+      turn.set(others.getLast(), 1);
+    }
+    turn.remove("back");
+    turn.set("back", 2);
+    turn.expire("back", 2);
+    others.forEach(turn::remove);
+    state.wallMillis = 3;
+    sweepPart(); // takes the others, which came last, and removes what has expired
+    others.forEach(name -> turn.set(name, 1));
+    turn.set("last", 1); // at the place that it had
+    turn.remove("last");
+    sweepPart();
+    others.forEach(turn::remove);
+    turn.set("one", 1);
+    turn.set("two", 2);
+    assertEquals(OptionalLong.of(1), turn.get("one"));
+    assertEquals(OptionalLong.of(2), turn.get("two"));
+    assertEquals(2, turn.size());
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+  void countersAreAsInAPlainMap(long seed) {
+    Random random = new Random(seed);
+    Map<String, Long> expected = new HashMap<>();
+    Map<String, Long> expiries = new HashMap<>();
+    String name = "";
+    for (int step = 0; step < 50_000; step++) {
+      if (random.nextInt(3) == 0) { // else the same again
+        name = "c" + random.nextInt(200);
+      }
+      switch (random.nextInt(10)) {
+        case 0 -> {
+          turn.remove(name);
+          expected.remove(name);
+          expiries.remove(name);
+        }
+        case 1, 2 -> {
+          if (expected.containsKey(name)) {
+            long at = state.wallMillis + 1 + random.nextInt(10);
+            turn.expire(name, at);
+            expiries.put(name, at);
+          }
+        }
+        case 3 -> {
+          if (random.nextInt(4) == 0) {
+            sweepPart();
+          }
+        }
+        case 4 -> {
+          state.wallMillis++;
+          state.timeMillis += 5;
+          state.ids.advance(state.timeMillis);
+          state.ids.drop(state.ids.forgotten(state.timeMillis));
+          long now = state.wallMillis;
+          expected.keySet().removeIf(each -> expiries.getOrDefault(each, now + 1) <= now);
+          expiries.values().removeIf(at -> at <= now);
+        }
+        case 6 -> {
+          for (int i = random.nextInt(30); i >= 0; i--) { // as transactions do
+            String each = "c" + random.nextInt(200);
+            turn.remove(each);
+            expected.remove(each);
+            expiries.remove(each);
+          }
+        }
+        case 5 -> {
+          if (random.nextInt(20) == 0) {
+            turn.seal(name, RequestId.of(1, step));
+          }
+        }
+        default -> {
+          long value = random.nextLong();
+          turn.set(name, value);
+          expected.put(name, value);
+        }
+      }
+      group.begin(null);
+      Long is = expected.get(name);
+      assertEquals(is == null ? OptionalLong.empty() : OptionalLong.of(is), turn.get(name));
+    }
+    expected.forEach((each, value) -> assertEquals(OptionalLong.of(value), turn.get(each)));
+    assertEquals(expected.size(), turn.size());
+  }
+
+  @Test
+  void anOrdinalThatIsFreeIsNotFreedAgain() {
+    turn.set("a", 1);
+    state.counters.free(0);
+    assertThrows(IllegalStateException.class, () -> state.counters.free(0));
+    assertEquals(0, state.counters.add("b"));
+    assertEquals(1, state.counters.add("c"));
+  }
+}
