@@ -1,7 +1,9 @@
 package dev.quipu.server.net;
 
+import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import io.netty.channel.Channel;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,8 +17,8 @@ import org.slf4j.LoggerFactory;
 /*
  * A limit that refuses newcomers is a weapon: whoever fills it shuts out everybody else. So a
  * newcomer takes the place of a connection that has been idle the longest, of a few that are picked
- * at random. Idleness is counted in connections that came since: that needs no clock, and a client
- * that goes on is never older than those who only hold their connections.
+ * at random. Idleness is counted in connections accepted since: a client that goes on is never
+ * older than those who only hold their connections. Where nobody could be accepted, time counts.
  */
 
 /**
@@ -36,9 +38,13 @@ public final class Connections {
   /** Connections that are being closed for others at once. */
   private static final int LEAVING_MAX = 256;
 
+  /** One that asks for nothing for longer makes room though nobody has come since it asked. */
+  private static final Duration IDLE = Duration.ofSeconds(5);
+
   private static final Logger LOGGER = LoggerFactory.getLogger(Connections.class);
 
   private final long limitBytes;
+  private final Clock clock;
   private final RandomGenerator random = Randomness.seeded(1);
   private final List<Place> places = new ArrayList<>();
   private final AtomicLong entered = new AtomicLong();
@@ -46,8 +52,9 @@ public final class Connections {
   private long replaced;
   private int leaving;
 
-  Connections(long limitBytes) {
+  Connections(long limitBytes, Clock clock) {
     this.limitBytes = limitBytes;
+    this.clock = clock;
   }
 
   /**
@@ -59,7 +66,6 @@ public final class Connections {
    */
   public synchronized Optional<Place> enter(
       Object port, Channel channel, int bytes, boolean isPortFull) {
-    entered.incrementAndGet();
     if (bytes > limitBytes || (isPortFull && !replaceOne(port))) {
       return Optional.empty();
     }
@@ -89,8 +95,8 @@ public final class Connections {
         oldest = oldest == null || place.used < oldest.used ? place : oldest;
       }
     }
-    if (oldest == null) {
-      return false;
+    if (oldest == null || (oldest.used == entered.get() && !oldest.isIdleLong())) {
+      return false; // all of them have just asked for something
     }
     oldest.isLeaving = true;
     leaving++;
@@ -139,7 +145,8 @@ public final class Connections {
     private final Channel channel;
     private final int bytes;
     private volatile BooleanSupplier isIdle = () -> true;
-    private volatile long used = entered.get();
+    private volatile long used = entered.incrementAndGet();
+    private volatile long usedNanos = clock.nanoTime();
     private boolean isLeaving; // guarded by the connections, as is the index
     private int index;
 
@@ -160,6 +167,11 @@ public final class Connections {
       if (used != now) {
         used = now;
       }
+      usedNanos = clock.nanoTime();
+    }
+
+    private boolean isIdleLong() {
+      return clock.nanoTime() - usedNanos > IDLE.toNanos();
     }
 
     private void closeIfIdle() {

@@ -1,5 +1,6 @@
 package dev.quipu.server.net;
 
+import dev.quipu.time.Clock;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -21,7 +22,7 @@ public final class MemoryBudget {
   /** Creates an unused budget of this many bytes. */
   public MemoryBudget(long limitBytes) {
     this.limitBytes = limitBytes;
-    this.connections = new Connections(limitBytes / CONNECTIONS_SHARE);
+    this.connections = new Connections(limitBytes / CONNECTIONS_SHARE, Clock.system());
   }
 
   /** Returns a budget derived from the largest heap of this process. */
