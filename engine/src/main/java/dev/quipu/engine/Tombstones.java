@@ -15,16 +15,11 @@ final class Tombstones {
   private final CounterTable counters;
   private final int[][] waiting = new int[RequestIds.EPOCHS][];
   private final int[] counts = new int[RequestIds.EPOCHS];
-  private int size;
+  private int size; // those that came back to life included
 
   Tombstones(CounterTable counters) {
     this.counters = counters;
     Arrays.fill(waiting, new int[0]);
-  }
-
-  /** Returns how many counters wait, those that came back to life included. */
-  int size() {
-    return size;
   }
 
   /** Takes a counter that was removed, or that was never written. */
