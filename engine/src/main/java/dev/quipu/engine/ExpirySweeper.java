@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * items by walking over all of them, a part each time. Thread-safe.
  */
 final class ExpirySweeper {
-  /** Counters that are removed, or freed, in one frame at most: one for so many bytes of log. */
+  /** A frame removes, or frees, at most one counter per this many bytes of a segment. */
   private static final int LOG_BYTES_PER_COUNTER = 16 << 10;
 
   private static final int ITEMS_AT_ONCE = 1_024;

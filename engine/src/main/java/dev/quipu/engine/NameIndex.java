@@ -33,11 +33,11 @@ final class NameIndex {
     int weak = name.hashCode(); // a string knows it, or computes it faster than a keyed one
     int at = (weak * SPREAD) >>> RECENT_SHIFT;
     long newer = recent[at];
-    if ((int) (newer >>> 32) == weak && isName(newer, name, names)) {
+    if (holds(newer, weak, name, names)) {
       return (int) newer - 1;
     }
     long older = recent[at ^ 1];
-    if ((int) (older >>> 32) == weak && isName(older, name, names)) {
+    if (holds(older, weak, name, names)) {
       return (int) older - 1;
     }
     int ordinal = lookFor(name, names);
@@ -48,8 +48,8 @@ final class NameIndex {
     return ordinal;
   }
 
-  private static boolean isName(long slot, String name, CounterTable names) {
-    return slot != 0 && name.equals(names.name((int) slot - 1));
+  private static boolean holds(long slot, int hash, String name, CounterTable names) {
+    return (int) (slot >>> 32) == hash && slot != 0 && name.equals(names.name((int) slot - 1));
   }
 
   private static long slot(int hash, int ordinal) {
@@ -65,9 +65,8 @@ final class NameIndex {
       if (slot == 0) {
         return -1;
       }
-      int ordinal = (int) slot - 1;
-      if ((int) (slot >>> 32) == hash && name.equals(names.name(ordinal))) {
-        return ordinal;
+      if (holds(slot, hash, name, names)) {
+        return (int) slot - 1;
       }
     }
   }
