@@ -105,6 +105,11 @@ final class SimConfig {
             clock);
   }
 
+  /** Returns the names of all counters. */
+  List<String> names() {
+    return List.of(names);
+  }
+
   String counter(SplittableRandom random) {
     return names[random.nextInt(counters)];
   }

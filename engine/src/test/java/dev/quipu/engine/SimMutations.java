@@ -148,6 +148,14 @@ final class SimMutations {
                     "isLive",
                     pop(2, Opcodes.ICONST_0)))));
     all.put(
+        "a counter that came back to life and expired is freed twice",
+        call(
+            "ExpirySweeper$SweepTask",
+            "run",
+            "CounterTable",
+            "isTombstone",
+            pop(2, Opcodes.ICONST_0)));
+    all.put(
         "what was read at a start is not synced before more follows",
         both(
             call("Log", "open", "Log", "writeAgain", pop(4)),

@@ -27,6 +27,8 @@ final class SimTurns extends SimOperation {
     SET,
     SET_TEXT,
     REMOVE,
+    REMOVE_ALL,
+    SET_ALL,
     EXPIRE,
     SEAL,
     OUTCOME,
@@ -91,6 +93,9 @@ final class SimTurns extends SimOperation {
 
     @Override
     public int bytesMax(CounterTurn turn) {
+      if (kind == Kind.REMOVE_ALL || kind == Kind.SET_ALL) {
+        return CounterTurn.bytesMax(world.config.counters, String.join("", names()).length());
+      }
       int text = kind == Kind.SET_TEXT ? text().length() : 0;
       return CounterTurn.bytesMax(1, counter.length() + text);
     }
@@ -117,6 +122,23 @@ final class SimTurns extends SimOperation {
           SimAdds.judge(SimTurns.this, add, result, current);
         }
         case ADD_AT, ADD_ONCE_AT -> addAt(turn, cell, current);
+        case SET_ALL -> {
+          for (String each : names()) {
+            SimModel.Cell known = model.cell(each, wall);
+            turn.set(each, delta);
+            put(each, new SimModel.Cell(delta, null, known == null ? 0 : known.expiresAt()));
+          }
+        }
+        case REMOVE_ALL -> {
+          for (String each : names()) {
+            boolean isKnown = model.cell(each, wall) != null;
+            boolean was = turn.remove(each);
+            expect(was == isKnown, this + " found " + each, isKnown, was);
+            if (was) {
+              put(each, null);
+            }
+          }
+        }
         case SET -> {
           turn.set(counter, delta);
           put(new SimModel.Cell(delta, null, cell == null ? 0 : cell.expiresAt()));
@@ -157,7 +179,15 @@ final class SimTurns extends SimOperation {
     }
 
     private void put(SimModel.@Nullable Cell cell) {
-      change(new SimModel.Change().put(counter, cell));
+      put(counter, cell);
+    }
+
+    private void put(String name, SimModel.@Nullable Cell cell) {
+      change(new SimModel.Change().put(name, cell));
+    }
+
+    private List<String> names() {
+      return world.config.names();
     }
 
     private void addAt(CounterTurn turn, SimModel.@Nullable Cell cell, State current) {

@@ -80,7 +80,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       Clock clock) {
     this.channel = channel;
     this.place = place;
-    place.idleWhen(() -> !headBegun && reading == null && working == null);
+    place.idleWhen(() -> working == null);
     this.options = options;
     this.dispatcher = dispatcher;
     this.workers = workers;
@@ -113,7 +113,6 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   /** Takes note that bytes came: the head of a request has begun, if none had. */
   void bytesCame(int count) {
-    place.use();
     if (reading == null && working == null && !closing) {
       headBytes += count;
       beginHead();
@@ -266,6 +265,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   private void work(ChannelHandlerContext context, Call call) {
     working = call;
+    place.use();
     deadlineIn(options.requestDeadline());
     Answer early = call.answer;
     Route route = call.route;

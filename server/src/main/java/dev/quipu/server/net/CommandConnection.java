@@ -159,7 +159,6 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf came = (ByteBuf) message;
-    place.use();
     try {
       if (front.isEnding() || isShut) {
         return; // nothing that follows is answered
@@ -216,6 +215,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
       rest = null;
     }
     if (next.size() > 0) {
+      place.use();
       if (wasHeavy) {
         next.followsHeavy();
       }

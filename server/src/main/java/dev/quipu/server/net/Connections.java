@@ -19,6 +19,7 @@ import org.slf4j.LoggerFactory;
  * newcomer takes the place of a connection that has been idle the longest, of a few that are picked
  * at random. Idleness is counted in connections accepted since: a client that goes on is never
  * older than those who only hold their connections. Where nobody could be accepted, time counts.
+ * Half a request is no request: whoever sends only that would otherwise never be idle.
  */
 
 /**
@@ -156,12 +157,12 @@ public final class Connections {
       this.bytes = bytes;
     }
 
-    /** Sets what decides, on the event loop, whether nothing is in progress. */
+    /** Sets what decides, on the event loop, whether no whole request is in progress. */
     public void idleWhen(BooleanSupplier condition) {
       isIdle = condition;
     }
 
-    /** The client has sent something. */
+    /** The client has sent a whole request. */
     public void use() {
       long now = entered.get();
       if (used != now) {
