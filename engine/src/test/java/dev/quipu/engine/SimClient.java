@@ -84,7 +84,9 @@ final class SimClient {
 
   private SimOperation next() {
     int choice = random.nextInt(10);
-    if (choice < 3) {
+    if (world.config.churns && choice < 8) {
+      return new SimTurns(world, random, 1 + random.nextInt(4));
+    } else if (choice < 3) {
       return new SimAdds(world, adds());
     } else if (choice < 7) {
       return new SimTurns(world, random, random.nextInt(3) > 0 ? 1 : 1 + random.nextInt(5));

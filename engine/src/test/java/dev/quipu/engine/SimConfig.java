@@ -16,6 +16,15 @@ final class SimConfig {
   private static final long[] WINDOWS_SECONDS = {60, 3_600, 86_400};
   private static final long[] DEADLINES_MILLIS = {50, 10_000, 86_400_000};
 
+  private static final List<SimTurns.Kind> CHURN =
+      List.of(
+          SimTurns.Kind.SET_MANY,
+          SimTurns.Kind.REMOVE_MANY,
+          SimTurns.Kind.EXPIRE_MANY,
+          SimTurns.Kind.SET,
+          SimTurns.Kind.REMOVE);
+
+  final boolean churns;
   final int counters;
   final int ids;
   final int items;
@@ -45,7 +54,8 @@ final class SimConfig {
   private final String[] names;
 
   SimConfig(SplittableRandom random, SimClock clock) {
-    counters = random.nextInt(5) == 0 ? 40 : 1 + random.nextInt(8);
+    churns = random.nextInt(8) == 0; // counters come and go, and few of them have ids
+    counters = churns || random.nextInt(5) == 0 ? 40 : 1 + random.nextInt(8);
     ids = 2 + random.nextInt(30);
     items = random.nextBoolean() ? 0 : 1 + random.nextInt(8);
     boolean isBulky = random.nextInt(3) == 0;
@@ -67,15 +77,17 @@ final class SimConfig {
     thinks = random.nextBoolean();
     leapOneIn = random.nextBoolean() ? 12 : 150;
     checkpointOneIn = random.nextBoolean() ? 12 : 80;
-    sweepOneIn = random.nextBoolean() ? 12 : 200;
+    sweepOneIn = churns ? 5 : random.nextBoolean() ? 12 : 200;
     windowMillis = 1_000 * WINDOWS_SECONDS[random.nextInt(WINDOWS_SECONDS.length)];
     long deadline = DEADLINES_MILLIS[random.nextInt(DEADLINES_MILLIS.length)];
     for (SimTurns.Kind kind : EnumSet.allOf(SimTurns.Kind.class)) {
-      if (random.nextInt(3) > 0) {
+      if (!churns && random.nextInt(3) > 0) {
         turns.add(kind);
       }
     }
-    if (turns.isEmpty()) {
+    if (churns) {
+      turns.addAll(CHURN);
+    } else if (turns.isEmpty()) {
       turns.add(SimTurns.Kind.ADD_ONCE);
     }
     if (isBulky) {

@@ -27,9 +27,10 @@ final class SimTurns extends SimOperation {
     SET,
     SET_TEXT,
     REMOVE,
-    REMOVE_ALL,
-    SET_ALL,
     EXPIRE,
+    SET_MANY,
+    REMOVE_MANY,
+    EXPIRE_MANY,
     SEAL,
     OUTCOME,
     BEGIN,
@@ -93,8 +94,8 @@ final class SimTurns extends SimOperation {
 
     @Override
     public int bytesMax(CounterTurn turn) {
-      if (kind == Kind.REMOVE_ALL || kind == Kind.SET_ALL) {
-        return CounterTurn.bytesMax(world.config.counters, String.join("", names()).length());
+      if (kind == Kind.SET_MANY || kind == Kind.REMOVE_MANY || kind == Kind.EXPIRE_MANY) {
+        return CounterTurn.bytesMax(many().size(), String.join("", many()).length());
       }
       int text = kind == Kind.SET_TEXT ? text().length() : 0;
       return CounterTurn.bytesMax(1, counter.length() + text);
@@ -122,46 +123,19 @@ final class SimTurns extends SimOperation {
           SimAdds.judge(SimTurns.this, add, result, current);
         }
         case ADD_AT, ADD_ONCE_AT -> addAt(turn, cell, current);
-        case SET_ALL -> {
-          for (String each : names()) {
-            SimModel.Cell known = model.cell(each, wall);
-            turn.set(each, delta);
-            put(each, new SimModel.Cell(delta, null, known == null ? 0 : known.expiresAt()));
-          }
-        }
-        case REMOVE_ALL -> {
-          for (String each : names()) {
-            boolean isKnown = model.cell(each, wall) != null;
-            boolean was = turn.remove(each);
-            expect(was == isKnown, this + " found " + each, isKnown, was);
-            if (was) {
-              put(each, null);
-            }
-          }
-        }
-        case SET -> {
-          turn.set(counter, delta);
-          put(new SimModel.Cell(delta, null, cell == null ? 0 : cell.expiresAt()));
+        case SET -> set(turn, counter);
+        case SET_MANY -> {
+          turn.requireMemory(many());
+          many().forEach(each -> set(turn, each));
         }
         case SET_TEXT -> {
           turn.setText(counter, text().getBytes(StandardCharsets.US_ASCII));
-          put(new SimModel.Cell(0, text(), cell == null ? 0 : cell.expiresAt()));
+          put(counter, new SimModel.Cell(0, text(), cell == null ? 0 : cell.expiresAt()));
         }
-        case REMOVE -> {
-          boolean was = turn.remove(counter);
-          expect(was == (cell != null), this + " found it", cell != null, was);
-          if (was) {
-            put(null);
-          }
-        }
-        case EXPIRE -> {
-          long at = choice % 5 == 0 ? 0 : Math.max(1, wall + world.config.expiry(choice));
-          boolean was = turn.expire(counter, at);
-          expect(was == (cell != null), this + " found it", cell != null, was);
-          if (was && cell != null) {
-            put(new SimModel.Cell(cell.value(), cell.text(), at));
-          }
-        }
+        case REMOVE -> remove(turn, counter);
+        case REMOVE_MANY -> many().forEach(each -> remove(turn, each));
+        case EXPIRE -> expire(turn, counter);
+        case EXPIRE_MANY -> many().forEach(each -> expire(turn, each));
         case SEAL -> seal(turn, current);
         case OUTCOME -> compareOutcome(turn.outcome(counter, request()), current.timeMillis);
         case BEGIN -> begin(turn, cell, current);
@@ -178,16 +152,41 @@ final class SimTurns extends SimOperation {
       isDone = true;
     }
 
-    private void put(SimModel.@Nullable Cell cell) {
-      put(counter, cell);
-    }
-
     private void put(String name, SimModel.@Nullable Cell cell) {
       change(new SimModel.Change().put(name, cell));
     }
 
-    private List<String> names() {
-      return world.config.names();
+    /** Returns a random part of all counters. */
+    private List<String> many() {
+      SplittableRandom part = new SplittableRandom(choice);
+      int oneIn = 1 << part.nextInt(4);
+      return world.config.names().stream().filter(each -> part.nextInt(oneIn) == 0).toList();
+    }
+
+    private void set(CounterTurn turn, String name) {
+      SimModel.Cell known = world.model.cell(name, turn.nowMillis());
+      turn.set(name, delta);
+      put(name, new SimModel.Cell(delta, null, known == null ? 0 : known.expiresAt()));
+    }
+
+    private void remove(CounterTurn turn, String name) {
+      boolean isKnown = world.model.cell(name, turn.nowMillis()) != null;
+      boolean was = turn.remove(name);
+      expect(was == isKnown, this + " found " + name, isKnown, was);
+      if (was) {
+        put(name, null);
+      }
+    }
+
+    private void expire(CounterTurn turn, String name) {
+      long wall = turn.nowMillis();
+      SimModel.Cell known = world.model.cell(name, wall);
+      long at = choice % 5 == 0 ? 0 : Math.max(1, wall + world.config.expiry(choice));
+      boolean was = turn.expire(name, at);
+      expect(was == (known != null), this + " found " + name, known != null, was);
+      if (known != null) {
+        put(name, new SimModel.Cell(known.value(), known.text(), at));
+      }
     }
 
     private void addAt(CounterTurn turn, SimModel.@Nullable Cell cell, State current) {
@@ -298,9 +297,7 @@ final class SimTurns extends SimOperation {
     private void watch(CounterTurn turn) {
       long before = turn.watch(counter);
       long version = turn.version(counter);
-      SimModel.Cell cell = world.model.cell(counter, turn.nowMillis());
-      turn.set(counter, delta);
-      put(new SimModel.Cell(delta, null, cell == null ? 0 : cell.expiresAt()));
+      set(turn, counter);
       expect(turn.changes(counter) == before + 1, "changes", before + 1, turn.changes(counter));
       expect(turn.version(counter) != version, "version", "another", version);
       turn.unwatch(counter);
