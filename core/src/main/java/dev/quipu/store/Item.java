@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 /**
  * What is stored under a key.
  *
- * @param expiresAt when it stops to exist for readers; stores remove it some time later
+ * @param expiresAt when it expires: it is gone for readers, and stores remove it some time later
  */
 public record Item(
     Key key, Map<String, Field> fields, Version version, Optional<Instant> expiresAt) {

@@ -325,7 +325,7 @@ final class CounterTable {
     return name == null ? null : new Content(this, ordinal, name, ids.isLive(epochOfIds(ordinal)));
   }
 
-  /** When the counter stops to exist, in milliseconds since 1970; 0 for never. */
+  /** When the counter expires, in milliseconds since 1970; 0 for never. */
   long expiresAt(int ordinal) {
     long[] expiries = page(ordinal).expiries;
     return expiries == null ? 0 : expiries[ordinal & (PAGE - 1)];
@@ -339,7 +339,7 @@ final class CounterTable {
         || ((state & CounterTablePage.WRITTEN) != 0 && expiresAt(ordinal) > nowMillis);
   }
 
-  /** Sets when the counter stops to exist; 0 for never. */
+  /** Sets when the counter expires; 0 for never. */
   void expire(int ordinal, long atMillis) {
     CounterTablePage page = page(ordinal);
     long[] expiries = page.expiries;

@@ -209,7 +209,7 @@ public final class CounterTurn {
     }
   }
 
-  /** When it stops to exist, in milliseconds since 1970; 0 for never, or if there is none. */
+  /** When it expires, in milliseconds since 1970; 0 for never, or if there is none. */
   public long expiresAt(String counter) {
     int ordinal = state.counters.find(counter);
     return isAlive(ordinal) ? state.counters.expiresAt(ordinal) : 0;
@@ -408,7 +408,7 @@ public final class CounterTurn {
   }
 
   /**
-   * Sets when a counter stops to exist.
+   * Sets when a counter expires.
    *
    * @param atMillis in milliseconds since 1970, above 0; 0 for never
    * @return whether there is such a counter

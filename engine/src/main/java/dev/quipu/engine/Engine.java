@@ -19,6 +19,8 @@ import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.time.Randomness;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -170,7 +172,7 @@ public final class Engine implements EmbeddedEngine {
     } catch (IOException e) {
       Reason reason = isFull(environment.disk(), directory, e) ? Reason.FULL : Reason.UNAVAILABLE;
       throw new StoreException(
-          Outcome.NOT_APPLIED, reason, "cannot open %s: %s".formatted(directory, e), e);
+          Outcome.NOT_APPLIED, reason, "cannot open %s: %s".formatted(directory, why(e)), e);
     } finally {
       if (engine == null) {
         opened.close();
@@ -209,6 +211,14 @@ public final class Engine implements EmbeddedEngine {
       disk.syncDirectory(directory);
     }
     return engine;
+  }
+
+  private static String why(IOException e) {
+    return switch (e) {
+      case FileAlreadyExistsException isFile -> "it is a file, not a directory";
+      case AccessDeniedException denied -> "no permission for " + denied.getFile();
+      default -> String.valueOf(e.getMessage());
+    };
   }
 
   private static boolean isFull(Disk disk, Path directory, IOException e) {

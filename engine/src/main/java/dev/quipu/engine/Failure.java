@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 /** Whether, and why, an engine has ended. Thread-safe. */
 final class Failure {
   private static final Logger LOGGER = LoggerFactory.getLogger(Failure.class);
-  private static final String STOPPED = "the engine has stopped on a failure; reopen it";
+  private static final String STOPPED = "the engine has stopped on a failure; it must be restarted";
 
   private final AtomicReference<@Nullable Throwable> cause = new AtomicReference<>();
   private final AtomicReference<@Nullable Consumer<Throwable>> listener = new AtomicReference<>();

@@ -81,7 +81,7 @@ final class Group {
     Records.text(out, ordinal, text);
   }
 
-  /** A counter stops to exist at another time than before. */
+  /** A counter expires at another time than before. */
   void expires(int ordinal, long atMillis) {
     commands++;
     Records.expires(out, ordinal, atMillis);

@@ -24,7 +24,7 @@ import java.util.Set;
  *                                                    that made value
  *   ONCE_BOUNDED  the same, bounds mark  the same, for a request with bounds
  *   SEAL          ordinal, high, low     request high-low will never apply
- *   EXPIRES       ordinal, milliseconds  it stops to exist then; 0 for never
+ *   EXPIRES       ordinal, milliseconds  when it expires; 0 for never
  *   GONE          ordinal                it was removed, and does not expire
  *   FREE          ordinal                the same, and its name is forgotten
  *   TEXT          ordinal, length, bytes it holds these bytes, and no number

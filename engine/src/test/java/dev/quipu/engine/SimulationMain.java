@@ -13,7 +13,7 @@ public final class SimulationMain {
     long from = 1;
     long keepGoing = 0;
     long seconds = 0;
-    if (!String.join(" ", arguments).matches("((--[a-z-]+ [0-9]{1,18}( |$))*)")) {
+    if (!String.join(" ", arguments).matches("((--[a-z-]+ [1-9][0-9]{0,17}( |$))*)")) {
       usage();
     }
     for (int i = 0; i < arguments.length; i += 2) {

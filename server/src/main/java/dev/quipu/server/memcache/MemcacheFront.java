@@ -293,6 +293,16 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
     return new Request(found, new Line(all), new byte[0], hub, memory);
   }
 
+  /** What a command gets that has too few or too many words; what memcached says, where it does. */
+  private static String wrongCount(MemcacheCommand command, int words) {
+    if (command.name().equals("ms") && words == 2) {
+      return Line.BAD_FORMAT;
+    }
+    return words < TextCommands.WORDS_MAX
+        ? "ERROR"
+        : "CLIENT_ERROR at most %d keys".formatted(TextCommands.WORDS_MAX - 1);
+  }
+
   private void take(Batch batch) {
     String name = line.size() == 0 ? "" : line.text(0);
     MemcacheCommand found = MemcacheCommands.find(name);
@@ -313,8 +323,7 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
     boolean isQuiet = found.isQuiet(line);
     int words = line.size() - (isQuiet ? 1 : 0);
     if (words < found.wordsMin() || words > found.wordsMax()) {
-      boolean isHalfMeta = found.name().equals("ms") && words == 2;
-      batch.add(new Said(isHalfMeta ? Line.BAD_FORMAT : "ERROR"));
+      batch.add(new Said(wrongCount(found, words)));
     } else if (found.lengthAt() > 0) {
       begin(found, batch);
     } else if (!isKnown) {

@@ -21,7 +21,7 @@ final class TextCommands {
   static final String WOULD_OVERFLOW =
       "CLIENT_ERROR the counter would leave 0 to 9223372036854775807";
 
-  private static final int KEYS_MAX = 1_024;
+  static final int WORDS_MAX = 1_024;
 
   /** Bytes of an answer that are only counted when its batch is. */
   private static final int UNCOUNTED_BYTES = 8 << 10;
@@ -33,28 +33,28 @@ final class TextCommands {
         MemcacheCommand.of(
             "get",
             2,
-            KEYS_MAX,
+            WORDS_MAX,
             "key [key ...]",
             "Reads.",
             (turn, request, out) -> read(turn, request, out, 1, false)),
         MemcacheCommand.of(
             "gets",
             2,
-            KEYS_MAX,
+            WORDS_MAX,
             "key [key ...]",
             "Reads, with what cas needs.",
             (turn, request, out) -> read(turn, request, out, 1, true)),
         MemcacheCommand.of(
             "gat",
             3,
-            KEYS_MAX,
+            WORDS_MAX,
             "time key [key ...]",
             "Reads, and sets when it expires.",
             (turn, request, out) -> readAndTouch(turn, request, out, false)),
         MemcacheCommand.of(
             "gats",
             3,
-            KEYS_MAX,
+            WORDS_MAX,
             "time key [key ...]",
             "Both of these.",
             (turn, request, out) -> readAndTouch(turn, request, out, true)),
