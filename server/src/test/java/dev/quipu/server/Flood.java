@@ -2,8 +2,10 @@ package dev.quipu.server;
 
 import dev.quipu.time.Clock;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
@@ -27,6 +29,12 @@ record Flood(
   private static final Duration NOTHING_MOVED = Duration.ofMillis(2);
   private static final Duration BEFORE_RECONNECT = Duration.ofMillis(20);
   private static final int SEEN_CHARACTERS = 200;
+
+  /**
+   * Requests that the operating system keeps: else the flood itself, which runs on the machine of
+   * the server, would use up what all connections of the machine have.
+   */
+  private static final int SEND_BUFFER_BYTES = 64 << 10;
 
   /** What a flood did. */
   static final class Report {
@@ -87,14 +95,27 @@ record Flood(
   }
 
   private boolean connect(List<Line> open) {
+    SocketChannel channel = null;
     try {
-      SocketChannel channel =
-          SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      channel = SocketChannel.open();
+      channel.setOption(StandardSocketOptions.SO_SNDBUF, SEND_BUFFER_BYTES);
+      channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
       channel.configureBlocking(false);
       open.add(new Line(channel, preamble));
       return true;
     } catch (IOException e) {
+      close(channel);
       return false; // tried again
+    }
+  }
+
+  private static void close(@Nullable SocketChannel channel) {
+    try {
+      if (channel != null) {
+        channel.close();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
