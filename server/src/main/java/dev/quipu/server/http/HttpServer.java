@@ -149,7 +149,10 @@ public final class HttpServer implements AutoCloseable {
 
   private Channel listen() throws IOException {
     try {
-      return Listener.listen(loops, Transport.NIO, options.bind(), options.port(), this::accept);
+      Channel listener =
+          Listener.listen(loops, Transport.NIO, options.bind(), options.port(), this::accept);
+      host.budget().connections().accepts(listener);
+      return listener;
     } catch (IOException e) {
       loops.shutdownGracefully(0, 0, TimeUnit.SECONDS);
       workers.close();

@@ -48,6 +48,7 @@ public final class CommandPort implements AutoCloseable {
       loops.shutdownGracefully(0, 0, TimeUnit.SECONDS);
       throw e;
     }
+    options.memory().connections().accepts(listener);
     loops.terminationFuture().addListener(ended -> checkEnd());
   }
 

@@ -36,8 +36,11 @@ public final class Connections {
   /** Most connections that are looked at to find these, where only those of one port count. */
   private static final int TRIES = 256;
 
-  /** Connections that are being closed for others at once. */
+  /** Connections that are being closed for others at once; beyond, newcomers are refused. */
   private static final int LEAVING_MAX = 256;
+
+  /** When so many are, newcomers wait in the operating system, until half of these have left. */
+  private static final int LEAVING_WAIT = 64;
 
   /** One that asks for nothing for longer makes room though nobody has come since it asked. */
   private static final Duration IDLE = Duration.ofSeconds(5);
@@ -48,14 +51,37 @@ public final class Connections {
   private final Clock clock;
   private final RandomGenerator random = Randomness.seeded(1);
   private final List<Place> places = new ArrayList<>();
+  private final List<Channel> listeners = new ArrayList<>();
   private final AtomicLong entered = new AtomicLong();
   private long usedBytes;
   private long replaced;
   private int leaving;
+  private boolean isWaiting;
 
   Connections(long limitBytes, Clock clock) {
     this.limitBytes = limitBytes;
     this.clock = clock;
+  }
+
+  /** Has a port accept nobody while too many are being closed. */
+  public synchronized void accepts(Channel listener) {
+    listeners.removeIf(each -> !each.isOpen());
+    listeners.add(listener);
+    listener.config().setAutoRead(!isWaiting);
+  }
+
+  private void letWait(boolean wait) {
+    if (isWaiting != wait) {
+      isWaiting = wait;
+      listeners.forEach(each -> each.config().setAutoRead(!wait));
+    }
+  }
+
+  private void left() {
+    leaving--;
+    if (leaving <= LEAVING_WAIT / 2) {
+      letWait(false);
+    }
   }
 
   /**
@@ -101,6 +127,9 @@ public final class Connections {
     }
     oldest.isLeaving = true;
     leaving++;
+    if (leaving >= LEAVING_WAIT) {
+      letWait(true);
+    }
     usedBytes -= oldest.bytes;
     oldest.closeIfIdle();
     replaced++;
@@ -117,14 +146,14 @@ public final class Connections {
   private synchronized void stay(Place place) {
     if (place.isLeaving) {
       place.isLeaving = false;
-      leaving--;
+      left();
       usedBytes += place.bytes;
     }
   }
 
   private synchronized void leave(Place place) {
     if (place.isLeaving) {
-      leaving--;
+      left();
     } else {
       usedBytes -= place.bytes;
     }

@@ -1,6 +1,7 @@
 package dev.quipu.server.net;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.engine.Durability;
@@ -107,5 +108,24 @@ final class ConnectionsTest {
     assertTrue(connections.enter("port", channel(), 10, false).isPresent());
     first.runPendingTasks();
     assertTrue(!first.isActive());
+  }
+
+  @Test
+  void newcomersWaitWhileManyAreBeingClosed() {
+    Connections connections = new Connections(100, Clock.system());
+    EmbeddedChannel listener = channel();
+    connections.accepts(listener);
+    List<EmbeddedChannel> idle = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      idle.add(channel());
+      assertTrue(connections.enter("port", idle.getLast(), 1, false).isPresent());
+    }
+    for (int i = 0; i < 64; i++) {
+      assertTrue(listener.config().isAutoRead(), "after " + i);
+      assertTrue(connections.enter("port", channel(), 1, false).isPresent());
+    }
+    assertFalse(listener.config().isAutoRead());
+    idle.forEach(EmbeddedChannel::runPendingTasks);
+    assertTrue(listener.config().isAutoRead());
   }
 }
