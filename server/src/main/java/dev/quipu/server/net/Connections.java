@@ -56,7 +56,7 @@ public final class Connections {
   private long usedBytes;
   private long replaced;
   private int leaving;
-  private boolean isWaiting;
+  private volatile boolean isWaiting; // written under the lock
 
   Connections(long limitBytes, Clock clock) {
     this.limitBytes = limitBytes;
@@ -67,14 +67,19 @@ public final class Connections {
   public synchronized void accepts(Channel listener) {
     listeners.removeIf(each -> !each.isOpen());
     listeners.add(listener);
-    listener.config().setAutoRead(!isWaiting);
+    acceptOrWait(listener);
   }
 
   private void letWait(boolean wait) {
     if (isWaiting != wait) {
       isWaiting = wait;
-      listeners.forEach(each -> each.config().setAutoRead(!wait));
+      listeners.forEach(this::acceptOrWait);
     }
+  }
+
+  /** Only on its loop: a stop from another thread is done late, and would undo a start. */
+  private void acceptOrWait(Channel listener) {
+    listener.eventLoop().execute(() -> listener.config().setAutoRead(!isWaiting));
   }
 
   private void left() {

@@ -121,11 +121,14 @@ final class ConnectionsTest {
       assertTrue(connections.enter("port", idle.getLast(), 1, false).isPresent());
     }
     for (int i = 0; i < 64; i++) {
+      listener.runPendingTasks();
       assertTrue(listener.config().isAutoRead(), "after " + i);
       assertTrue(connections.enter("port", channel(), 1, false).isPresent());
     }
+    listener.runPendingTasks();
     assertFalse(listener.config().isAutoRead());
     idle.forEach(EmbeddedChannel::runPendingTasks);
+    listener.runPendingTasks();
     assertTrue(listener.config().isAutoRead());
   }
 }
