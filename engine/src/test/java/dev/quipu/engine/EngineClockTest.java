@@ -102,4 +102,37 @@ final class EngineClockTest {
       }
     }
   }
+
+  private EngineClock started(long ageMillis, long keptAge, long keptWall, long leapMillis) {
+    return new EngineClock(
+        clock, ageMillis, new HighWater.Mark(1, 1, keptAge, keptWall), leapMillis);
+  }
+
+  @Test
+  void theAgeGoesOnByTheTimeThatPassedUpToALimit() {
+    assertEquals(700, started(500, 600, NOW - 100, 1_000).ageMillis());
+    assertEquals(1_600, started(500, 600, NOW - 5_000, 1_000).ageMillis());
+    assertEquals(600, started(500, 600, NOW + 5_000, 1_000).ageMillis(), "it never goes back");
+    assertEquals(900, started(900, 600, NOW - 100, 1_000).ageMillis(), "the log is further on");
+    assertEquals(NOW, started(500, 600, NOW - 100, 1_000).wallMillis());
+  }
+
+  /** A clock that was set is followed by an eighth of the time that passes, both ways. */
+  @Test
+  void aJumpIsFollowedSlowly() {
+    for (int way : new int[] {1, -1}) {
+      ManualClock machine = new ManualClock(NOW);
+      EngineClock engine = new EngineClock(machine, 0, new HighWater.Mark(1, 1, 0, NOW), 0);
+      machine.jump(Duration.ofMillis(way * 2_000L));
+      engine.tick();
+      assertEquals(NOW, engine.wallMillis());
+      machine.advance(Duration.ofMillis(8_000));
+      engine.tick();
+      assertEquals(NOW + 8_000 + way * 1_000, engine.wallMillis());
+      machine.advance(Duration.ofMillis(80_000));
+      engine.tick();
+      assertEquals(machine.epochMillis(), engine.wallMillis(), "no further than the clock itself");
+      assertEquals(88_000, engine.ageMillis(), "the age takes no notice");
+    }
+  }
 }
