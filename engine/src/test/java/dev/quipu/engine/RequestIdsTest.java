@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** When a generation of ids ends, how long it is remembered, and how many wait for the disk. */
@@ -36,7 +37,7 @@ final class RequestIdsTest {
     assertNull(ids.nextWaiting());
     assertTrue(ids.advance(START + 1_001));
     assertEquals(1, ids.waiting());
-    assertEquals(2, ids.nextWaiting().size());
+    assertEquals(2, Objects.requireNonNull(ids.nextWaiting()).size());
     assertTrue(ids.advance(START + 1_001), "it still waits");
     assertEquals(1, ids.waiting());
     assertEquals(2, ids.size());
