@@ -14,7 +14,9 @@ import org.junit.jupiter.api.Test;
 final class IdSorterTest {
   private static final int ENTRIES = 300_000;
 
-  /** So many that some agree in the upper half of their hash, by which they are sorted first. */
+  /**
+   * Enough entries that some agree in the upper half of their hash, by which they are sorted first.
+   */
   @Test
   void entriesAreSortedByTheirWholeHashWithoutSign() {
     RandomGenerator random = Randomness.seeded(7);

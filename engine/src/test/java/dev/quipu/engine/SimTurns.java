@@ -72,6 +72,7 @@ final class SimTurns extends SimOperation {
   private final class Step implements Operation {
     private final Kind kind;
     private final String counter;
+    private final List<String> names; // of all counters that it changes
     private final long delta;
     private final long id;
     private final long choice;
@@ -86,6 +87,11 @@ final class SimTurns extends SimOperation {
       this.delta = world.config.delta(random, id);
       this.choice = random.nextLong() >>> 1;
       this.bounds = world.config.bounds(random, id);
+      this.names =
+          switch (kind) {
+            case SET_MANY, REMOVE_MANY, EXPIRE_MANY -> some();
+            default -> List.of(counter);
+          };
     }
 
     private RequestId request() {
@@ -94,11 +100,8 @@ final class SimTurns extends SimOperation {
 
     @Override
     public int bytesMax(CounterTurn turn) {
-      if (kind == Kind.SET_MANY || kind == Kind.REMOVE_MANY || kind == Kind.EXPIRE_MANY) {
-        return CounterTurn.bytesMax(many().size(), String.join("", many()).length());
-      }
       int text = kind == Kind.SET_TEXT ? text().length() : 0;
-      return CounterTurn.bytesMax(1, counter.length() + text);
+      return CounterTurn.bytesMax(names.size(), String.join("", names).length() + text);
     }
 
     private String text() {
@@ -125,17 +128,15 @@ final class SimTurns extends SimOperation {
         case ADD_AT, ADD_ONCE_AT -> addAt(turn, cell, current);
         case SET -> set(turn, counter);
         case SET_MANY -> {
-          turn.requireMemory(many());
-          many().forEach(each -> set(turn, each));
+          turn.requireMemory(names);
+          names.forEach(each -> set(turn, each));
         }
         case SET_TEXT -> {
           turn.setText(counter, text().getBytes(StandardCharsets.US_ASCII));
           put(counter, new SimModel.Cell(0, text(), cell == null ? 0 : cell.expiresAt()));
         }
-        case REMOVE -> remove(turn, counter);
-        case REMOVE_MANY -> many().forEach(each -> remove(turn, each));
-        case EXPIRE -> expire(turn, counter);
-        case EXPIRE_MANY -> many().forEach(each -> expire(turn, each));
+        case REMOVE, REMOVE_MANY -> names.forEach(each -> remove(turn, each));
+        case EXPIRE, EXPIRE_MANY -> names.forEach(each -> expire(turn, each));
         case SEAL -> seal(turn, current);
         case OUTCOME -> compareOutcome(turn.outcome(counter, request()), current.timeMillis);
         case BEGIN -> begin(turn, cell, current);
@@ -157,7 +158,7 @@ final class SimTurns extends SimOperation {
     }
 
     /** Returns a random part of all counters. */
-    private List<String> many() {
+    private List<String> some() {
       SplittableRandom part = new SplittableRandom(choice);
       int oneIn = 1 << part.nextInt(4);
       return world.config.names().stream().filter(each -> part.nextInt(oneIn) == 0).toList();

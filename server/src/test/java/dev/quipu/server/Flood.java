@@ -2,7 +2,6 @@ package dev.quipu.server;
 
 import dev.quipu.time.Clock;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -95,27 +94,18 @@ record Flood(
   }
 
   private boolean connect(List<Line> open) {
-    SocketChannel channel = null;
+    Line line = null;
     try {
-      channel = SocketChannel.open();
-      channel.setOption(StandardSocketOptions.SO_SNDBUF, SEND_BUFFER_BYTES);
-      channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-      channel.configureBlocking(false);
-      open.add(new Line(channel, preamble));
-      return true;
+      line = new Line(SocketChannel.open(), preamble);
+      line.channel.setOption(StandardSocketOptions.SO_SNDBUF, SEND_BUFFER_BYTES);
+      line.channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      line.channel.configureBlocking(false);
+      return open.add(line);
     } catch (IOException e) {
-      close(channel);
-      return false; // tried again
-    }
-  }
-
-  private static void close(@Nullable SocketChannel channel) {
-    try {
-      if (channel != null) {
-        channel.close();
+      if (line != null) {
+        close(line);
       }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      return false; // tried again
     }
   }
 

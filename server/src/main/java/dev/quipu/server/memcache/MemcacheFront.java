@@ -298,9 +298,11 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
     if (command.name().equals("ms") && words == 2) {
       return Line.BAD_FORMAT;
     }
-    return words < TextCommands.WORDS_MAX
-        ? "ERROR"
-        : "CLIENT_ERROR at most %d keys".formatted(TextCommands.WORDS_MAX - 1);
+    boolean isTooManyKeys =
+        command.wordsMax() == TextCommands.WORDS_MAX && words >= command.wordsMin();
+    return isTooManyKeys
+        ? "CLIENT_ERROR at most %d keys".formatted(command.wordsMax() - command.wordsMin() + 1)
+        : "ERROR";
   }
 
   private void take(Batch batch) {

@@ -39,7 +39,7 @@ public final class Connections {
   /** Connections that are being closed for others at once; beyond, newcomers are refused. */
   private static final int LEAVING_MAX = 256;
 
-  /** When so many are, newcomers wait in the operating system, until half of these have left. */
+  /** From this many on, newcomers wait in the operating system until half of them have left. */
   private static final int LEAVING_WAIT = 64;
 
   /** One that asks for nothing for longer makes room though nobody has come since it asked. */
@@ -65,9 +65,13 @@ public final class Connections {
 
   /** Has a port accept nobody while too many are being closed. */
   public synchronized void accepts(Channel listener) {
-    listeners.removeIf(each -> !each.isOpen());
     listeners.add(listener);
+    listener.closeFuture().addListener(closed -> ends(listener)); // before its loop ends
     acceptOrWait(listener);
+  }
+
+  private synchronized void ends(Channel listener) {
+    listeners.remove(listener);
   }
 
   private void letWait(boolean wait) {

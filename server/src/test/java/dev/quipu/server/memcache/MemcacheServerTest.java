@@ -162,6 +162,9 @@ final class MemcacheServerTest {
     assertEquals(Line.BAD_FORMAT + "~", ask("get " + "k".repeat(251)));
     assertEquals("END~", ask("get" + " k".repeat(1_023)));
     assertEquals("CLIENT_ERROR at most 1023 keys~", ask("get" + " k".repeat(1_024)));
+    assertEquals("CLIENT_ERROR at most 1022 keys~", ask("gat 0" + " k".repeat(1_023)));
+    assertEquals("ERROR~", ask("incr" + " k".repeat(1_024)));
+    assertEquals("ERROR~", ask("get"));
     assertEquals(
         "SERVER_ERROR object too large for cache~", ask("set a 0 0 5000~" + "x".repeat(5_000)));
     assertEquals("CLIENT_ERROR bad data chunk~", ask("set a 0 0 1~xyz"));
