@@ -31,6 +31,7 @@ final class ReplyWriter {
   private final ChannelHandlerContext context;
   private final ChannelFutureListener whenWritten;
   private final ByteBuf body;
+  private boolean isProceeding;
 
   private ReplyWriter(
       ChannelHandlerContext context, List<byte[]> parts, ChannelFutureListener whenWritten) {
@@ -82,6 +83,10 @@ final class ReplyWriter {
 
   /** Writes on, as far as the channel is writable. */
   void proceed() {
+    if (isProceeding) {
+      return; // called by a write below; Netty's encoder cannot be entered a second time
+    }
+    isProceeding = true;
     while (body.readableBytes() > SLICE_BYTES && context.channel().isWritable()) {
       ByteBuf slice = body.readRetainedSlice(SLICE_BYTES);
       ChannelFuture unused = context.writeAndFlush(new DefaultHttpContent(slice));
@@ -89,6 +94,7 @@ final class ReplyWriter {
     if (body.isReadable() && body.readableBytes() <= SLICE_BYTES) {
       last(new DefaultLastHttpContent(body.readRetainedSlice(body.readableBytes())));
     }
+    isProceeding = false;
   }
 
   private void last(Object message) {
