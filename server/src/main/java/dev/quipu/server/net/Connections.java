@@ -162,6 +162,7 @@ public final class Connections {
 
   private synchronized void leave(Place place) {
     if (place.isLeaving) {
+      place.isLeaving = false; // it may still be asked whether it stays
       left();
     } else {
       usedBytes -= place.bytes;

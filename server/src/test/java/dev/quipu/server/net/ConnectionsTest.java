@@ -75,6 +75,19 @@ final class ConnectionsTest {
   }
 
   @Test
+  void oneThatLeavesBeforeItIsAskedIsCountedOnce() {
+    Connections connections = new Connections(10, Clock.system());
+    EmbeddedChannel busy = channel();
+    connections.enter("port", busy, 10, false).orElseThrow().idleWhen(() -> false);
+    assertTrue(connections.enter("port", channel(), 0, false).isPresent());
+    assertTrue(connections.enter("port", channel(), 10, false).isPresent());
+    busy.pipeline().close();
+    busy.runPendingTasks();
+    assertFalse(busy.isActive());
+    assertEquals(10, connections.usedBytes());
+  }
+
+  @Test
   void theLongestIdleIsClosed() {
     Connections connections = new Connections(30, Clock.system());
     EmbeddedChannel used = channel();
