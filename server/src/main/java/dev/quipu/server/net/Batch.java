@@ -42,6 +42,7 @@ public final class Batch implements Operation {
   private boolean isPaused;
   private boolean isHeavy; // a command of it was
   private boolean followsHeavy;
+  private boolean isAbandoned;
   private @Nullable RuntimeException broken; // the next step, before it was run
   private @Nullable ByteBuf failures;
   private @Nullable Runnable then;
@@ -110,6 +111,15 @@ public final class Batch implements Operation {
   /** The batch before this one was heavy. */
   void followsHeavy() {
     followsHeavy = true;
+  }
+
+  /** Its client is gone: what of it is in no group yet is not done. */
+  void abandon() {
+    isAbandoned = true;
+  }
+
+  boolean isAbandoned() {
+    return isAbandoned;
   }
 
   /** Sets what runs when it was committed, or has failed. */

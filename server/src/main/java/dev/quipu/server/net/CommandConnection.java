@@ -141,6 +141,10 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelInactive(ChannelHandlerContext context) {
+    Batch waiting = batch;
+    if (waiting != null) {
+      waiting.abandon(); // also because it would watch keys after they are unwatched below
+    }
     Batch last = new Batch(1, 0, memory);
     front.closed(last);
     memory.close();

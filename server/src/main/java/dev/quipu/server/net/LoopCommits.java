@@ -70,8 +70,12 @@ final class LoopCommits {
 
   /** Of the batches that keep others waiting only a few are in one group. */
   private void takeHeavy() {
-    for (int i = 0; i < HEAVY_MAX && !heavy.isEmpty(); i++) {
-      waiting.add(heavy.remove());
+    for (int taken = 0; taken < HEAVY_MAX && !heavy.isEmpty(); ) {
+      Batch next = heavy.remove();
+      if (!next.isAbandoned()) {
+        waiting.add(next);
+        taken++;
+      }
     }
     if (!heavy.isEmpty()) {
       later.execute(commit); // else the loop reads nothing until all of them are done

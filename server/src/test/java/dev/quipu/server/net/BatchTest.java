@@ -234,6 +234,31 @@ final class BatchTest {
     assertEquals(List.of("first", "second", "of another"), ran);
   }
 
+  /**
+   * Of clients that have gone nothing keeps others waiting, or is done after they were forgotten.
+   */
+  @Test
+  void whatAGoneClientHasLeftToWaitIsNotDone() {
+    Deque<Runnable> loop = new ArrayDeque<>();
+    List<Operation> done = new ArrayList<>();
+    LoopCommits commits =
+        new LoopCommits(loop::add, loop::add, done::addAll, error -> done.clear());
+    List<Batch> heavy = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      heavy.add(batch(1));
+      heavy.getLast().followsHeavy();
+      commits.add(heavy.getLast(), () -> {});
+    }
+    loop.remove().run();
+    assertEquals(heavy.subList(0, 2), done, "these were in the first group");
+    heavy.subList(0, 18).forEach(Batch::abandon);
+    loop.remove().run();
+    assertEquals(4, done.size());
+    assertEquals(heavy.subList(18, 20), done.subList(2, 4));
+    runAll(loop);
+    assertEquals(4, done.size());
+  }
+
   @Test
   void anErrorInACallbackStopsTheEngineBeforeAnythingElseIsAnswered() {
     Deque<Runnable> loop = new ArrayDeque<>();
