@@ -27,6 +27,9 @@ public final class CounterTurn {
   /** The same, of a family that is ranked. */
   public static final char RANKED_MEMBER = '\u001e';
 
+  /** Expiries that are looked at in the time of one look at a name. */
+  private static final int EXPIRIES_PER_LOOK = 16;
+
   private final State state;
   private final Group group;
   private final long[] entry = new long[IdTable.STRIDE];
@@ -72,6 +75,11 @@ public final class CounterTurn {
   /** Returns how many names were looked at by listing them: what takes time for others too. */
   public long visited() {
     return visited;
+  }
+
+  /** Counts other work of an operation as looks at names. */
+  public void visit(long looks) {
+    visited += looks;
   }
 
   /** Returns the wall time, in milliseconds since 1970, by which counters expire. */
@@ -218,8 +226,11 @@ public final class CounterTurn {
   /** Returns how many counters there are, texts and members included. */
   public int size() {
     CounterTable counters = state.counters;
-    return counters.writtenSize()
-        - (counters.hasExpired(state.wallMillis) ? counters.expiredSize(state.wallMillis) : 0);
+    if (!counters.hasExpired(state.wallMillis)) {
+      return counters.writtenSize();
+    }
+    visit(counters.size() / EXPIRIES_PER_LOOK);
+    return counters.writtenSize() - counters.expiredSize(state.wallMillis);
   }
 
   /**

@@ -1,28 +1,51 @@
 package dev.quipu.server.resp;
 
+import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.resp.Arguments.Refused;
+import java.util.List;
 
 /**
- * A pattern with {@code *}, {@code ?}, {@code [a-z]}, {@code [^a]} and {@code \} before a sign, for
+ * Patterns with {@code *}, {@code ?}, {@code [a-z]}, {@code [^a]} and {@code \} before a sign, for
  * the names that one command looks at.
  */
 final class Glob {
   /** Steps of all names of a command together, a few tenths of a second: others wait for them. */
   private static final long STEPS_MAX = 50_000_000;
 
-  private final String pattern;
+  /** Steps in the time of one look at a name. */
+  private static final int STEPS_PER_LOOK = 16;
+
+  private final CounterTurn turn;
+  private final List<String> patterns;
+  private String pattern = ""; // the one that is compared
   private long steps;
 
-  Glob(String pattern) {
-    this.pattern = pattern;
+  Glob(CounterTurn turn, List<String> patterns) {
+    this.turn = turn;
+    this.patterns = patterns;
   }
 
   /**
-   * Whether a text is as the pattern says.
+   * Whether a text is as one of the patterns says.
    *
    * @throws Refused if that takes too long
    */
   boolean matches(String text) {
+    long before = steps;
+    try {
+      for (String each : patterns) {
+        pattern = each;
+        if (matchesPattern(text)) {
+          return true;
+        }
+      }
+      return false;
+    } finally {
+      turn.visit(steps / STEPS_PER_LOOK - before / STEPS_PER_LOOK);
+    }
+  }
+
+  private boolean matchesPattern(String text) {
     int p = 0;
     int t = 0;
     int star = -1;

@@ -162,7 +162,7 @@ final class KeyCommands {
 
   private static Reply keys(CounterTurn turn, Arguments words) {
     Collected found = new Collected(words);
-    Glob glob = new Glob(words.text(1));
+    Glob glob = new Glob(turn, List.of(words.text(1)));
     int count = 0;
     String last = "";
     List<String> page = turn.names("", "", SCANNED_MAX);

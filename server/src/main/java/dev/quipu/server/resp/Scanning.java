@@ -38,7 +38,7 @@ final class Scanning {
     if (count < 1) {
       throw new Refused(Arguments.SYNTAX);
     }
-    Glob glob = new Glob(pattern);
+    Glob glob = new Glob(turn, List.of(pattern));
     int end = (int) Math.min(cursor + Math.min(count, COUNT_MAX), turn.places());
     Set<String> found = new LinkedHashSet<>(); // a family once, however many of it are here
     for (int place = (int) Math.min(cursor, end); place < end; place++) {

@@ -78,7 +78,7 @@ final class SessionCommands {
             -2,
             "GET pattern",
             "Returns settings.",
-            (session, words) -> turn -> config(session, words)),
+            (session, words) -> turn -> config(session, turn, words)),
         RespCommand.onTurn(
             "info",
             -1,
@@ -301,19 +301,20 @@ final class SessionCommands {
     return new Reply.Pairs(told);
   }
 
-  private static Reply config(Session session, Arguments words) {
+  private static Reply config(Session session, CounterTurn turn, Arguments words) {
     if (!words.word(1).equals("GET") || words.size() < 3) {
       return new Reply.Failure(
           "ERR only CONFIG GET is answered: settings are given when the server starts");
     }
+    List<String> patterns = new ArrayList<>();
+    for (int i = 2; i < words.size(); i++) {
+      patterns.add(words.text(i).toLowerCase(Locale.ROOT));
+    }
+    Glob glob = new Glob(turn, patterns);
     List<Reply> told = new ArrayList<>();
     settings(session.hub.engine().durability())
         .forEach((name, value) -> {
-          boolean isAsked = false;
-          for (int i = 2; i < words.size(); i++) {
-            isAsked |= new Glob(words.text(i).toLowerCase(Locale.ROOT)).matches(name);
-          }
-          if (isAsked) {
+          if (glob.matches(name)) {
             told.add(Reply.bulk(name));
             told.add(Reply.bulk(value));
           }
