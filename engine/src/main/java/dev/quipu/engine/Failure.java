@@ -1,9 +1,11 @@
 package dev.quipu.engine;
 
+import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +37,8 @@ final class Failure {
       StoreException.notApplied(Reason.UNAVAILABLE, STOPPED);
   private volatile StoreException unknown =
       StoreException.unknown(Reason.UNAVAILABLE, STOPPED, null);
+  private final AtomicBoolean isLogged = new AtomicBoolean();
+  private volatile boolean isNamed;
   private volatile boolean ended;
   private volatile Runnable freeWaiters = () -> {};
 
@@ -45,11 +49,13 @@ final class Failure {
 
   /** Returns what a call ends with that was not begun. */
   StoreException notApplied() {
+    name();
     return notApplied;
   }
 
   /** Returns what a call ends with that was begun. */
   StoreException unknown() {
+    name();
     return unknown;
   }
 
@@ -73,15 +79,41 @@ final class Failure {
       return;
     }
     try {
-      String message = STOPPED + ": " + why;
-      notApplied = new StoreException(notApplied.outcome(), notApplied.reason(), message, why);
-      unknown = StoreException.unknown(Reason.UNAVAILABLE, message, why);
-      LOGGER.atError().setCause(why).log("Engine stopped on a failure");
-    } catch (Throwable full) { // no memory to say it in
-      why.addSuppressed(full);
+      name();
     } finally {
       notifyListener(why);
       free();
+    }
+  }
+
+  /** Names the cause to callers and in the log; if no memory is left for it, the next call does. */
+  private void name() {
+    Throwable why = cause.get();
+    if (why == null || (isNamed && isLogged.get())) {
+      return;
+    }
+    try {
+      if (!isNamed) {
+        String message = STOPPED + ": " + why;
+        notApplied = new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, why);
+        unknown = StoreException.unknown(Reason.UNAVAILABLE, message, why);
+        isNamed = true;
+      }
+      if (isLogged.compareAndSet(false, true)) {
+        log(why);
+      }
+    } catch (Throwable full) {
+      // No memory to say it in; the callers get what was made in advance.
+    }
+  }
+
+  private void log(Throwable why) {
+    boolean isDone = false;
+    try {
+      LOGGER.atError().setCause(why).log("Engine stopped on a failure");
+      isDone = true;
+    } finally {
+      isLogged.set(isDone);
     }
   }
 

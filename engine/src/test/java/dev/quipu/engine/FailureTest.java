@@ -85,6 +85,37 @@ final class FailureTest {
     }
   }
 
+  /** As with a full heap, in which the message cannot be made. */
+  private static final class Unspeakable extends OutOfMemoryError {
+    private static final long serialVersionUID = 1;
+
+    private int times;
+
+    Unspeakable(int times) {
+      this.times = times;
+    }
+
+    @Override
+    public String getMessage() {
+      if (times-- > 0) {
+        throw new OutOfMemoryError("no memory for the message");
+      }
+      return "the heap was full";
+    }
+  }
+
+  @Test
+  void aCauseThatCannotBeNamedAtOnceIsNamedByALaterCall() {
+    Failure failure = new Failure();
+    failure.stop(new Unspeakable(2));
+    assertEquals(Outcome.NOT_APPLIED, failure.notApplied().outcome(), "the second time");
+    assertTrue(
+        String.valueOf(failure.unknown().getMessage()).contains("the heap was full"),
+        "the third: " + failure.unknown());
+    assertEquals(Outcome.UNKNOWN, failure.unknown().outcome());
+    assertTrue(String.valueOf(failure.notApplied().getMessage()).contains("the heap was full"));
+  }
+
   @Test
   void whatIsThrownBeforeAChangeFailsThatOperationAlone() {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
