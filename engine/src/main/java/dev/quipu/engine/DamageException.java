@@ -11,6 +11,8 @@ import java.nio.file.Path;
  */
 public final class DamageException extends StoreException {
   private static final long serialVersionUID = 1;
+  private static final String REMEDY =
+      "'quipu check' tells all that is damaged; 'quipu salvage' keeps what is whole";
 
   private final Damage damage;
   private final transient Path file;
@@ -21,7 +23,7 @@ public final class DamageException extends StoreException {
     super(
         Outcome.NOT_APPLIED,
         Reason.CORRUPT,
-        "%s in %s at byte %d: %s".formatted(damage, file, offset, detail),
+        "%s in %s at byte %d: %s. %s".formatted(damage, file, offset, detail, REMEDY),
         null);
     this.damage = damage;
     this.file = file;

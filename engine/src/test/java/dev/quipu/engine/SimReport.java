@@ -10,7 +10,7 @@ final class SimReport {
   long opens;
   long diskOperations;
   long steps;
-  long virtualNanos;
+  double virtualHours; // of a million seeds: more nanoseconds than a long holds
   final Map<String, Long> faults = new TreeMap<>();
   final Map<String, Long> states = new TreeMap<>();
   final Map<String, Long> results = new TreeMap<>();

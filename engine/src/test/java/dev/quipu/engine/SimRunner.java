@@ -67,7 +67,7 @@ public final class SimRunner
                 report.opens,
                 report.diskOperations,
                 report.steps,
-                report.virtualNanos / 3.6e12));
+                report.virtualHours));
     append(text, "faults", report.faults);
     append(text, "results", report.results);
     append(text, "states at the end", report.states);

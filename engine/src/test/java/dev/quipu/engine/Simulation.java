@@ -74,7 +74,7 @@ final class Simulation {
       SimHooks.disarm();
     }
     report.seeds++;
-    report.virtualNanos += simulation.world.clock.nanoTime();
+    report.virtualHours += simulation.world.clock.nanoTime() / 3.6e12;
     return simulation.world.violation();
   }
 
