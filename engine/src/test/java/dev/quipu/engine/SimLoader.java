@@ -3,9 +3,7 @@ package dev.quipu.engine;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
@@ -37,7 +35,6 @@ public final class SimLoader extends ClassLoader {
   private final boolean hasSites;
   private final @Nullable SimMutation mutation;
   private final List<String> sites = new ArrayList<>();
-  private final Set<String> replaced = new HashSet<>();
 
   /** Changes the bytecode of one method, as a bug does. */
   interface SimMutation {
@@ -49,11 +46,6 @@ public final class SimLoader extends ClassLoader {
     super(SimLoader.class.getClassLoader());
     this.hasSites = hasSites;
     this.mutation = mutation;
-  }
-
-  /** Whether a class cannot be simulated as it is. */
-  boolean hasReplacementsIn(String name) {
-    return replaced.contains(name);
   }
 
   /** Returns what each site is. */
@@ -101,18 +93,20 @@ public final class SimLoader extends ClassLoader {
           java.util.Objects.requireNonNull(getParent().getResource(file))
               .getPath()
               .contains("test-classes");
-      byte[] changed = isOfTests ? bytes : changed(bytes);
-      return defineClass(name, changed, 0, changed.length);
+      return isOfTests
+          ? defineClass(name, bytes, 0, bytes.length)
+          : SimMutants.define(name, bytes, this::defineChanged);
     } catch (IOException e) {
       throw new ClassNotFoundException(name, e);
     }
   }
 
-  private byte[] changed(byte[] bytes) {
+  private Class<?> defineChanged(byte[] bytes) {
     ClassReader reader = new ClassReader(bytes);
     ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
     reader.accept(new Classes(writer), 0);
-    return writer.toByteArray();
+    byte[] changed = writer.toByteArray();
+    return defineClass(null, changed, 0, changed.length);
   }
 
   private final class Classes extends ClassVisitor {
@@ -151,7 +145,7 @@ public final class SimLoader extends ClassLoader {
   }
 
   /** Simulated time, random numbers and order of tasks. */
-  private final class Replacements extends MethodVisitor {
+  private static final class Replacements extends MethodVisitor {
     private final String owner;
     private final String method;
 
@@ -182,7 +176,6 @@ public final class SimLoader extends ClassLoader {
       } else if (target.endsWith("/LockSupport") && name.equals("parkNanos")) {
         hook(name, descriptor);
       } else if (name.equals("allocateDirect")) { // waits for a real thread, the cleaner's
-        replaced.add(PACKAGE + owner);
         super.visitMethodInsn(opcode, target, "allocate", descriptor, isInterface);
       } else {
         super.visitMethodInsn(opcode, target, name, descriptor, isInterface);
@@ -190,7 +183,6 @@ public final class SimLoader extends ClassLoader {
     }
 
     private void hook(String name, String descriptor) {
-      replaced.add(PACKAGE + owner);
       super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, name, descriptor, false);
     }
   }

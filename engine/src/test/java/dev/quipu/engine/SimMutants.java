@@ -1,30 +1,50 @@
 package dev.quipu.engine;
 
 import java.lang.reflect.Field;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /*
  * PIT puts the bytecode of its mutant in the place of a class, in every class loader that loads it:
- * also in SimLoader, whose own changes of that class are lost. The simulation can do without them
- * only where there are none.
+ * also in SimLoader, whose own changes of that class would be lost. So SimLoader takes the mutant
+ * from PIT, and PIT is kept from replacing what SimLoader has made of it.
  */
 
-/** Finds which class PIT has mutated in this process. */
+/** What PIT has mutated in this process. */
 final class SimMutants {
   private static final String MUTANTS =
       "org.pitest.mutationtest.execute.CatchNewClassLoadersTransformer";
 
   private SimMutants() {}
 
-  /** Returns the name of the class that is mutated; null if none is. */
-  static @Nullable String target() {
+  /**
+   * Defines a class from its bytecode, or from its mutant if PIT has one.
+   *
+   * @param name with points
+   */
+  static Class<?> define(String name, byte[] original, Function<byte[], Class<?>> definer) {
     try {
-      Field field = Class.forName(MUTANTS).getDeclaredField("targetClass");
-      field.setAccessible(true);
-      String name = (String) field.get(null);
-      return name == null ? null : name.replace('/', '.');
-    } catch (ReflectiveOperationException e) {
-      return null; // it is not PIT that runs this
+      Class<?> mutants = Class.forName(MUTANTS);
+      Field target = open(mutants, "targetClass");
+      String mutated = (String) target.get(null);
+      if (mutated == null || !mutated.replace('/', '.').equals(name)) {
+        return definer.apply(original);
+      }
+      byte @Nullable [] mutant = (byte[]) open(mutants, "currentMutant").get(null);
+      target.set(null, "");
+      try {
+        return definer.apply(mutant == null ? original : mutant);
+      } finally {
+        target.set(null, mutated);
+      }
+    } catch (ReflectiveOperationException e) { // it is not PIT that runs this
+      return definer.apply(original);
     }
+  }
+
+  private static Field open(Class<?> owner, String name) throws ReflectiveOperationException {
+    Field field = owner.getDeclaredField(name);
+    field.setAccessible(true);
+    return field;
   }
 }
