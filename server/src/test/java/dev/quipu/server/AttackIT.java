@@ -21,7 +21,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * A server with a heap of 128 MiB is attacked from outside: those who behave are served all the
  * time, and what was acknowledged is there after a kill, once. {@code -Dattack.seconds} sets for
- * how long, {@code -Dattack.idle} how many idle connections.
+ * how long, {@code -Dattack.idle} how many idle connections, {@code -Dattack.deadline} the seconds
+ * within which each call is to be served.
  */
 final class AttackIT {
   private static final Duration TIME = Duration.ofSeconds(Integer.getInteger("attack.seconds", 4));

@@ -47,12 +47,17 @@ final class Deliveries {
   }
 
   static Deliveries ofAccessLog(long seed) throws IOException {
+    return ofAccessLog(seed, Long.MAX_VALUE);
+  }
+
+  /** Of the first lines alone. */
+  static Deliveries ofAccessLog(long seed, long linesMax) throws IOException {
     List<ViewEvent> events = new ArrayList<>();
     try (InputStream in =
             Objects.requireNonNull(Deliveries.class.getResourceAsStream("views.txt"), "views.txt");
         BufferedReader lines =
             new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
-      for (String line : lines.lines().skip(1).toList()) {
+      for (String line : lines.lines().skip(1).limit(linesMax).toList()) {
         String[] words = line.split("\t", 3);
         events.add(
             new ViewEvent(words[2], Instant.ofEpochSecond(Long.parseLong(words[0])), words[1]));

@@ -79,8 +79,8 @@ final class Client {
 
   Socket connect() throws IOException {
     Socket socket = new Socket();
-    socket.connect(address, 10_000);
-    socket.setSoTimeout(20_000);
+    socket.connect(address, 60_000);
+    socket.setSoTimeout(60_000);
     return socket;
   }
 

@@ -19,7 +19,7 @@ final class IdleClients {
     try {
       for (int i = 0; i < Integer.parseInt(arguments[1]); i++) {
         Socket socket = new Socket();
-        socket.connect(server, 10_000);
+        socket.connect(server, 60_000);
         sockets.add(socket);
       }
     } catch (IOException e) {

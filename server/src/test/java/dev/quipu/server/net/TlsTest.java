@@ -65,7 +65,7 @@ final class TlsTest {
     context.init(null, trust.getTrustManagers(), null);
     InetAddress here = InetAddress.getLoopbackAddress();
     try (SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(here, port)) {
-      socket.setSoTimeout(10_000);
+      socket.setSoTimeout(60_000);
       socket.getOutputStream().write(asked.getBytes(StandardCharsets.UTF_8));
       return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }

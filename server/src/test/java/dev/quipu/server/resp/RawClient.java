@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 
 /** Sends lines, and reads what comes back byte by byte, whatever it is. */
 public final class RawClient implements AutoCloseable {
-  private static final int PATIENCE_MILLIS = 10_000;
+  private static final int PATIENCE_MILLIS = 60_000;
 
   private final Socket socket;
   private final InputStream in;
