@@ -11,6 +11,7 @@ import dev.quipu.store.StoreException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,7 +33,7 @@ final class InterruptTest {
       }
       while (clients.stream().anyMatch(Thread::isAlive)) {
         clients.forEach(Thread::interrupt);
-        Thread.onSpinWait();
+        LockSupport.parkNanos(100_000); // else hardly any call gets to its end
       }
       for (Thread client : clients) {
         client.join();
