@@ -76,6 +76,26 @@ final class ListingTest {
     assertEquals(List.of(), listed("key-19" + CounterTurn.RANKED_MEMBER, 5));
   }
 
+  @Test
+  void aListingGoesOnBehindTheNameThatIsGiven() {
+    add("a");
+    add("b");
+    add("ba");
+    add("bb");
+    add("c");
+    family("", CounterTurn.MEMBER, 2); // of a family without a name
+    assertEquals(List.copyOf(counters), listed("", 10));
+    assertEquals(List.of("b", "ba", "bb"), listed("b", "a"));
+    assertEquals(List.of("ba", "bb"), listed("b", "b"));
+    assertEquals(List.of("bb"), listed("b", "ba"));
+    assertEquals(List.of(), listed("b", "bb"));
+  }
+
+  private List<String> listed(String prefix, String after) {
+    CounterPage page = engine.list(prefix, after, 10);
+    return page.counters().stream().map(CounterPage.Entry::name).toList();
+  }
+
   /** A listing that looks at much takes turns with others, and misses nothing. */
   @Test
   void whatIsLookedAtInOneTurnIsLimited() {

@@ -75,4 +75,13 @@ final class WatchesTest {
     assertEquals(used - 134, state.memoryBytes());
     assertEquals(0, turn.watch("abc"));
   }
+
+  @Test
+  void theFamilyOfAMemberMayHaveNoName() {
+    Watches watches = new Watches();
+    assertEquals(0, watches.watch(""));
+    watches.changed(CounterTurn.MEMBER + "field");
+    watches.changed("other");
+    assertEquals(1, watches.changes(""));
+  }
 }

@@ -1,0 +1,32 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The limits of an interval, and the names by which durabilities are shown. */
+final class DurabilityTest {
+  @Test
+  void anIntervalIsFromAMillisecondToAnHour() {
+    for (Duration every : List.of(Duration.ofMillis(1), Duration.ofHours(1))) {
+      assertEquals(every, new Durability.Interval(every).every());
+    }
+    for (Duration every :
+        List.of(Duration.ofMillis(1).minusNanos(1), Duration.ofHours(1).plusNanos(1))) {
+      IllegalArgumentException why =
+          assertThrows(IllegalArgumentException.class, () -> new Durability.Interval(every));
+      assertEquals(
+          "the interval is " + every + ", the limits are PT0.001S and PT1H", why.getMessage());
+    }
+  }
+
+  @Test
+  void eachIsShownByItsName() {
+    assertEquals("fsync", Durability.FSYNC.toString());
+    assertEquals("none", Durability.NONE.toString());
+    assertEquals("interval=PT2S", new Durability.Interval(Duration.ofSeconds(2)).toString());
+  }
+}
