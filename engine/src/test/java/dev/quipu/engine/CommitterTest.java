@@ -285,6 +285,7 @@ final class CommitterTest {
     AssertionError injected = new AssertionError("injected");
     Step before = setup.run(set("z", 1));
     Caller leader = setup.lead(gate, set("a", 1));
+    Caller ready = setup.call(set("b", 1)).awaitParked();
     Caller failing =
         setup.call((state, group) -> {
           throw injected;
@@ -293,6 +294,7 @@ final class CommitterTest {
     Caller later = setup.call(set("b", 1)).awaitParked();
     gate.open();
     assertUnknown(leader.endInTime());
+    assertUnknown(ready.endInTime());
     assertUnknown(failing.endInTime());
     assertNotApplied(later.endInTime());
     assertEquals(0, later.step().runs.get());

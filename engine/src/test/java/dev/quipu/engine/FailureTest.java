@@ -1,6 +1,7 @@
 package dev.quipu.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -114,6 +115,72 @@ final class FailureTest {
         "the third: " + failure.unknown());
     assertEquals(Outcome.UNKNOWN, failure.unknown().outcome());
     assertTrue(String.valueOf(failure.notApplied().getMessage()).contains("the heap was full"));
+  }
+
+  @Test
+  void aCloseEndsInOrderAndHidesNoFailure() {
+    Failure failure = new Failure();
+    assertFalse(failure.hasEnded());
+    failure.close();
+    assertTrue(failure.hasEnded());
+    assertEquals(Optional.empty(), failure.cause());
+    assertEquals("the engine is closed", failure.notApplied().getMessage());
+    Failure stopped = new Failure();
+    stopped.stop(new AssertionError("injected"));
+    stopped.close();
+    String message = String.valueOf(stopped.notApplied().getMessage());
+    assertTrue(message.endsWith(": java.lang.AssertionError: injected"), message);
+  }
+
+  @Test
+  void allWhoListenHearTheFirstCauseOnce() {
+    Failure failure = new Failure();
+    List<String> heard = new ArrayList<>();
+    failure.onEnd(() -> heard.add("freed"));
+    failure.onStop(why -> heard.add(String.valueOf(why.getMessage())));
+    AssertionError first = new AssertionError("first");
+    failure.stop(first);
+    failure.stop(new AssertionError("second"));
+    assertEquals(List.of("first", "freed"), heard);
+    assertSame(first, failure.cause().orElseThrow());
+    failure.onStop(why -> heard.add("late"));
+    assertEquals(List.of("first", "freed", "late"), heard);
+    assertSame(failure.unknown(), failure.unknown(), "it is made once");
+    assertSame(first, failure.unknown().getCause());
+  }
+
+  @Test
+  void whatFailsWhileCallersAreFreedIsKeptWithTheCause() {
+    Failure failure = new Failure();
+    RuntimeException injected = new IllegalStateException("while they are freed");
+    failure.onEnd(() -> {
+      throw injected;
+    });
+    AssertionError why = new AssertionError("injected");
+    failure.stop(why);
+    assertEquals(List.of(injected), List.of(why.getSuppressed()));
+  }
+
+  @Test
+  void aStopIsLoggedOnceAndByALaterCallIfThereWasNoMemoryForIt() {
+    List<String> logged = List.of("ERROR Engine stopped on a failure");
+    try (LogCapture log = new LogCapture(Failure.class)) {
+      Failure failure = new Failure();
+      failure.stop(new AssertionError("injected"));
+      assertEquals(logged, log.lines());
+      assertEquals(Outcome.UNKNOWN, failure.unknown().outcome());
+      assertEquals(logged, log.lines());
+    }
+    try (LogCapture log = new LogCapture(Failure.class)) {
+      Failure failure = new Failure();
+      log.failNext(1);
+      failure.stop(new AssertionError("injected"));
+      assertEquals(List.of(), log.lines());
+      for (int i = 0; i < 2; i++) {
+        assertEquals(Outcome.NOT_APPLIED, failure.notApplied().outcome());
+        assertEquals(logged, log.lines());
+      }
+    }
   }
 
   @Test
