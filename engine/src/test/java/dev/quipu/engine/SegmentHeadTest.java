@@ -1,0 +1,62 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A segment of the log is known by its head, whichever byte of it is damaged. */
+final class SegmentHeadTest {
+  private static final long IDENTITY = WrittenDirectory.IDENTITY;
+  private static final int HEAD = WrittenDirectory.HEAD;
+
+  private final Disk disk = new FileDisk();
+  private final WrittenDirectory data;
+
+  SegmentHeadTest(@TempDir Path path) throws IOException {
+    this.data = new WrittenDirectory(path);
+  }
+
+  @Test
+  void aHeadSaysWhichSegmentItIs() throws IOException {
+    Path path = data.segment(7, 40);
+    assertEquals(new Log.Segment(7, 40, path), Log.readHead(disk, path, IDENTITY));
+    path = data.segmentOf(HEAD, 8, 41);
+    assertEquals(new Log.Segment(8, 41, path), Log.readHead(disk, path, IDENTITY));
+  }
+
+  @Test
+  void aHeadOfAnotherDirectoryOrNameOrWithADamagedByteIsNone() throws IOException {
+    Path path = data.segment(7, 40);
+    assertThrows(DamageException.class, () -> Log.readHead(disk, path, IDENTITY + 1));
+    byte[] whole = Files.readAllBytes(path);
+    for (int i = 0; i < 36; i++) {
+      byte[] damaged = whole.clone();
+      damaged[i] ^= 8;
+      Files.write(path, damaged);
+      DamageException why =
+          assertThrows(DamageException.class, () -> Log.readHead(disk, path, IDENTITY));
+      assertEquals(Damage.SEGMENT_HEAD, why.damage());
+      assertEquals(path, why.file());
+    }
+    Files.write(path, Arrays.copyOf(whole, HEAD - 1));
+    assertThrows(DamageException.class, () -> Log.readHead(disk, path, IDENTITY));
+    Path other = data.log(1);
+    Files.write(other, whole);
+    assertThrows(DamageException.class, () -> Log.readHead(disk, other, IDENTITY));
+    byte[] magic = whole.clone();
+    magic[0] ^= 1;
+    CRC32C crc = new CRC32C(); // the checksum is right, but it is no segment
+    crc.update(ByteBuffer.allocate(8).putLong(IDENTITY).flip());
+    crc.update(magic, 0, 32);
+    Files.write(path, ByteBuffer.wrap(magic).putInt(32, (int) crc.getValue()).array());
+    assertThrows(DamageException.class, () -> Log.readHead(disk, path, IDENTITY));
+  }
+}
