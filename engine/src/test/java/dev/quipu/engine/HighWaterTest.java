@@ -82,4 +82,35 @@ final class HighWaterTest {
     Files.delete(file);
     assertThrows(DamageException.class, this::read);
   }
+
+  @Test
+  void theSlotsAreWrittenInTurnAndSyncedWhenAsked() throws IOException {
+    RecordingDisk recording = new RecordingDisk();
+    HighWater highWater = HighWater.open(recording, directory, IDENTITY, SAME_FRAME);
+    assertEquals(List.of("write highwater 0 36", "sync highwater"), recording.takeDone());
+    highWater.write(LAST);
+    assertEquals(List.of("write highwater 512 36"), recording.takeDone());
+    highWater.sync();
+    highWater.sync();
+    assertEquals(List.of("sync highwater"), recording.takeDone(), "there is nothing more to sync");
+    highWater.write(LAST);
+    highWater.close();
+    assertEquals(
+        List.of("write highwater 0 36", "sync highwater", "close highwater"), recording.takeDone());
+  }
+
+  @Test
+  void aFileWithoutAnyMarkIsFilledAgain() throws IOException {
+    Files.write(directory.resolve(HighWater.FILE), new byte[2 * SLOT]);
+    HighWater.open(disk, directory, IDENTITY, LAST).close();
+    assertEquals(LAST, read());
+  }
+
+  @Test
+  void aMarkOfAnEarlierMomentDoesNotReplaceALaterOne() throws IOException {
+    try (HighWater highWater = HighWater.open(disk, directory, IDENTITY, SAME_FRAME)) {
+      highWater.write(new HighWater.Mark(0, 0, 1_000, 0));
+      assertEquals(SAME_FRAME, read(), "its frame is below, whatever its age");
+    }
+  }
 }

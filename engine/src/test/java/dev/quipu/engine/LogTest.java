@@ -15,7 +15,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.zip.CRC32C;
@@ -246,28 +245,6 @@ final class LogTest {
   }
 
   @Test
-  void aLongPartIsWrittenAgainByteForByte() throws IOException {
-    int from = 4_100;
-    int to = from + 2 * (1 << 20) + 24;
-    byte[] content = new byte[to + 50];
-    new Random(1).nextBytes(content);
-    Path file = data.resolve("a.log");
-    Files.write(file, content);
-    Log.writeAgain(disk, file, from, to);
-    assertArrayEquals(content, Files.readAllBytes(file));
-    assertEquals(
-        List.of(
-            "write a.log 4100 1048576",
-            "write a.log 1052676 1048576",
-            "write a.log 2101252 24",
-            "sync a.log",
-            "close a.log"),
-        disk.takeDone());
-    Log.writeAgain(disk, file, 10, 10);
-    assertEquals(List.of("sync a.log", "close a.log"), disk.takeDone());
-  }
-
-  @Test
   void sparesOfAnEarlierRunServeAgainAndAllElseGoes() throws IOException {
     Path log = data.resolve("log");
     for (int i = 5; i <= 9; i++) {
@@ -433,28 +410,77 @@ final class LogTest {
   }
 
   @Test
-  void aLogThatIsClosedHasNoThreadAndNoFileLeft() throws IOException {
-    Thread[] started = new Thread[1];
-    Threads threads =
-        new Threads() {
-          @Override
-          public Thread start(String name, Runnable work) {
-            assertEquals("quipu-log-preparer", name);
-            started[0] = Threads.PLATFORM.start(name, work);
-            return started[0];
-          }
+  void aRefusalSaysHowMuchIsNeededAndHowMuchIsFree() throws IOException {
+    FullDisk full = new FullDisk();
+    full.isFull = true;
+    full.bytesFree = (6 << 20) - 1;
+    IOException why = assertThrows(IOException.class, () -> openLarge(full).close());
+    assertEquals("No space left on device: 5 MiB are free", why.getMessage());
+    full.isFull = false;
+    try (Log log = openLarge(full)) {
+      assertEquals(
+          "the disk has no room for the next 6 MiB of log in " + data.resolve("log"),
+          log.noRoom().getMessage());
+    }
+  }
 
+  private Log openLarge(Disk large) throws IOException {
+    Environment environment = new Environment(large, idle);
+    return Log.open(environment, data, IDENTITY, 6 << 20, List.of(), 0, 0, false, 1, failure);
+  }
+
+  @Test
+  void aPreparerThatEndsByAnErrorEndsTheEngineAndNobodyWaitsForIt() throws IOException {
+    Disk broken =
+        new RecordingDisk() {
           @Override
-          public void await(Lock lock, Condition condition, long nanos)
-              throws InterruptedException {
-            Threads.PLATFORM.await(lock, condition, nanos);
+          public void allocate(Path path, long size) {
+            throw new IllegalStateException("injected");
           }
         };
+    Log.Segment last = segment(7, 40, SEGMENT);
+    try (Log log = open(broken, Threads.PLATFORM, List.of(last), SEGMENT, false)) {
+      assertFalse(log.hasRoom(1));
+    }
+    assertEquals("injected", failure.cause().orElseThrow().getMessage());
+  }
+
+  /** The preparer ends only once it is waited for. */
+  private static final class SlowEnd implements Threads {
+    final Thread closer = Thread.currentThread();
+    volatile boolean hasEnded;
+    volatile boolean isGivenUp;
+
+    @Override
+    public Thread start(String name, Runnable work) {
+      assertEquals("quipu-log-preparer", name);
+      return Threads.PLATFORM.start(
+          name,
+          () -> {
+            work.run();
+            while (closer.getState() != Thread.State.WAITING && !isGivenUp) {
+              Thread.onSpinWait();
+            }
+            hasEnded = true;
+          });
+    }
+
+    @Override
+    public void await(Lock lock, Condition condition, long nanos) throws InterruptedException {
+      Threads.PLATFORM.await(lock, condition, nanos);
+    }
+  }
+
+  @Test
+  void aLogThatIsClosedHasNoThreadAndNoFileLeft() throws IOException {
+    SlowEnd threads = new SlowEnd();
     Log log = open(disk, threads, List.of(), 0, false);
     assertTrue(log.hasRoom(SEGMENT));
     assertEquals(List.of(FIRST, "spare-4.log"), names());
     log.close();
-    assertFalse(started[0].isAlive());
+    boolean hasEnded = threads.hasEnded;
+    threads.isGivenUp = true;
+    assertTrue(hasEnded);
     assertThrows(IOException.class, () -> log.append(bytes(8, 1), 1, true));
     assertEquals(List.of(FIRST, "spare-4.log"), names());
   }

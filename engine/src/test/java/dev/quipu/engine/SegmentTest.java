@@ -1,5 +1,6 @@
 package dev.quipu.engine;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -8,19 +9,21 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A segment of the log is known by its head, whichever byte of it is damaged. */
-final class SegmentHeadTest {
+/** A segment of the log is known by its head, and a part of it can be written again. */
+final class SegmentTest {
   private static final long IDENTITY = WrittenDirectory.IDENTITY;
   private static final int HEAD = WrittenDirectory.HEAD;
 
-  private final Disk disk = new FileDisk();
+  private final RecordingDisk disk = new RecordingDisk();
   private final WrittenDirectory data;
 
-  SegmentHeadTest(@TempDir Path path) throws IOException {
+  SegmentTest(@TempDir Path path) throws IOException {
     this.data = new WrittenDirectory(path);
   }
 
@@ -58,5 +61,27 @@ final class SegmentHeadTest {
     crc.update(magic, 0, 32);
     Files.write(path, ByteBuffer.wrap(magic).putInt(32, (int) crc.getValue()).array());
     assertThrows(DamageException.class, () -> Log.readHead(disk, path, IDENTITY));
+  }
+
+  @Test
+  void aLongPartIsWrittenAgainByteForByte() throws IOException {
+    int from = 4_100;
+    int to = from + 2 * (1 << 20) + 24;
+    byte[] content = new byte[to + 50];
+    new Random(1).nextBytes(content);
+    Path file = data.path.resolve("a.log");
+    Files.write(file, content);
+    Log.writeAgain(disk, file, from, to);
+    assertArrayEquals(content, Files.readAllBytes(file));
+    assertEquals(
+        List.of(
+            "write a.log 4100 1048576",
+            "write a.log 1052676 1048576",
+            "write a.log 2101252 24",
+            "sync a.log",
+            "close a.log"),
+        disk.takeDone());
+    Log.writeAgain(disk, file, 10, 10);
+    assertEquals(List.of("sync a.log", "close a.log"), disk.takeDone());
   }
 }
