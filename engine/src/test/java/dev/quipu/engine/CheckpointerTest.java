@@ -341,16 +341,26 @@ final class CheckpointerTest {
   }
 
   @Test
-  void aRoundThatFailsIsTriedAgain() throws IOException {
+  void aRoundThatFailsIsTriedAgainAndSaidOnce() throws IOException {
     open(CHECKPOINT_BYTES);
-    disk.failing = ".snap.tmp";
-    threads.round();
-    threads.round();
-    assertEquals(List.of(), snapshots());
-    assertEquals(CHECKPOINT_BYTES, checkpointer().logBytes());
-    disk.failing = "none";
-    threads.round();
-    assertEquals(1, snapshots().size());
+    String said = "Checkpoint failed; retrying every second";
+    try (Warnings warnings = new Warnings(Checkpointer.class)) {
+      disk.failing = ".snap.tmp";
+      threads.round();
+      threads.round();
+      assertEquals(List.of(), snapshots());
+      assertEquals(CHECKPOINT_BYTES, checkpointer().logBytes());
+      assertEquals(List.of(said), warnings.messages());
+      disk.failing = "none";
+      threads.round();
+      assertEquals(1, snapshots().size());
+      disk.failing = ".snap.tmp";
+      addWithId("one");
+      assertThrows(IOException.class, checkpointer()::checkpoint);
+      clock.advance(WINDOW.multipliedBy(2));
+      threads.round(); // for the ids that were forgotten
+      assertEquals(List.of(said, said), warnings.messages());
+    }
   }
 
   @Test

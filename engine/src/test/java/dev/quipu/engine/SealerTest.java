@@ -189,6 +189,27 @@ final class SealerTest {
   }
 
   @Test
+  void anErrorIsWrittenToTheLogOnceUntilItIsOver() {
+    try (Warnings warnings = new Warnings(Sealer.class)) {
+      disk.error = new IOException("injected");
+      for (int id = 1; id <= 2; id++) {
+        sealer().offer(table(id));
+        threads.round();
+        threads.round();
+        assertEquals(id, warnings.messages().size());
+        assertTrue(warnings.messages().getFirst().contains("retrying every second"));
+        disk.error = null;
+        threads.wake();
+        while (sealer().awaitSealed() != null) {
+          Thread.onSpinWait();
+        }
+        sealer().takeSealed(ids);
+        disk.error = new IOException("injected");
+      }
+    }
+  }
+
+  @Test
   void aFileThatCannotBeReadAgainIsAnError() {
     disk.readsZeros = true;
     disk.beforeCreate = threads::awaitOther;
