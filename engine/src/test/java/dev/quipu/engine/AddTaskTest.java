@@ -1,0 +1,207 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.nio.ByteBuffer;
+import java.nio.ReadOnlyBufferException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+/** Several adds in one call: what fits, what fails, and what the caller hears of the others. */
+final class AddTaskTest {
+  /** Bytes that an add of a counter with a name of one letter announces. */
+  private static final int ONE_ADD = 4 * 64 + 3;
+
+  private static final RequestId ID = RequestId.of("one");
+
+  private final State state = new State(7, 1_000, 1_000);
+  private final Group group = new Group(ByteBuffer.allocate(1 << 20));
+  private final CounterTurn turn = new CounterTurn(state, group);
+
+  AddTaskTest() {
+    state.wallMillis = 1;
+    group.begin(null);
+  }
+
+  private static AddResult applied(long added, long value) {
+    return new AddResult.Applied(added, OptionalLong.of(value));
+  }
+
+  private static Group groupOf(int bytes) {
+    Group small = new Group(ByteBuffer.allocate(Frame.HEAD_BYTES + Frame.ALIGNMENT + bytes));
+    small.begin(null);
+    return small;
+  }
+
+  private OptionalLong value(String counter) {
+    return turn.get(counter);
+  }
+
+  /** Allows no counter that there is not yet. */
+  private void fillMemory() {
+    state.limitMemory(state.memoryBytes());
+  }
+
+  private StoreException failureOf(Add... adds) {
+    AddTask task = new AddTask(List.of(adds));
+    assertTrue(task.run(state, group));
+    return assertThrows(StoreException.class, task::results);
+  }
+
+  @Test
+  void eachAddHasItsResultInOrder() {
+    AddTask task =
+        new AddTask(
+            List.of(
+                new Add("a", 5, ID),
+                new Add("b", 1, null),
+                new Add("a", 5, ID),
+                new Add("a", -6, Bounds.atLeast(0), null)));
+    assertTrue(task.run(state, group));
+    assertEquals(
+        List.of(
+            applied(5, 5),
+            applied(1, 1),
+            new AddResult.Replayed(5, OptionalLong.of(5)),
+            new AddResult.Refused(Refusal.FLOOR, 5)),
+        task.results());
+  }
+
+  @Test
+  void anAddThatDoesNotFitWaitsForTheNextFrame() {
+    AddTask task = new AddTask(List.of(new Add("a", 1, null)));
+    assertFalse(task.run(state, groupOf(ONE_ADD - 1)));
+    assertEquals(OptionalLong.empty(), value("a"));
+    assertTrue(task.run(state, groupOf(ONE_ADD)));
+    assertEquals(List.of(applied(1, 1)), task.results());
+  }
+
+  @Test
+  void whatWasDoneInOneFrameIsNotDoneAgainInTheNext() {
+    AddTask task = new AddTask(List.of(new Add("a", 1, null), new Add("a", 1, null)));
+    assertFalse(task.run(state, groupOf(ONE_ADD)));
+    assertEquals(OptionalLong.of(1), value("a"));
+    assertTrue(task.run(state, groupOf(ONE_ADD)));
+    assertEquals(OptionalLong.of(2), value("a"));
+    assertEquals(List.of(applied(1, 1), applied(1, 2)), task.results());
+  }
+
+  @Test
+  void aTextAmongTheCountersIsFoundBeforeAnyOfThemCounts() {
+    turn.set("a", 1);
+    turn.setText("text", new byte[] {'t'});
+    AddTask task = new AddTask(List.of(new Add("a", 1, null), new Add("text", 1, null)));
+    long changes = state.changes;
+    assertThrows(IllegalArgumentException.class, () -> task.run(state, group));
+    assertEquals(OptionalLong.of(1), value("a"));
+    assertEquals(changes, state.changes);
+  }
+
+  @Test
+  void aRequestThatIsRememberedIsAnsweredThoughItsCounterHoldsATextNow() {
+    turn.add(new Add("a", 5, ID));
+    turn.setText("a", new byte[] {'t'});
+    AddTask task = new AddTask(List.of(new Add("a", 5, ID)));
+    assertTrue(task.run(state, group));
+    assertEquals(List.of(new AddResult.Replayed(5, OptionalLong.of(5))), task.results());
+  }
+
+  @Test
+  void aFailureBeforeAnythingCountedSaysSo() {
+    fillMemory();
+    StoreException why = failureOf(new Add("new", 1, RequestId.of("new")));
+    assertEquals(Outcome.NOT_APPLIED, why.outcome());
+    assertEquals(Reason.FULL, why.reason());
+  }
+
+  @Test
+  void aFailureAfterARefusalCountsNothing() {
+    turn.set("a", 1);
+    fillMemory();
+    StoreException why =
+        failureOf(new Add("a", -2, Bounds.atLeast(0), null), new Add("new", 1, null));
+    assertEquals(Outcome.NOT_APPLIED, why.outcome());
+  }
+
+  @Test
+  void aFailureAfterAnAddThatCountedIsUnknown() {
+    turn.set("a", 1);
+    fillMemory();
+    StoreException why = failureOf(new Add("a", 1, null), new Add("new", 1, null));
+    assertEquals(Outcome.UNKNOWN, why.outcome());
+    assertEquals(Reason.FULL, why.reason());
+    assertEquals(OptionalLong.of(2), value("a"));
+  }
+
+  @Test
+  void aFailureBesideARepeatIsUnknown() {
+    Add repeat = new Add("a", 5, ID);
+    turn.add(repeat);
+    fillMemory();
+    Add rejected = new Add("new", 1, RequestId.of("new"));
+    assertEquals(Outcome.UNKNOWN, failureOf(repeat, rejected).outcome(), "a repeat before it");
+    assertEquals(Outcome.UNKNOWN, failureOf(rejected, repeat).outcome(), "and after it");
+  }
+
+  @Test
+  void aTextThatComesBetweenTwoFramesIsInvalidAndTheRestUnknown() {
+    AddTask task = new AddTask(List.of(new Add("a", 1, null), new Add("b", 1, null)));
+    assertFalse(task.run(state, groupOf(ONE_ADD)));
+    turn.setText("b", new byte[] {'t'});
+    assertTrue(task.run(state, group));
+    StoreException why = assertThrows(StoreException.class, task::results);
+    assertEquals(Outcome.UNKNOWN, why.outcome());
+    assertEquals(Reason.INVALID, why.reason());
+    assertEquals("b holds a text, not a number", why.getMessage());
+  }
+
+  /** Memory differs from the log then: the task must not end as if it had only been rejected. */
+  @Test
+  void whatFailsInTheMiddleOfAChangeIsThrown() {
+    Group broken = new Group(ByteBuffer.allocate(1 << 16).asReadOnlyBuffer());
+    broken.begin(null);
+    AddTask task = new AddTask(List.of(new Add("a", 1, null)));
+    assertThrows(ReadOnlyBufferException.class, () -> task.run(state, broken));
+  }
+
+  @Test
+  void severalRequestsAreLookedAtAhead() {
+    List<Add> adds = new ArrayList<>();
+    for (int i = 0; i < 33; i++) {
+      adds.add(new Add("c" + i, 1, RequestId.of(1, i)));
+      turn.add(adds.getLast());
+    }
+    adds.add(3, new Add("no id", 1, null));
+    adds.add(5, new Add("not there", 1, ID));
+    long expected = 0;
+    for (Add add : adds) {
+      RequestId id = add.id();
+      int ordinal = state.counters.find(add.counter());
+      expected += id == null || ordinal < 0 ? 0 : state.ids.touch(id.high(), id.low(), ordinal);
+    }
+    assertTrue(expected != 0);
+    assertTrue(new AddTask(adds).run(state, group));
+    assertEquals(expected, state.touched, "each of them once");
+  }
+
+  @Test
+  void aLoneRequestIsNotLookedAtAhead() {
+    Add add = new Add("a", 1, ID);
+    turn.add(add);
+    assertTrue(new AddTask(List.of(add)).run(state, group));
+    assertEquals(0, state.touched);
+  }
+}

@@ -1,0 +1,223 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.RequestToken;
+import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Items of the engine: batches, what is too large, and what is there after a restart. */
+final class EngineItemsTest {
+  private static final Key KEY = new Key("p", "a");
+  private static final Key OTHER = new Key("p", "b");
+  private static final EngineOptions OPTIONS =
+      EngineOptions.defaults().withLog(1 << 20, 4 << 20).withDurability(Durability.NONE);
+
+  @TempDir Path directory;
+  private Engine engine;
+  private StoreDriver driver;
+
+  @BeforeEach
+  void open() {
+    reopen(OPTIONS);
+  }
+
+  private void reopen(EngineOptions options) {
+    engine = Engine.open(directory, options);
+    driver = engine.driver();
+  }
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  private static Write text(Key key, int length) {
+    return new Write.Put(
+        key, Map.of("f", new Field.Text("x".repeat(length))), Optional.empty(), Condition.always());
+  }
+
+  private static Write number(Key key, long value) {
+    return new Write.Put(
+        key, Map.of("n", new Field.Number(value)), Optional.empty(), Condition.always());
+  }
+
+  private Optional<Item> get(Key key) {
+    return driver.get(key, Consistency.STRONG);
+  }
+
+  private long numberOf(Key key) {
+    return get(key).orElseThrow().number("n");
+  }
+
+  private static Optional<Item> after(WriteResult result) {
+    return assertInstanceOf(WriteResult.Applied.class, result).after();
+  }
+
+  @Test
+  void aWriteReturnsTheItemAndABatchDoesNot() {
+    Item item = after(driver.write(number(KEY, 5))).orElseThrow();
+    assertEquals(5, item.number("n"));
+    assertEquals(Optional.of(item), get(KEY));
+    assertEquals(Optional.empty(), after(driver.writeAll(List.of(number(KEY, 6)), null)));
+    assertEquals(6, numberOf(KEY));
+    assertEquals(Optional.empty(), after(driver.write(new Write.Delete(KEY, Condition.always()))));
+    assertEquals(Optional.empty(), get(KEY));
+  }
+
+  @Test
+  void aBatchOfWhichOneConditionDoesNotHoldChangesNothing() {
+    driver.write(number(KEY, 1));
+    Optional<Item> before = get(KEY);
+    WriteResult result =
+        driver.writeAll(
+            List.of(number(OTHER, 1), number(KEY, 2).when(new Condition.Absent())), null);
+    assertEquals(new WriteResult.ConditionFailed(KEY, before), result);
+    assertEquals(List.of(before, Optional.empty()), driver.getAll(List.of(KEY, OTHER)));
+  }
+
+  @Test
+  void eachStateHasAVersionOfItsOwn() {
+    driver.writeAll(List.of(number(KEY, 1), number(OTHER, 1)), null);
+    Item first = get(KEY).orElseThrow();
+    assertNotEquals(first.version(), get(OTHER).orElseThrow().version());
+    driver.write(number(KEY, 1));
+    Item second = get(KEY).orElseThrow();
+    assertNotEquals(first.version(), second.version());
+    Condition unchanged = new Condition.VersionIs(first.version());
+    assertInstanceOf(
+        WriteResult.ConditionFailed.class, driver.write(number(KEY, 2).when(unchanged)));
+    assertEquals(1, numberOf(KEY));
+  }
+
+  @Test
+  void aTokenOfABatchIsNotSupported() {
+    RequestToken token = new RequestToken("token");
+    assertThrows(RuntimeException.class, () -> driver.writeAll(List.of(number(KEY, 1)), token));
+    assertEquals(Optional.empty(), get(KEY));
+  }
+
+  @Test
+  void itemsAndTheirRemovalOutliveARestart() {
+    driver.write(number(KEY, 1));
+    driver.write(number(OTHER, 2));
+    driver.write(new Write.Delete(KEY, Condition.always()));
+    engine.close();
+    reopen(OPTIONS);
+    assertEquals(Optional.empty(), get(KEY));
+    assertEquals(2, numberOf(OTHER));
+  }
+
+  @Test
+  void aScanReturnsItemsInOrder() {
+    driver.write(number(OTHER, 2));
+    driver.write(number(KEY, 1));
+    List<Key> keys = driver.scan(Scan.all("p")).items().stream().map(Item::key).toList();
+    assertEquals(List.of(KEY, OTHER), keys);
+  }
+
+  /** The log counts 64 bytes, 16 and 3 a letter of the key, and 24 and 3 a letter of a field. */
+  @Test
+  void anItemGrowsTo256KibOfLogAndNoFurther() {
+    int letters = (262_144 - 64 - (16 + 6) - (16 + 3 + 5)) / 3;
+    driver.write(text(KEY, letters));
+    StoreException why =
+        assertThrows(StoreException.class, () -> driver.write(text(KEY, letters + 1)));
+    assertEquals(Outcome.NOT_APPLIED, why.outcome());
+    assertEquals(Reason.INVALID, why.reason());
+    assertTrue(
+        why.getMessage().matches("an item would grow to 26214[5-7] bytes, the limit is 262144"),
+        why.getMessage());
+    assertEquals(letters, get(KEY).orElseThrow().text("f").orElseThrow().length());
+  }
+
+  @Test
+  void aBatchThatNeverFitsIntoTheLogIsInvalid() {
+    List<Write> writes = new ArrayList<>();
+    for (int i = 0; i < 3; i++) { // of 180 KiB as the log counts them; a frame has 510 KiB
+      writes.add(text(new Key("p", "s" + i), 61_440));
+    }
+    StoreException why = assertThrows(StoreException.class, () -> driver.writeAll(writes, null));
+    assertEquals(Outcome.NOT_APPLIED, why.outcome());
+    assertEquals(Reason.INVALID, why.reason());
+    assertTrue(
+        why.getMessage().matches("a batch of 55[0-9]{4} bytes does not fit into the log"),
+        why.getMessage());
+    assertEquals(0, engine.statistics().items());
+    driver.writeAll(writes.subList(0, 2), null);
+    assertEquals(2, engine.statistics().items());
+  }
+
+  @Test
+  void removalsCountForTheBatchToo() {
+    engine.close();
+    reopen(OPTIONS.withLog(1 << 19, 4 << 20)); // a frame has 254 KiB
+    List<Write> writes = new ArrayList<>();
+    for (int i = 0; i < 100; i++) { // of 3,019 bytes each as the log counts keys
+      writes.add(new Write.Delete(new Key("p", "%01000d".formatted(i)), Condition.always()));
+    }
+    StoreException why = assertThrows(StoreException.class, () -> driver.writeAll(writes, null));
+    assertEquals("a batch of 301900 bytes does not fit into the log", why.getMessage());
+    driver.writeAll(writes.subList(0, 86), null);
+  }
+
+  @Test
+  void itemsThatNeedMoreMemoryThanThereIsAreRejectedAndNoOthers() {
+    engine.close();
+    reopen(OPTIONS.withMemoryBytesMax(1 << 20));
+    driver.write(text(KEY, 60_000)); // 360,000 bytes of heap, as they are counted
+    driver.write(text(OTHER, 60_000));
+    StoreException why =
+        assertThrows(StoreException.class, () -> driver.write(text(new Key("p", "c"), 60_000)));
+    assertEquals(Outcome.NOT_APPLIED, why.outcome());
+    assertEquals(Reason.FULL, why.reason());
+    driver.write(text(KEY, 60_000)); // in the place of the other, which takes no more
+    driver.write(new Write.Delete(OTHER, Condition.always()));
+    driver.write(text(new Key("p", "c"), 60_000));
+  }
+
+  @Test
+  void anUpdateOfAFieldLeavesTheOthers() {
+    driver.write(
+        new Write.Put(
+            KEY,
+            Map.of("n", new Field.Number(1), "t", new Field.Text("text")),
+            Optional.empty(),
+            Condition.always()));
+    driver.write(new Write.Update(KEY, List.of(new Change.Add("n", 4)), Condition.always()));
+    Item item = get(KEY).orElseThrow();
+    assertEquals(5, item.number("n"));
+    assertEquals(Optional.of("text"), item.text("t"));
+  }
+
+  @Test
+  void closingTheDriverClosesNothing() {
+    driver.close();
+    driver.write(number(KEY, 1));
+    assertEquals(1, numberOf(KEY));
+  }
+}

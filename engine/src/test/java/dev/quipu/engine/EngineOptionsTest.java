@@ -1,0 +1,136 @@
+package dev.quipu.engine;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.time.Clock;
+import dev.quipu.time.ManualClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** The limits of the options, and that changing one of them leaves the others as they are. */
+final class EngineOptionsTest {
+  private static final Clock CLOCK = new ManualClock(1);
+  private static final EngineOptions ALL =
+      new EngineOptions(
+          Duration.ofMinutes(7),
+          1 << 17,
+          1 << 20,
+          123,
+          1 << 21,
+          Durability.NONE,
+          Duration.ofSeconds(3),
+          CLOCK);
+
+  private static void rejected(String message, Supplier<EngineOptions> made) {
+    assertEquals(
+        message, assertThrows(IllegalArgumentException.class, made::get).getMessage(), message);
+  }
+
+  @Test
+  void aWindowLastsFromOneSecondToAYear() {
+    assertDoesNotThrow(() -> ALL.withWindow(Duration.ofSeconds(1)));
+    assertDoesNotThrow(() -> ALL.withWindow(Duration.ofDays(366)));
+    rejected(
+        "window is PT0.999S, the limits are PT1S and PT8784H",
+        () -> ALL.withWindow(Duration.ofMillis(999)));
+    rejected(
+        "window is PT8784H0.001S, the limits are PT1S and PT8784H",
+        () -> ALL.withWindow(Duration.ofDays(366).plusMillis(1)));
+  }
+
+  @Test
+  void aSegmentHas64KibTo1Gib() {
+    assertDoesNotThrow(() -> ALL.withLog(65_536, 65_536));
+    assertDoesNotThrow(() -> ALL.withLog(1_073_741_824, 1_073_741_824));
+    rejected(
+        "segmentBytes is 65535, the limits are 65536 and 1073741824",
+        () -> ALL.withLog(65_535, 1 << 20));
+    rejected(
+        "segmentBytes is 1073741825, the limits are 65536 and 1073741824",
+        () -> ALL.withLog(1_073_741_825, 1L << 40));
+  }
+
+  @Test
+  void aSnapshotIsNotTakenBeforeASegmentIsFull() {
+    assertDoesNotThrow(() -> ALL.withLog(1 << 17, 1 << 17));
+    rejected(
+        "checkpointBytes is 131071, the limits are 131072 and 9223372036854775807",
+        () -> ALL.withLog(1 << 17, (1 << 17) - 1));
+  }
+
+  @Test
+  void sixteenTo32MebiIdsAreInMemory() {
+    assertDoesNotThrow(() -> ALL.withIdsInMemoryMax(16));
+    assertDoesNotThrow(() -> ALL.withIdsInMemoryMax(33_554_432));
+    rejected(
+        "idsInMemoryMax is 15, the limits are 16 and 33554432", () -> ALL.withIdsInMemoryMax(15));
+    rejected(
+        "idsInMemoryMax is 33554433, the limits are 16 and 33554432",
+        () -> ALL.withIdsInMemoryMax(33_554_433));
+  }
+
+  @Test
+  void memoryIs64KibAtLeast() {
+    assertDoesNotThrow(() -> ALL.withMemoryBytesMax(65_536));
+    rejected(
+        "memoryBytesMax is 65535, the limits are 65536 and 9223372036854775807",
+        () -> ALL.withMemoryBytesMax(65_535));
+  }
+
+  @Test
+  void aDeadlineIsPositive() {
+    assertDoesNotThrow(() -> ALL.withCallDeadline(Duration.ofNanos(1)));
+    rejected("callDeadline is not positive", () -> ALL.withCallDeadline(Duration.ZERO));
+    rejected("callDeadline is not positive", () -> ALL.withCallDeadline(Duration.ofNanos(-1)));
+  }
+
+  @Test
+  void aChangeOfOneOptionLeavesTheOthers() {
+    Duration hour = Duration.ofHours(1);
+    Duration minute = Duration.ofMinutes(1);
+    Clock other = new ManualClock(2);
+    List<EngineOptions> changed =
+        List.of(
+            ALL.withWindow(hour),
+            ALL.withLog(1 << 18, 1 << 22),
+            ALL.withIdsInMemoryMax(77),
+            ALL.withMemoryBytesMax(1 << 23),
+            ALL.withDurability(Durability.FSYNC),
+            ALL.withCallDeadline(minute),
+            ALL.withClock(other));
+    for (int i = 0; i < changed.size(); i++) {
+      EngineOptions each = changed.get(i);
+      assertEquals(i == 0 ? hour : Duration.ofMinutes(7), each.window());
+      assertEquals(i == 1 ? 1 << 18 : 1 << 17, each.segmentBytes());
+      assertEquals(i == 1 ? 1 << 22 : 1 << 20, each.checkpointBytes());
+      assertEquals(i == 2 ? 77 : 123, each.idsInMemoryMax());
+      assertEquals(i == 3 ? 1 << 23 : 1 << 21, each.memoryBytesMax());
+      assertEquals(i == 4 ? Durability.FSYNC : Durability.NONE, each.durability());
+      assertEquals(i == 5 ? minute : Duration.ofSeconds(3), each.callDeadline());
+      assertSame(i == 6 ? other : CLOCK, each.clock());
+    }
+  }
+
+  /** On a heap of 96 MiB to some TiB; which of the limits decides depends on the machine. */
+  @Test
+  void theDefaultsGoByTheHeap() {
+    EngineOptions defaults = EngineOptions.defaults();
+    long heap = Runtime.getRuntime().maxMemory();
+    assertEquals(Duration.ofHours(24), defaults.window());
+    assertEquals(67_108_864, defaults.segmentBytes());
+    assertEquals(268_435_456, defaults.checkpointBytes());
+    assertEquals(heap / 2, defaults.memoryBytesMax());
+    long idsBytes = 540L * defaults.idsInMemoryMax(); // four tables of 135 bytes an id
+    assertTrue(idsBytes <= heap / 4, "no more than a quarter of the heap");
+    assertTrue(
+        defaults.idsInMemoryMax() == 2_097_152 || idsBytes > heap / 4 - 1_000, "and no less");
+    assertEquals(Durability.FSYNC, defaults.durability());
+    assertEquals(Duration.ofSeconds(10), defaults.callDeadline());
+  }
+}
