@@ -198,7 +198,9 @@ final class CounterTurnLogTest {
       turn.set(name, 5);
       turn.expire(name, NOW + 1);
     }
+    assertEquals(NOW, turn.nowMillis());
     state.wallMillis = NOW + 1;
+    assertEquals(NOW + 1, turn.nowMillis());
     assertEquals(0, turn.expiresAt("set"));
     assertEquals(0, turn.version("set"));
     assertNull(turn.text("text"));
@@ -281,6 +283,8 @@ final class CounterTurnLogTest {
       assertEquals(++seen, turn.changes("a"));
       assertFalse(state.isChanging);
     }
+    assertEquals(seen, turn.watch("a"), "what a second one starts from");
+    turn.unwatch("a");
     turn.unwatch("a");
     assertEquals(0, turn.changes("a"));
   }

@@ -1,7 +1,9 @@
 package dev.quipu.engine;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -101,5 +103,93 @@ final class StateTest {
       assertEquals(changes + 1, state.changes);
       assertTrue(!state.isChanging);
     }
+  }
+
+  /** A snapshot that is taken beside the writes may lack counters that its log has records of. */
+  @Test
+  void recordsOfTheLogMayBeOfOrdinalsThatAreNotThereYet() {
+    int page = CounterTablePage.SIZE;
+    state.expires(page - 1, 9);
+    assertEquals(page, state.counters.size());
+    state.gone(page);
+    assertEquals(page + 1, state.counters.size());
+    state.free(2 * page);
+    assertEquals(2 * page + 1, state.counters.size());
+    state.value(3 * page, 5);
+    state.text(4 * page, new byte[] {'t'});
+    state.once(5 * page, 1, 2, 3, 4, 0);
+    state.seal(6 * page, 1, 2);
+    state.hadIds(7 * page);
+    assertEquals(9, state.counters.expiresAt(page - 1));
+    assertEquals(5, state.counters.value(3 * page));
+    assertArrayEquals(new byte[] {'t'}, state.counters.text(4 * page));
+    assertEquals(4, state.counters.value(5 * page));
+    for (int ordinal : new int[] {5 * page, 6 * page, 7 * page}) {
+      assertEquals(255, state.counters.epochOfIds(ordinal), "of all that was read");
+    }
+    assertEquals(2, state.ids.size());
+  }
+
+  @Test
+  void recordsOfTheLogChangeWhatIsThere() {
+    state.name(0, "a");
+    state.value(0, 1);
+    state.expires(0, 9);
+    state.name(1, "b");
+    state.text(1, new byte[] {'t'});
+    state.name(2, "c");
+    state.item(KEY, item(10));
+    assertEquals(1, state.items.size());
+    assertEquals(9, turn.expiresAt("a"));
+    state.gone(0);
+    state.free(1);
+    state.item(KEY, Optional.empty());
+    assertEquals(0, state.items.size());
+    assertEquals(0, state.itemBytes);
+    assertFalse(turn.exists("a") || turn.exists("b"));
+    assertEquals(0, state.counters.find("a"));
+    assertEquals(-1, state.counters.find("b"));
+    state.ready();
+    assertTrue(state.counters.isTombstone(0) && state.counters.isTombstone(2));
+    assertFalse(state.counters.isTombstone(1));
+    assertEquals(1, state.counters.add("d"), "the place that is free");
+  }
+
+  @Test
+  void whatWasNeverWrittenIsNoTombstoneIfItIsThere() {
+    state.name(0, "a");
+    state.value(0, 1);
+    state.ready();
+    assertFalse(state.counters.isTombstone(0));
+  }
+
+  /** After a salvage an id may refer to an ordinal whose name was lost. */
+  @Test
+  void placesWithoutANameAreKeptBackAfterASalvage() {
+    state.name(1, "b");
+    state.isSalvaged = true;
+    state.ready();
+    assertEquals(2, state.counters.add("c"));
+    State whole = new State(7, 1_000, 1_000);
+    whole.name(1, "b");
+    whole.ready();
+    assertEquals(0, whole.counters.add("c"));
+  }
+
+  @Test
+  void idsThatAreInAFileAreNotRememberedTwice() {
+    state.idsAreSealed = true;
+    state.once(0, 1, 2, 3, 4, 0);
+    assertEquals(0, state.ids.size());
+    assertEquals(255, state.counters.epochOfIds(0));
+    state.idsAreSealed = false;
+    state.once(0, 1, 2, 3, 4, 0);
+    assertEquals(1, state.ids.size());
+  }
+
+  @Test
+  void aRecordOfASnapshotIsNoneOfTheLog() {
+    ByteBuffer none = ByteBuffer.allocate(0);
+    assertThrows(IllegalStateException.class, () -> state.snapshot(Records.START, none));
   }
 }
