@@ -66,13 +66,14 @@ final class SteadyFileTest {
               try {
                 file.write(ByteBuffer.wrap(new byte[] {2}), 1);
                 file.sync();
+                file.close();
               } catch (IOException e) {
                 throw new java.io.UncheckedIOException(e);
               }
             });
     other.join();
     assertArrayEquals(new byte[] {1, 2, 0, 0, 0, 0, 0, 0}, Files.readAllBytes(path));
-    file.close();
+    assertThrows(ClosedChannelException.class, file::sync);
   }
 
   @Test
