@@ -188,8 +188,8 @@ public final class Engine implements EmbeddedEngine {
     HeldLock lock = opened.add(disk.lock(directory));
     disk.createDirectories(Log.directory(directory));
     disk.createDirectories(IdFiles.directory(directory));
-    if (Recovery.isNew(disk, directory)) {
-      Recovery.create(disk, directory, Randomness.secure().nextLong());
+    if (FormatFile.isNew(disk, directory)) {
+      FormatFile.create(disk, directory, Randomness.secure().nextLong());
       disk.syncDirectory(directory);
     }
     Recovery.Found found = Recovery.read(disk, directory, options, false);

@@ -1,10 +1,7 @@
 package dev.quipu.engine;
 
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,12 +33,9 @@ import org.jspecify.annotations.Nullable;
  * are many.
  */
 final class Recovery {
-  static final String FORMAT_FILE = "format";
-
   /** Is there while, and after, frames are answered before they are synced. */
   static final String UNSYNCED_FILE = "unsynced";
 
-  private static final String FORMAT = "quipu-engine 2";
   private static final long HEAP_BESIDES_BYTES = 8 << 20; // besides a segment of the log
 
   private final Disk disk;
@@ -53,6 +47,7 @@ final class Recovery {
   private final long identity;
   private HighWater.Mark highWater = new HighWater.Mark(0, 0, 0, 0);
   private List<Log.Segment> segments = List.of();
+  private @Nullable Unreadable unreadable;
   private int end = Log.HEAD_BYTES;
   private int syncedEnd = Log.HEAD_BYTES;
   private Log.@Nullable Segment reading;
@@ -65,15 +60,29 @@ final class Recovery {
   private boolean isTailStale;
   private final TreeMap<Long, Long> sealed = new TreeMap<>(); // first and last frame of id files
 
-  private Recovery(Disk disk, Path directory, EngineOptions options, boolean lenient)
+  /**
+   * Of one directory.
+   *
+   * @param unreadable the frame before which to end, for it cannot be applied; null for none
+   */
+  private Recovery(
+      Disk disk,
+      Path directory,
+      EngineOptions options,
+      boolean lenient,
+      @Nullable Unreadable unreadable)
       throws IOException {
+    this.unreadable = unreadable;
     this.disk = disk;
     this.directory = directory;
     this.lenient = lenient;
     this.isUnsynced = disk.exists(directory.resolve(UNSYNCED_FILE));
-    this.identity = readIdentity();
+    this.identity = FormatFile.identity(disk, directory);
     this.state = new State(identity, options.window().toMillis(), options.idsInMemoryMax());
   }
+
+  /** A frame that is whole, and has a record that cannot be applied. */
+  private record Unreadable(long frame, DamageException damage) {}
 
   /**
    * What was found.
@@ -100,35 +109,6 @@ final class Recovery {
       long validBehindDamage,
       List<String> notes) {}
 
-  /** Whether there is no engine in the directory yet. */
-  static boolean isNew(Disk disk, Path directory) throws IOException {
-    boolean isUsed =
-        disk.exists(directory.resolve(HighWater.FILE))
-            || !Snapshot.all(disk, directory).isEmpty()
-            || !segmentFiles(disk, directory).isEmpty();
-    if (disk.exists(directory.resolve(FORMAT_FILE))) {
-      // The identity is written first: without a mark and a log, making it was broken off.
-      return !isUsed;
-    }
-    if (isUsed) {
-      throw new DamageException(
-          Damage.FORMAT, directory.resolve(FORMAT_FILE), 0, "the file is not there");
-    }
-    return true;
-  }
-
-  /** Writes what names the format of a new directory, and a mark that says nothing was counted. */
-  static void create(Disk disk, Path directory, long identity) throws IOException {
-    Path draft = directory.resolve(FORMAT_FILE + ".tmp");
-    String text = "%s%nidentity %016x%n".formatted(FORMAT, identity);
-    try (DiskFile file = disk.create(draft)) {
-      file.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
-      file.sync();
-    }
-    disk.rename(draft, directory.resolve(FORMAT_FILE));
-    HighWater.create(disk, directory, identity, new HighWater.Mark(0, 0, 0, 0));
-  }
-
   /**
    * Reads a directory.
    *
@@ -136,8 +116,12 @@ final class Recovery {
    */
   static Found read(Disk disk, Path directory, EngineOptions options, boolean lenient)
       throws IOException {
-    Recovery recovery = new Recovery(disk, directory, options, lenient);
+    Recovery recovery = new Recovery(disk, directory, options, lenient, null);
     recovery.readAll();
+    if (recovery.unreadable != null) { // and its first records have changed the state
+      recovery = new Recovery(disk, directory, options, lenient, recovery.unreadable);
+      recovery.readAll();
+    }
     return new Found(
         recovery.state,
         recovery.identity,
@@ -177,36 +161,14 @@ final class Recovery {
               path,
               end,
               "the log ends with frame %d, but frame %d was acknowledged: %d commands are missing"
-                  .formatted(state.frame, reached, highWater.commands() - state.commands)));
+                  .formatted(
+                      state.frame, reached, Math.max(0, highWater.commands() - state.commands))));
     }
   }
 
   /** The last frame whose ids are in a file: a file is written only after its frames. */
   private long lastSealedFrame() {
     return sealed.values().stream().mapToLong(Long::longValue).max().orElse(0);
-  }
-
-  private long readIdentity() throws IOException {
-    Path path = directory.resolve(FORMAT_FILE);
-    String text =
-        disk.exists(path) ? StandardCharsets.UTF_8.decode(disk.read(path)).toString() : "";
-    List<String> lines = text.lines().toList();
-    if (lines.size() == 2
-        && lines.get(0).matches("quipu-engine \\d+")
-        && !lines.get(0).equals(FORMAT)) {
-      throw StoreException.notApplied(
-          Reason.INVALID,
-          "the data directory %s has the format '%s', and this version reads '%s': export it with the version that wrote it (quipu export), and import that into a new directory"
-              .formatted(directory, lines.get(0), FORMAT));
-    }
-    if (lines.size() != 2
-        || !lines.get(0).equals(FORMAT)
-        || !lines.get(1).matches("identity [0-9a-f]{16}")) {
-      // Not even a lenient reader can go on: without the identity nothing matches its checksum.
-      throw new DamageException(
-          Damage.FORMAT, path, 0, "expected two lines: '" + FORMAT + "' and the identity");
-    }
-    return Long.parseUnsignedLong(lines.get(1).substring("identity ".length()), 16);
   }
 
   /** Reads snapshot and id files, and returns the number of the frame that follows. */
@@ -329,6 +291,11 @@ final class Recovery {
       if (next == highWater.frame() + 1) {
         syncedEnd = at;
       }
+      if (unreadable != null && unreadable.frame == next) {
+        end = at;
+        report(unreadable.damage);
+        return false;
+      }
       if (next == state.frame + 1) {
         reading = segment;
         readEnd = at + head.frameBytes();
@@ -337,9 +304,8 @@ final class Recovery {
         } catch (DamageException e) {
           throw e;
         } catch (RuntimeException e) { // a frame that is whole, and says what cannot be
-          state.frame = next - 1;
-          end = at;
-          report(unreadable(segment, at, next, e));
+          unreadable = new Unreadable(next, unreadable(segment, at, next, e));
+          report(unreadable.damage);
           return false;
         }
       }
@@ -487,7 +453,7 @@ final class Recovery {
     damages.add(damage);
   }
 
-  private static List<Path> segmentFiles(Disk disk, Path directory) throws IOException {
+  static List<Path> segmentFiles(Disk disk, Path directory) throws IOException {
     Path log = Log.directory(directory);
     if (!disk.exists(log)) {
       return List.of();

@@ -68,30 +68,30 @@ final class RecoveryFilesTest {
   void aDirectoryIsNewUntilItHasAMarkOrASnapshotOrALog() throws IOException {
     Disk disk = new FileDisk();
     Files.delete(path.resolve("highwater"));
-    assertTrue(Recovery.isNew(disk, path), "making it was broken off");
+    assertTrue(FormatFile.isNew(disk, path), "making it was broken off");
     Path snapshot = data.snapshot(1, 0, 0);
-    assertFalse(Recovery.isNew(disk, path));
+    assertFalse(FormatFile.isNew(disk, path));
     Files.delete(snapshot);
     Path log = data.segment(1, 1);
-    assertFalse(Recovery.isNew(disk, path));
+    assertFalse(FormatFile.isNew(disk, path));
     Files.delete(log);
     Files.createFile(path.resolve("log").resolve("spare-1.log"));
-    assertTrue(Recovery.isNew(disk, path), "a spare is no log");
+    assertTrue(FormatFile.isNew(disk, path), "a spare is no log");
     Files.delete(path.resolve("format"));
-    assertTrue(Recovery.isNew(disk, path));
+    assertTrue(FormatFile.isNew(disk, path));
     data.mark(0, 0);
-    DamageException why = assertThrows(DamageException.class, () -> Recovery.isNew(disk, path));
+    DamageException why = assertThrows(DamageException.class, () -> FormatFile.isNew(disk, path));
     assertEquals(Damage.FORMAT, why.damage());
     assertEquals(path.resolve("format"), why.file());
     Path empty = Files.createDirectory(path.resolve("empty"));
-    assertTrue(Recovery.isNew(disk, empty));
+    assertTrue(FormatFile.isNew(disk, empty));
   }
 
   @Test
   void aNewDirectoryNamesItsFormatAndHasAMarkOfNothing() throws IOException {
     Path fresh = Files.createDirectory(path.resolve("fresh"));
     RecordingDisk disk = new RecordingDisk();
-    Recovery.create(disk, fresh, 0xabcL);
+    FormatFile.create(disk, fresh, 0xabcL);
     assertEquals(
         List.of("quipu-engine 2", "identity 0000000000000abc"),
         Files.readAllLines(fresh.resolve("format")));

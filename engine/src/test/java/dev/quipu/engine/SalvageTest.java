@@ -94,6 +94,28 @@ final class SalvageTest {
     return engine.add(new Add("a", 1, RequestId.of(request, request)));
   }
 
+  /** What its first records changed is not kept, or the directory would be ahead of its log. */
+  @Test
+  void nothingOfAFrameThatCannotBeAppliedIsKept() throws IOException {
+    byte[] second =
+        frame(
+            2,
+            out -> {
+              Records.once(out, 0, 2, 2, 1, 2, 0);
+              out.put((byte) 99);
+            });
+    data.segment(1, 1, once(1), second);
+    data.mark(2, 0);
+    Inspection.Report report = Inspection.salvage(disk, path);
+    assertTrue(report.lines().getFirst().contains("log up to frame 1,"), report.toString());
+    assertTrue(Inspection.check(disk, path).sound());
+    try (Engine engine = open()) {
+      assertEquals(1, engine.read("a").orElseThrow().value());
+      assertInstanceOf(AddResult.Replayed.class, repeat(engine, 1));
+      assertInstanceOf(AddResult.Applied.class, repeat(engine, 2));
+    }
+  }
+
   @Test
   void aSoundDirectoryIsLeftAlone() throws IOException {
     Path log = data.segment(1, 1, frames(1, 3), flipped(frame(4)));
