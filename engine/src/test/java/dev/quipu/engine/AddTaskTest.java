@@ -82,10 +82,11 @@ final class AddTaskTest {
 
   @Test
   void anAddThatDoesNotFitWaitsForTheNextFrame() {
-    AddTask task = new AddTask(List.of(new Add("a", 1, null)));
-    assertFalse(task.run(state, groupOf(ONE_ADD - 1)));
-    assertEquals(OptionalLong.empty(), value("a"));
-    assertTrue(task.run(state, groupOf(ONE_ADD)));
+    AddTask task = new AddTask(List.of(new Add("name", 1, null)));
+    int bytes = 4 * 64 + 3 * 4; // a letter may take three
+    assertFalse(task.run(state, groupOf(bytes - 1)));
+    assertEquals(OptionalLong.empty(), value("name"));
+    assertTrue(task.run(state, groupOf(bytes)));
     assertEquals(List.of(applied(1, 1)), task.results());
   }
 
@@ -195,6 +196,22 @@ final class AddTaskTest {
     assertTrue(expected != 0);
     assertTrue(new AddTask(adds).run(state, group));
     assertEquals(expected, state.touched, "each of them once");
+  }
+
+  /** 32 at a time; the 33rd is a lone one then. */
+  @Test
+  void theLastOneIsNotLookedAtAheadByItself() {
+    List<Add> adds = new ArrayList<>();
+    long expected = 0;
+    for (int i = 0; i < 33; i++) {
+      adds.add(new Add("a", 1, RequestId.of(1, i)));
+      turn.add(adds.getLast());
+    }
+    for (int i = 0; i < 32; i++) {
+      expected += state.ids.touch(1, i, 0);
+    }
+    assertTrue(new AddTask(adds).run(state, group));
+    assertEquals(expected, state.touched);
   }
 
   @Test

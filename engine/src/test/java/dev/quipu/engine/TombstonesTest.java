@@ -1,17 +1,23 @@
 package dev.quipu.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.RequestId;
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -132,5 +138,57 @@ final class TombstonesTest {
     assertThrows(IllegalStateException.class, () -> state.counters.free(0));
     assertEquals(0, state.counters.add("b"));
     assertEquals(1, state.counters.add("c"));
+  }
+
+  /** Ends the window of all ids so far. */
+  private void forgetIds(Path directory) throws IOException {
+    Disk disk = new FileDisk();
+    state.ids.rotate();
+    IdTable table = Objects.requireNonNull(state.ids.nextWaiting());
+    Path path = directory.resolve("ids");
+    IdFile.write(disk, path, table);
+    state.ids.sealed(table, IdFile.open(disk, path));
+    state.timeMillis += 10_000;
+    state.ids.drop(state.ids.forgotten(state.timeMillis));
+  }
+
+  @Test
+  void aTombstoneThatGetsAnIdWaitsForThatToo(@TempDir Path directory) throws IOException {
+    state.ids.ready();
+    turn.set("a", 1);
+    turn.remove("a");
+    turn.seal("a", RequestId.of("one"));
+    int[] free = {-1};
+    assertEquals(0, state.tombstones.take(state.ids, free, 1));
+    assertFalse(state.tombstones.mayFree(state.ids));
+    forgetIds(directory);
+    assertTrue(state.tombstones.mayFree(state.ids));
+    assertEquals(1, state.tombstones.take(state.ids, free, 1));
+    assertEquals(0, free[0]);
+  }
+
+  @Test
+  void whatHasIdsWaitsUntilTheyAreForgotten() {
+    turn.begin("a", 1, RequestId.of("one"));
+    turn.remove("a");
+    assertFalse(state.tombstones.mayFree(state.ids));
+    assertEquals(0, state.tombstones.take(state.ids, new int[1], 1));
+    turn.set("b", 1);
+    turn.remove("b");
+    assertTrue(state.tombstones.mayFree(state.ids));
+    int[] free = new int[2];
+    assertEquals(1, state.tombstones.take(state.ids, free, 2));
+    assertEquals(1, free[0]);
+    assertFalse(state.tombstones.mayFree(state.ids));
+  }
+
+  @Test
+  void whatCameBackToLifeAndIsRemovedAgainWaitsAgain() {
+    turn.set("a", 1);
+    turn.remove("a");
+    turn.set("a", 2);
+    assertEquals(0, state.tombstones.take(state.ids, new int[1], 1));
+    turn.remove("a");
+    assertEquals(1, state.tombstones.take(state.ids, new int[1], 1));
   }
 }
