@@ -18,6 +18,7 @@ import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
+import dev.quipu.store.Version;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.nio.file.Path;
@@ -112,6 +113,30 @@ final class EngineItemsTest {
     assertInstanceOf(
         WriteResult.ConditionFailed.class, driver.write(number(KEY, 2).when(unchanged)));
     assertEquals(1, numberOf(KEY));
+  }
+
+  /** The log tells versions by the number of the command. */
+  @Test
+  void aVersionIsTheNumberOfTheCommand() {
+    driver.write(number(KEY, 1));
+    assertEquals(new Version("1"), get(KEY).orElseThrow().version());
+    driver.writeAll(List.of(number(KEY, 2), number(OTHER, 1)), null);
+    engine.close();
+    reopen(OPTIONS);
+    assertEquals(new Version("2"), get(KEY).orElseThrow().version());
+    assertEquals(new Version("3"), get(OTHER).orElseThrow().version());
+    driver.write(number(KEY, 3));
+    assertEquals(new Version("4"), get(KEY).orElseThrow().version());
+  }
+
+  /** What is broken off between must stop the engine, which tells by this. */
+  @Test
+  void aBatchIsOneChange() {
+    long before = OnTurn.get(engine, CounterTurn::changeCount);
+    driver.writeAll(List.of(number(KEY, 2), number(OTHER, 1)), null);
+    assertEquals(before + 1, OnTurn.get(engine, CounterTurn::changeCount));
+    driver.write(number(KEY, 3).when(new Condition.Absent()));
+    assertEquals(before + 1, OnTurn.get(engine, CounterTurn::changeCount));
   }
 
   @Test

@@ -68,6 +68,18 @@ final class StateTest {
   }
 
   @Test
+  void whatIsTakenIsSaidInMebibytes() {
+    state.counters.setText(state.counters.add("a"), new byte[3 << 20]);
+    turn.watch("w");
+    long names = 192 + 3; // of the counter, besides its text
+    assertEquals(names + 96 + (3 << 20) + 128 + 2, state.memoryBytes());
+    state.limitMemory(4 << 20);
+    StoreException why = assertThrows(StoreException.class, () -> state.requireMemory(1 << 20));
+    assertTrue(
+        why.getMessage().contains("take 3 MiB of heap, and the limit is 4 MiB"), why.getMessage());
+  }
+
+  @Test
   void severalNamesAreRejectedTogether() {
     turn.set("a", 1);
     state.limitMemory(state.memoryBytes() + CounterTable.memoryBytes("b"));
@@ -156,11 +168,24 @@ final class StateTest {
   }
 
   @Test
-  void whatWasNeverWrittenIsNoTombstoneIfItIsThere() {
-    state.name(0, "a");
-    state.value(0, 1);
+  void aCounterThatIsThereIsNoTombstone() {
+    int last = CounterTablePage.SIZE - 1; // of the only page
+    state.name(last, "a");
+    state.value(last, 1);
     state.ready();
-    assertFalse(state.counters.isTombstone(0));
+    assertFalse(state.counters.isTombstone(last));
+  }
+
+  /** What was read has one epoch, for it does not come in order; what follows has others. */
+  @Test
+  void epochsOfIdsBeginWhenAllWasRead() {
+    state.once(0, 1, 2, 3, 4, 0);
+    state.ids.rotate();
+    assertEquals(255, state.ids.epoch());
+    state.ready();
+    state.once(0, 5, 6, 3, 4, 0);
+    state.ids.rotate();
+    assertEquals(1, state.ids.epoch());
   }
 
   /** After a salvage an id may refer to an ordinal whose name was lost. */

@@ -119,6 +119,16 @@ final class SweeperTest {
   }
 
   @Test
+  void aSweepFreesAllThatWaits() {
+    for (int i = 0; i < 9; i++) {
+      state.tombstones.add(state.counters.add("c" + i));
+    }
+    sweeper.sweep();
+    assertEquals(0, state.counters.named());
+    assertEquals(3, committer.frames());
+  }
+
+  @Test
   void aFrameRemovesOneCounterAtLeast() {
     counter("a", NOW);
     counter("b", NOW);
@@ -223,7 +233,9 @@ final class SweeperTest {
       counter("c" + i, NOW);
     }
     Group group = groupFor(6);
+    long changes = state.changes;
     assertTrue(sweepOnce(state, group, 100));
+    assertEquals(changes + 3, state.changes);
     assertEquals(3, group.commands());
     assertEquals(7, state.counters.named());
     assertFalse(state.isChanging);
