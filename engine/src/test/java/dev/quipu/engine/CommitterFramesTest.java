@@ -154,8 +154,10 @@ final class CommitterFramesTest {
     assertEquals(1, setup.logSyncs.get());
     assertEquals(2, setup.committer.durableFrame());
     assertEquals(new HighWater.Mark(2, 2, 0, NOW), mark(setup));
+    setup.clock.advance(Duration.ofMillis(10));
     setup.committer.sync();
     assertEquals(1, setup.logSyncs.get(), "nothing is left to do");
+    assertEquals(new HighWater.Mark(2, 2, 0, NOW), mark(setup));
   }
 
   @Test
@@ -371,7 +373,12 @@ final class CommitterFramesTest {
     CommitterSetup setup = open(Durability.NONE);
     Gate gate = new Gate();
     AtomicInteger waits = new AtomicInteger();
-    setup.onIdFile = gate::pass;
+    AtomicInteger files = new AtomicInteger();
+    setup.onIdFile =
+        () -> {
+          files.incrementAndGet();
+          gate.pass();
+        };
     for (int i = 0; i < IDS_MAX; i++) {
       setup.run(add(i));
     }
@@ -382,6 +389,8 @@ final class CommitterFramesTest {
         };
     setup.run(add(IDS_MAX));
     assertTrue(waits.get() > 0, "it did not wait");
+    assertNull(setup.committer.awaitSealed());
+    assertEquals(2, files.get(), "the next table follows at once");
     assertEquals(IDS_MAX + 1, setup.state.ids.size());
     for (int i = IDS_MAX + 1; i < 4 * IDS_MAX; i++) {
       setup.run(add(i));

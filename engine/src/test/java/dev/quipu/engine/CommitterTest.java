@@ -303,6 +303,26 @@ final class CommitterTest {
   }
 
   @Test
+  void aLeaderWhoseOwnGroupIsThroughHearsNothingOfTheFailureOfALaterOne() {
+    AtomicBoolean came = new AtomicBoolean();
+    List<Caller> later = new ArrayList<>();
+    Work failing =
+        (state, group) -> {
+          throw new AssertionError("injected");
+        };
+    setup.onLogSync =
+        () -> {
+          if (came.compareAndSet(false, true)) {
+            later.add(setup.call(failing).awaitParked());
+          }
+        };
+    setup.run(set("a", 1));
+    assertUnknown(later.getFirst().endInTime());
+    assertTrue(setup.failure.hasEnded());
+    assertEquals(1, committer.durableFrame());
+  }
+
+  @Test
   void whatIsThrownAfterAChangeStopsTheEngine() {
     RuntimeException injected = new IllegalStateException("injected");
     Work work =
