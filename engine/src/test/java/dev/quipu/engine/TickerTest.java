@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
@@ -199,5 +200,35 @@ final class TickerTest {
     }
     slow.close();
     assertFalse(thread.isAlive());
+  }
+
+  @Test
+  void aCloseWaitsForTheRoundThatIsUnderWay() {
+    Environment environment = new Environment(new FileDisk(), Threads.PLATFORM);
+    CommitterSetup.Gate gate = new CommitterSetup.Gate();
+    List<String> ended = new CopyOnWriteArrayList<>();
+    Ticker quick =
+        new Ticker(
+            environment,
+            failure,
+            "quipu-test",
+            Duration.ofNanos(1),
+            () -> {
+              gate.pass();
+              ended.add("round");
+            });
+    gate.awaitEntered();
+    Thread closer =
+        Thread.ofPlatform()
+            .start(() -> {
+              quick.close();
+              ended.add("close");
+            });
+    while (closer.isAlive() && closer.getState() != Thread.State.WAITING) {
+      Thread.onSpinWait();
+    }
+    gate.open();
+    Join.uninterruptibly(closer);
+    assertEquals("round", ended.getFirst());
   }
 }
