@@ -16,7 +16,7 @@ import java.time.Duration;
  * @param memoryBytesMax heap that counters, texts and items may take; what needs more is rejected,
  *     and all else goes on; 64 KiB or more
  * @param durability when what was counted has reached the disk
- * @param callDeadline longest wait for the answer to one call
+ * @param callDeadline longest wait for the answer to one call; 1 ms to 1 h
  * @param clock what tells the time
  */
 public record EngineOptions(
@@ -36,6 +36,8 @@ public record EngineOptions(
   private static final int IDS_IN_MEMORY_LIMIT = 1 << 25;
   private static final int IDS_IN_MEMORY_DEFAULT = 2 << 20;
   private static final long MEMORY_BYTES_MIN = 64 << 10;
+  private static final Duration DEADLINE_MIN = Duration.ofMillis(1);
+  private static final Duration DEADLINE_MAX = Duration.ofHours(1);
 
   /** Heap of an id in memory, in bytes, and tables of ids at most: one active, three that wait. */
   private static final int ID_BYTES = 135 * 4;
@@ -66,8 +68,8 @@ public record EngineOptions(
     if (memoryBytesMax < MEMORY_BYTES_MIN) {
       throw outside("memoryBytesMax", memoryBytesMax, MEMORY_BYTES_MIN, Long.MAX_VALUE);
     }
-    if (callDeadline.isNegative() || callDeadline.isZero()) {
-      throw new IllegalArgumentException("callDeadline is not positive");
+    if (callDeadline.compareTo(DEADLINE_MIN) < 0 || callDeadline.compareTo(DEADLINE_MAX) > 0) {
+      throw outside("callDeadline", callDeadline, DEADLINE_MIN, DEADLINE_MAX);
     }
   }
 

@@ -343,14 +343,14 @@ final class CheckpointerTest {
   @Test
   void aRoundThatFailsIsTriedAgainAndSaidOnce() throws IOException {
     open(CHECKPOINT_BYTES);
-    String said = "Checkpoint failed; retrying every second";
-    try (Warnings warnings = new Warnings(Checkpointer.class)) {
+    String said = "WARN Checkpoint failed; retrying every second";
+    try (LogCapture log = new LogCapture(Checkpointer.class)) {
       disk.failing = ".snap.tmp";
       threads.round();
       threads.round();
       assertEquals(List.of(), snapshots());
       assertEquals(CHECKPOINT_BYTES, checkpointer().logBytes());
-      assertEquals(List.of(said), warnings.messages());
+      assertEquals(List.of(said), log.lines());
       disk.failing = "none";
       threads.round();
       assertEquals(1, snapshots().size());
@@ -359,7 +359,7 @@ final class CheckpointerTest {
       assertThrows(IOException.class, checkpointer()::checkpoint);
       clock.advance(WINDOW.multipliedBy(2));
       threads.round(); // for the ids that were forgotten
-      assertEquals(List.of(said, said), warnings.messages());
+      assertEquals(List.of(said, said), log.lines());
     }
   }
 

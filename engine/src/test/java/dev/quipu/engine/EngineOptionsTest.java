@@ -84,10 +84,16 @@ final class EngineOptionsTest {
   }
 
   @Test
-  void aDeadlineIsPositive() {
-    assertDoesNotThrow(() -> ALL.withCallDeadline(Duration.ofNanos(1)));
-    rejected("callDeadline is not positive", () -> ALL.withCallDeadline(Duration.ZERO));
-    rejected("callDeadline is not positive", () -> ALL.withCallDeadline(Duration.ofNanos(-1)));
+  void aDeadlineIsBetweenAMillisecondAndAnHour() {
+    Duration hour = Duration.ofHours(1);
+    assertDoesNotThrow(() -> ALL.withCallDeadline(Duration.ofMillis(1)));
+    assertDoesNotThrow(() -> ALL.withCallDeadline(hour));
+    for (Duration other :
+        List.of(Duration.ZERO, Duration.ofNanos(999_999), hour.plusNanos(1), hour.negated())) {
+      rejected(
+          "callDeadline is %s, the limits are PT0.001S and PT1H".formatted(other),
+          () -> ALL.withCallDeadline(other));
+    }
   }
 
   @Test

@@ -190,14 +190,14 @@ final class SealerTest {
 
   @Test
   void anErrorIsWrittenToTheLogOnceUntilItIsOver() {
-    try (Warnings warnings = new Warnings(Sealer.class)) {
+    try (LogCapture log = new LogCapture(Sealer.class)) {
       disk.error = new IOException("injected");
       for (int id = 1; id <= 2; id++) {
         sealer().offer(table(id));
         threads.round();
         threads.round();
-        assertEquals(id, warnings.messages().size());
-        assertTrue(warnings.messages().getFirst().contains("retrying every second"));
+        assertEquals(id, log.lines().size());
+        assertTrue(log.lines().getFirst().contains("retrying every second"));
         disk.error = null;
         threads.wake();
         while (sealer().awaitSealed() != null) {
