@@ -71,7 +71,7 @@ final class CommitterSetup implements AutoCloseable {
                 .withLog(SEGMENT_BYTES, SEGMENT_BYTES)
                 .withWindow(WINDOW)
                 .withIdsInMemoryMax(IDS_IN_MEMORY)
-                .withCallDeadline(Duration.ofSeconds(30))
+                .withCallDeadline(Duration.ofMinutes(5))
                 .withClock(clock));
     Environment environment = new Environment(disk, new TestThreads());
     HighWater.create(disk, data, IDENTITY, kept);
