@@ -16,7 +16,7 @@ import java.time.Duration;
  * @param memoryBytesMax heap that counters, texts and items may take; what needs more is rejected,
  *     and all else goes on; 64 KiB or more
  * @param durability when what was counted has reached the disk
- * @param callDeadline longest wait for the answer to one call; 1 ms to 1 h
+ * @param callDeadline longest wait for the answer to one call; 1 ms to 1 day
  * @param clock what tells the time
  */
 public record EngineOptions(
@@ -37,7 +37,7 @@ public record EngineOptions(
   private static final int IDS_IN_MEMORY_DEFAULT = 2 << 20;
   private static final long MEMORY_BYTES_MIN = 64 << 10;
   private static final Duration DEADLINE_MIN = Duration.ofMillis(1);
-  private static final Duration DEADLINE_MAX = Duration.ofHours(1);
+  private static final Duration DEADLINE_MAX = Duration.ofDays(1);
 
   /** Heap of an id in memory, in bytes, and tables of ids at most: one active, three that wait. */
   private static final int ID_BYTES = 135 * 4;
