@@ -98,7 +98,7 @@ final class EngineOptionsTest {
 
   @Test
   void aChangeOfOneOptionLeavesTheOthers() {
-    Duration day = Duration.ofDays(1);
+    Duration hour = Duration.ofHours(1);
     Duration minute = Duration.ofMinutes(1);
     Clock other = new ManualClock(2);
     List<EngineOptions> changed =
