@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
 final class WellBehaved {
   static final int COUNTERS = 10;
 
-  /** Within which each call is to be served; what a user waits for is measured on a quiet machine. */
+  /**
+   * Within which each call is to be served; what a user waits for is measured on a quiet machine.
+   */
   private static final Duration DEADLINE =
       Duration.ofSeconds(Integer.getInteger("attack.deadline", 60));
 
