@@ -85,8 +85,9 @@ final class DataCommands {
       description = "Make a damaged data directory fit to be opened, keeping what is whole.",
       footer = {
         "",
-        "The old files are moved aside, to a directory 'damaged' within. What was acknowledged",
-        "behind the damage may be lost; the report says up to where the directory is whole."
+        "The old files are moved aside, to a directory 'damaged' within. What was",
+        "acknowledged behind the damage may be lost; the report says up to where the",
+        "directory is whole."
       })
   static final class SalvageCommand implements Callable<Integer> {
     @Mixin private Output output = new Output();
