@@ -47,12 +47,17 @@ public final class CounterTurn {
    * @param namesLength length of all their names, in chars, together
    */
   public static int bytesMax(int changes, int namesLength) {
-    return CHANGE_BYTES_MAX * changes + 3 * namesLength;
+    return atMostAnInt((long) CHANGE_BYTES_MAX * changes + 3L * namesLength);
   }
 
   /** Most bytes of log that the removal of so many counters writes, or that they expire. */
   public static int endsBytesMax(int counters) {
-    return 2 * Records.COUNTER_RECORD_BYTES_MAX * counters;
+    return atMostAnInt(2L * Records.COUNTER_RECORD_BYTES_MAX * counters);
+  }
+
+  /** What is more than an int holds fits into no commit, as the largest int does not. */
+  private static int atMostAnInt(long bytes) {
+    return (int) Math.min(bytes, Integer.MAX_VALUE);
   }
 
   /** Whether changes that write so many bytes fit into one commit. */

@@ -20,7 +20,7 @@ final class FormatFile {
     boolean isUsed =
         disk.exists(directory.resolve(HighWater.FILE))
             || !Snapshot.all(disk, directory).isEmpty()
-            || !Recovery.segmentFiles(disk, directory).isEmpty();
+            || !Log.segmentFiles(disk, directory).isEmpty();
     if (disk.exists(directory.resolve(FILE))) {
       // The identity is written first: without a mark and a log, making it was broken off.
       return !isUsed;

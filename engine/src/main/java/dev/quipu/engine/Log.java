@@ -423,4 +423,15 @@ final class Log implements Closeable {
     crc.update(head.slice(0, HEAD_CRC));
     return (int) crc.getValue();
   }
+
+  /** Returns the segments, from the oldest on; none if there is no log. */
+  static List<Path> segmentFiles(Disk disk, Path directory) throws IOException {
+    Path log = directory(directory);
+    if (!disk.exists(log)) {
+      return List.of();
+    }
+    return disk.list(log).stream()
+        .filter(file -> file.getFileName().toString().matches("[0-9]{16}\\.log"))
+        .toList();
+  }
 }

@@ -289,7 +289,11 @@ final class Records {
   }
 
   private static byte[] bytes(ByteBuffer in) {
-    byte[] bytes = new byte[(int) unsigned(in)];
+    long length = unsigned(in);
+    if (length < 0 || length > in.remaining()) {
+      throw new IllegalStateException("a text of " + length + " bytes, beyond the frame");
+    }
+    byte[] bytes = new byte[(int) length];
     in.get(bytes);
     return bytes;
   }

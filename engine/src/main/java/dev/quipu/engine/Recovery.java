@@ -47,7 +47,9 @@ final class Recovery {
   private final long identity;
   private HighWater.Mark highWater = new HighWater.Mark(0, 0, 0, 0);
   private List<Log.Segment> segments = List.of();
+  private @Nullable DamageException uselessSnapshot; // damaged; and the log goes back to the start
   private @Nullable Unreadable unreadable;
+  private boolean mustStartAgain;
   private int end = Log.HEAD_BYTES;
   private int syncedEnd = Log.HEAD_BYTES;
   private Log.@Nullable Segment reading;
@@ -63,16 +65,13 @@ final class Recovery {
   /**
    * Of one directory.
    *
-   * @param unreadable the frame before which to end, for it cannot be applied; null for none
+   * @param before what was found to be of no use when it was read before; null for nothing
    */
   private Recovery(
-      Disk disk,
-      Path directory,
-      EngineOptions options,
-      boolean lenient,
-      @Nullable Unreadable unreadable)
+      Disk disk, Path directory, EngineOptions options, boolean lenient, @Nullable Recovery before)
       throws IOException {
-    this.unreadable = unreadable;
+    this.uselessSnapshot = before == null ? null : before.uselessSnapshot;
+    this.unreadable = before == null ? null : before.unreadable;
     this.disk = disk;
     this.directory = directory;
     this.lenient = lenient;
@@ -118,8 +117,8 @@ final class Recovery {
       throws IOException {
     Recovery recovery = new Recovery(disk, directory, options, lenient, null);
     recovery.readAll();
-    if (recovery.unreadable != null) { // and its first records have changed the state
-      recovery = new Recovery(disk, directory, options, lenient, recovery.unreadable);
+    while (recovery.mustStartAgain) { // what is of no use has changed the state
+      recovery = new Recovery(disk, directory, options, lenient, recovery);
       recovery.readAll();
     }
     return new Found(
@@ -142,6 +141,9 @@ final class Recovery {
       report(e);
     }
     long next = readSnapshot();
+    if (mustStartAgain) {
+      return;
+    }
     durableFrame = highWater.frame();
     segments = findSegments(next);
     state.frame = next - 1;
@@ -177,7 +179,10 @@ final class Recovery {
     long next = 1;
     List<Path> listed = new ArrayList<>();
     long endFrame = 0;
-    if (path.isPresent()) {
+    if (uselessSnapshot != null) {
+      report(uselessSnapshot);
+      notes.add("the log goes back to its first frame; the snapshot is not needed");
+    } else if (path.isPresent()) {
       try {
         Snapshot.Contents contents = Snapshot.read(disk, path.get(), identity, state);
         next = contents.start().frame();
@@ -190,6 +195,11 @@ final class Recovery {
       } catch (DamageException e) {
         report(e);
         next = Snapshot.frameOf(path.get());
+        if (hasFirstFrame()) {
+          uselessSnapshot = e;
+          mustStartAgain = true;
+          return next;
+        }
       }
     }
     readIdFiles(listed, next);
@@ -199,6 +209,15 @@ final class Recovery {
               endFrame, highWater.commands(), highWater.ageMillis(), highWater.wallMillis());
     }
     return next;
+  }
+
+  private boolean hasFirstFrame() throws IOException {
+    List<Path> paths = Log.segmentFiles(disk, directory);
+    try {
+      return !paths.isEmpty() && Log.readHead(disk, paths.getFirst(), identity).firstFrame() == 1;
+    } catch (DamageException e) {
+      return false;
+    }
   }
 
   private void readIdFiles(List<Path> listed, long next) throws IOException {
@@ -213,8 +232,13 @@ final class Recovery {
         report(e);
       }
     }
-    if (lenient) {
-      return; // what a snapshot does not vouch for is read from the log again
+    if (lenient) { // what a snapshot does not vouch for is read from the log again
+      for (Path path : IdFiles.all(disk, directory)) {
+        if (!listed.contains(path)) {
+          verify(path, next);
+        }
+      }
+      return;
     }
     // Files sealed since the snapshot spare reading their ids from the log.
     for (Path path : IdFiles.all(disk, directory)) {
@@ -233,9 +257,27 @@ final class Recovery {
     }
   }
 
+  /** Looks into a file that the engine would use. */
+  private void verify(Path path, long next) throws IOException {
+    IdFile file;
+    try {
+      file = IdFile.open(disk, path);
+    } catch (DamageException e) {
+      notes.add(e.getMessage() + "; its ids are in the log too");
+      return;
+    }
+    try {
+      if (file.firstFrame() >= next) {
+        file.verify();
+      }
+    } catch (DamageException e) {
+      report(e);
+    }
+  }
+
   private List<Log.Segment> findSegments(long next) throws IOException {
     List<Log.Segment> found = new ArrayList<>();
-    List<Path> paths = segmentFiles(disk, directory);
+    List<Path> paths = Log.segmentFiles(disk, directory);
     for (int i = paths.size() - 1; i >= 0; i--) {
       Log.@Nullable Segment segment;
       try {
@@ -305,6 +347,7 @@ final class Recovery {
           throw e;
         } catch (RuntimeException e) { // a frame that is whole, and says what cannot be
           unreadable = new Unreadable(next, unreadable(segment, at, next, e));
+          mustStartAgain = lenient;
           report(unreadable.damage);
           return false;
         }
@@ -451,15 +494,5 @@ final class Recovery {
       throw damage;
     }
     damages.add(damage);
-  }
-
-  static List<Path> segmentFiles(Disk disk, Path directory) throws IOException {
-    Path log = Log.directory(directory);
-    if (!disk.exists(log)) {
-      return List.of();
-    }
-    return disk.list(log).stream()
-        .filter(file -> file.getFileName().toString().matches("[0-9]{16}\\.log"))
-        .toList();
   }
 }

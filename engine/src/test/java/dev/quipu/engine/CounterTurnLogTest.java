@@ -328,6 +328,8 @@ final class CounterTurnLogTest {
   void theBytesOfAChangeAreAnnounced() {
     assertEquals(2 * 256 + 3 * 5, CounterTurn.bytesMax(2, 5));
     assertEquals(3 * 128, CounterTurn.endsBytesMax(3));
+    assertEquals(Integer.MAX_VALUE, CounterTurn.endsBytesMax(1 << 25));
+    assertEquals(Integer.MAX_VALUE, CounterTurn.bytesMax(1 << 25, Integer.MAX_VALUE));
     int most = (1 << 16) - Frame.HEAD_BYTES - Frame.ALIGNMENT;
     assertTrue(turn.fits(most) && turn.canEverFit(most) && turn.canEverFit(0));
     assertFalse(turn.fits(most + 1) || turn.canEverFit(most + 1) || turn.canEverFit(-1));

@@ -5,6 +5,7 @@ import static dev.quipu.engine.WrittenDirectory.HEAD;
 import static dev.quipu.engine.WrittenDirectory.IDENTITY;
 import static dev.quipu.engine.WrittenDirectory.ONCE_FRAME;
 import static dev.quipu.engine.WrittenDirectory.flip;
+import static dev.quipu.engine.WrittenDirectory.frame;
 import static dev.quipu.engine.WrittenDirectory.frames;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -224,7 +225,6 @@ final class RecoveryFilesTest {
   @Test
   void withoutItsSnapshotOnlyTheLogBehindItIsKept() throws IOException {
     flip(data.snapshot(3, 3, 30), 45);
-    data.segment(1, 1, frames(1, 2));
     data.segment(2, 3, frames(3, 5));
     data.mark(5, 0);
     assertEquals(Damage.SNAPSHOT, damage().damage());
@@ -233,6 +233,23 @@ final class RecoveryFilesTest {
     assertEquals(List.of(new Log.Segment(2, 3, data.log(2))), found.segments());
     assertEquals(5, value(found));
     assertEquals(5, found.state().frame);
+  }
+
+  @Test
+  void aLogThatGoesBackToItsStartNeedsNoSnapshot() throws IOException {
+    flip(data.snapshot(3, 3, 30), 45);
+    data.segment(1, 1, frame(1, out -> Records.name(out, 1, "before")), frames(2, 2));
+    data.segment(2, 3, frames(3, 5));
+    data.mark(5, 0);
+    assertEquals(Damage.SNAPSHOT, damage().damage());
+    Recovery.Found found = data.readLeniently();
+    assertEquals(List.of(Damage.SNAPSHOT), damages(found));
+    assertEquals(
+        List.of("the log goes back to its first frame; the snapshot is not needed"), found.notes());
+    assertEquals(2, found.segments().size());
+    assertEquals(5, value(found));
+    assertEquals(5, found.state().frame);
+    assertTrue(found.state().counters.find("before") >= 0);
   }
 
   @Test

@@ -94,6 +94,45 @@ final class SalvageTest {
     return engine.add(new Add("a", 1, RequestId.of(request, request)));
   }
 
+  /** The engine would use it, though no snapshot lists it. */
+  @Test
+  void aDamagedFileOfIdsThatNoSnapshotListsIsReplaced() throws IOException {
+    IdFile ids = data.ids(1, 2);
+    data.segment(1, 1, once(1), once(2), once(3));
+    data.mark(3, 0);
+    flip(ids.path(), 4_096 + 20);
+    expectCheck(
+        false,
+        summary(1, 0, 3, 3, 6, 3),
+        "ID_FILE in %s at byte 4096: page 0 is damaged".formatted(ids.path()) + REMEDY,
+        "damaged");
+    Inspection.salvage(disk, path);
+    assertTrue(Inspection.check(disk, path).sound());
+    try (Engine engine = open()) {
+      for (int request = 1; request <= 3; request++) {
+        assertInstanceOf(AddResult.Replayed.class, repeat(engine, request));
+      }
+    }
+  }
+
+  @Test
+  void aTextThatIsLongerThanItsFrameIsDamage() throws IOException {
+    byte[] second =
+        frame(
+            2,
+            out -> {
+              int kind = out.position();
+              Records.name(out, 0, "");
+              out.position(kind + 2); // behind the kind and the place
+              Records.unsigned(out, Integer.MAX_VALUE);
+            });
+    data.segment(1, 1, once(1), second);
+    data.mark(2, 0);
+    Inspection.Report report = Inspection.check(disk, path);
+    assertFalse(report.sound());
+    assertTrue(report.toString().contains("a text of 2147483647 bytes"), report.toString());
+  }
+
   /** What its first records changed is not kept, or the directory would be ahead of its log. */
   @Test
   void nothingOfAFrameThatCannotBeAppliedIsKept() throws IOException {
@@ -221,7 +260,7 @@ final class SalvageTest {
   void withoutItsSnapshotNamesAreLostAndTheirValuesWithThem() throws IOException {
     Path snapshot = data.snapshot(3, 2, 30);
     byte[] unnamed = frame(4, out -> Records.value(out, 1, 5));
-    data.segment(1, 1, frames(1, 3), unnamed);
+    data.segment(1, 3, frame(3), unnamed);
     data.mark(4, 0);
     flip(snapshot, 45);
     expectCheck(

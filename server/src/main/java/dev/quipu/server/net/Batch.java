@@ -41,7 +41,7 @@ public final class Batch implements Operation {
   private int holdAt = ANSWER_STEP_BYTES / 4; // bytes of answers that need more to be reserved
   private boolean isPaused;
   private boolean isHeavy; // a command of it was
-  private boolean followsHeavy;
+  private boolean isHeavyExpected;
   private boolean isAbandoned;
   private @Nullable RuntimeException broken; // the next step, before it was run
   private @Nullable ByteBuf failures;
@@ -105,12 +105,12 @@ public final class Batch implements Operation {
 
   /** Whether it is likely to keep others waiting. */
   boolean isLikelyHeavy() {
-    return isHeavy || followsHeavy;
+    return isHeavy || isHeavyExpected;
   }
 
-  /** The batch before this one was heavy. */
-  void followsHeavy() {
-    followsHeavy = true;
+  /** It has a command that may keep others waiting, or the batch before it did. */
+  public void expectHeavy() {
+    isHeavyExpected = true;
   }
 
   /** Its client is gone: what of it is in no group yet is not done. */
@@ -171,7 +171,7 @@ public final class Batch implements Operation {
         next++;
       }
       if (next == steps.size()) {
-        isHeavy |= memory.isLarge();
+        isHeavy |= memory.isLarge() || turn.visited() > VISITED_MAX;
         hold();
         return;
       }

@@ -213,6 +213,9 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
         keep(in);
       }
       isOutOfMemory = !hold() && !isMore;
+      if (isMore && next.size() == 0 && !front.isEnding()) { // what was read asks for nothing
+        context.executor().execute(() -> guarded(context, () -> goOn(context)));
+      }
     }
     if (isOutOfMemory && !front.isEnding()) {
       front.outOfMemory(next);
@@ -221,7 +224,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     if (next.size() > 0) {
       place.use();
       if (wasHeavy) {
-        next.followsHeavy();
+        next.expectHeavy();
       }
       batch = next;
       lastSize = next.size();

@@ -73,6 +73,7 @@ final class Glob {
     }
     while (p < pattern.length() && pattern.charAt(p) == '*') {
       p++;
+      steps++;
     }
     return p == pattern.length();
   }

@@ -2,7 +2,9 @@ package dev.quipu.server.resp;
 
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.sketches.DistinctSketch;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -140,14 +142,21 @@ record RespCommand(
     }
     if (isOnWholeKeys) {
       int last = lastKey < 0 ? arguments.size() - 1 : lastKey;
-      int members = 0;
-      for (int i = firstKey; i <= last; i += step) {
-        members += Family.size(turn, arguments.anyKey(i));
-      }
       length += DistinctSketch.BYTES_MAX;
-      return CounterTurn.bytesMax(changes, length) + CounterTurn.endsBytesMax(members);
+      long bytes = CounterTurn.bytesMax(changes, length);
+      Set<String> keys = new HashSet<>(); // a key that is named again ends nothing more
+      for (int i = firstKey; i <= last && turn.canEverFit(atMostAnInt(bytes)); i += step) {
+        if (keys.add(arguments.anyKey(i))) {
+          bytes += CounterTurn.endsBytesMax(Family.size(turn, arguments.anyKey(i)));
+        }
+      }
+      return atMostAnInt(bytes);
     }
     return CounterTurn.bytesMax(changes, length);
+  }
+
+  private static int atMostAnInt(long bytes) {
+    return (int) Math.min(bytes, Integer.MAX_VALUE);
   }
 
   /** Whether so many words may be. */

@@ -17,6 +17,12 @@ final class RespFront implements Front {
   private static final Set<String> AT_ONCE =
       Set.of("multi", "exec", "discard", "watch", "quit", "reset");
 
+  /** What compares patterns, which may take long. */
+  private static final Set<String> PATTERNS = Set.of("keys", "scan", "config");
+
+  /** Words of a command that may keep others waiting whatever it does. */
+  private static final int WORDS_MANY = 4_096;
+
   /** What a command of a transaction holds besides its words. */
   private static final int QUEUED_OVERHEAD_BYTES = 128;
 
@@ -72,7 +78,7 @@ final class RespFront implements Front {
   @Override
   public void closed(Batch last) {
     hub.close(session);
-    if (!session.watched().isEmpty()) {
+    if (session.hasWatched) { // also if a WATCH is still on its way to its turn
       last.add(
           answered(
               "unwatch",
@@ -115,9 +121,23 @@ final class RespFront implements Front {
     if (!words.isEmpty()) {
       session.commands++;
       Named call = take(new Arguments(words, session.memory(), session.protocol));
+      if (isLikelyHeavy(call.command(), words.size())) {
+        batch.expectHeavy();
+      }
       batch.add(new Answered(call, session.protocol)); // the answer to HELLO is in the new one
     }
     return true;
+  }
+
+  private boolean isLikelyHeavy(String command, int words) {
+    boolean isLikely = words > WORDS_MANY || PATTERNS.contains(command);
+    if (session.isQueueing()) {
+      session.isTransactionHeavy |= isLikely;
+    } else if (command.equals("exec")) {
+      isLikely |= session.isTransactionHeavy;
+      session.isTransactionHeavy = false;
+    }
+    return isLikely;
   }
 
   /** A page in a browser talks HTTP to this port, or means to do harm. */

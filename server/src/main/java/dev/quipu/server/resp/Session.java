@@ -47,6 +47,8 @@ final class Session {
   String library = "";
   String libraryVersion = "";
   String lastCommand = "";
+  boolean isTransactionHeavy; // a command of it is likely to keep others waiting
+  boolean hasWatched; // once; what it watches now is known on a turn alone
   private @Nullable List<Named> queued;
   private long queuedBytes;
   private boolean isBroken;

@@ -3,16 +3,21 @@ package dev.quipu.server.resp;
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.engine.Durability;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** Commands about the connection and the server. */
 final class SessionCommands {
   /** The release of Redis whose answers these are like: clients look for it. */
   static final String LIKE_REDIS = "7.4.0";
+
+  private static final Set<String> ALL_SECTIONS = Set.of("all", "default", "everything");
 
   private SessionCommands() {}
 
@@ -343,14 +348,14 @@ final class SessionCommands {
     sections.put(
         "keyspace",
         turn.size() == 0 ? "" : "db0:keys=%d,expires=0,avg_ttl=0\r\n".formatted(turn.size()));
+    Set<String> asked = new HashSet<>();
+    for (int i = 1; i < words.size(); i++) {
+      asked.add(words.text(i).toLowerCase(Locale.ROOT));
+    }
+    boolean isAll = asked.isEmpty() || !Collections.disjoint(asked, ALL_SECTIONS);
     StringBuilder text = new StringBuilder();
     sections.forEach((name, lines) -> {
-      boolean isAsked = words.size() == 1;
-      for (int i = 1; i < words.size(); i++) {
-        String asked = words.text(i).toLowerCase(Locale.ROOT);
-        isAsked |= asked.equals(name) || asked.matches("all|default|everything");
-      }
-      if (isAsked) {
+      if (isAll || asked.contains(name)) {
         String title = name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
         text.append(text.isEmpty() ? "" : "\r\n").append("# ").append(title).append("\r\n");
         text.append(lines);

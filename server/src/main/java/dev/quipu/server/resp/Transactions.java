@@ -69,6 +69,7 @@ final class Transactions {
     for (int i = 1; i < words.size(); i++) {
       counters.add(words.key(i));
     }
+    session.hasWatched = true;
     return turn -> session.watch(turn, counters);
   }
 

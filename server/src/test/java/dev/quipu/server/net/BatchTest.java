@@ -234,6 +234,32 @@ final class BatchTest {
     assertEquals(List.of("first", "second", "of another"), ran);
   }
 
+  /** Looks at more names than a group may. */
+  private record Looking() implements Step {
+    @Override
+    public int bytesMax(CounterTurn turn) {
+      return 0;
+    }
+
+    @Override
+    public void run(CounterTurn turn, ByteBuf out) {
+      turn.visit(50_001);
+    }
+
+    @Override
+    public void failed(RuntimeException why, ByteBuf out) {}
+  }
+
+  @Test
+  void whatLooksAtMuchIsHeavyThoughNothingFollowsIt() {
+    Batch batch = batch(1);
+    batch.add(new Looking());
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      engine.run(List.of(batch));
+    }
+    assertTrue(batch.isDone() && !batch.isPaused() && batch.isHeavy());
+  }
+
   /**
    * Of clients that have gone nothing keeps others waiting, or is done after they were forgotten.
    */
@@ -246,7 +272,7 @@ final class BatchTest {
     List<Batch> heavy = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       heavy.add(batch(1));
-      heavy.getLast().followsHeavy();
+      heavy.getLast().expectHeavy();
       commits.add(heavy.getLast(), () -> {});
     }
     loop.remove().run();
