@@ -95,8 +95,8 @@ final class Family {
     int bytes = Limits.utf8Length(prefix) + Limits.utf8Length(field);
     if (bytes > Limits.NAME_BYTES_MAX) {
       throw new Refused(
-          "ERR key and field are %d bytes long, the limit is %d"
-              .formatted(bytes, Limits.NAME_BYTES_MAX));
+          "ERR key and field are %d bytes together, the limit is %d"
+              .formatted(bytes - 1, Limits.NAME_BYTES_MAX - 1)); // without what separates them
     }
     return prefix + field;
   }
