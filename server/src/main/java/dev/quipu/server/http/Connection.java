@@ -20,6 +20,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,6 +47,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   private static final int BEGUN_HEAD_BYTES_MIN = 1 << 10;
   private static final int BEGUN_HEAD_BYTES_MAX = 2 * StrictDecoder.HEAD_BYTES_MAX;
+
+  /** Heap of a decoded head, for each char and besides for each header field. */
+  private static final int HEAD_CHAR_BYTES = 2;
+
+  private static final int HEADER_BYTES = 200;
   private static final Duration LINGER = Duration.ofSeconds(2);
   private static final Logger LOGGER = LoggerFactory.getLogger(Connection.class);
 
@@ -66,6 +72,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private boolean closing;
   private boolean lingering;
   private boolean headBegun;
+  private boolean isHeadCounted; // of the request whose body is still to come
   private int headBytes;
   private volatile long deadlineNanos;
 
@@ -128,6 +135,9 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   /** Takes note that the decoder has done what it could. */
   void decoded(boolean isInHead) {
+    if (reading != null && !closing) {
+      holdHead(reading.request);
+    }
     if (!isInHead || reading != null || working != null || closing) {
       return;
     }
@@ -150,9 +160,39 @@ final class Connection extends ChannelInboundHandlerAdapter {
     decoder.headEnded();
     headBegun = false;
     headBytes = 0;
+    isHeadCounted = false;
+  }
+
+  private void releaseHead() {
     if (head != null) {
       head.release();
       head = null;
+    }
+  }
+
+  /** The head of a request is kept for as long as its body is still to come. */
+  private void holdHead(HttpRequest request) {
+    if (isHeadCounted) {
+      return;
+    }
+    isHeadCounted = true;
+    long chars = request.uri().length();
+    for (Map.Entry<String, String> each : request.headers()) {
+      chars += each.getKey().length() + each.getValue().length();
+    }
+    long needed = HEAD_CHAR_BYTES * chars + (long) HEADER_BYTES * request.headers().size();
+    if (needed <= Body.SMALL_BYTES_MAX) {
+      releaseHead();
+      return;
+    }
+    if (head == null) {
+      head = new Reservation(host.budget());
+    }
+    if (head.tryGrowTo(needed)) {
+      head.shrinkTo(needed);
+    } else {
+      closing = true;
+      channel.close(); // no memory to wait for the body
     }
   }
 
@@ -265,6 +305,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   private void work(ChannelHandlerContext context, Call call) {
     working = call;
+    releaseHead();
     place.use();
     deadlineIn(options.requestDeadline());
     Answer early = call.answer;
@@ -402,6 +443,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   public void channelInactive(ChannelHandlerContext context) {
     closing = true;
     endHead();
+    releaseHead();
     if (reading != null) {
       reading.reservation.release();
       reading = null;

@@ -1,8 +1,10 @@
 package dev.quipu.server.net;
 
+import com.sun.management.UnixOperatingSystemMXBean;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import io.netty.channel.Channel;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,12 +44,19 @@ public final class Connections {
   /** From this many on, newcomers wait in the operating system until half of them have left. */
   private static final int LEAVING_WAIT = 64;
 
+  /** Open files that are left for the engine, and for connections that come and go. */
+  private static final int FILES_LEFT_MIN = 400;
+
+  /** The same, as one part in this many of all. */
+  private static final int FILES_LEFT_SHARE = 10;
+
   /** One that asks for nothing for longer makes room though nobody has come since it asked. */
   private static final Duration IDLE = Duration.ofSeconds(5);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Connections.class);
 
   private final long limitBytes;
+  private final long countMax;
   private final Clock clock;
   private final RandomGenerator random = Randomness.seeded(1);
   private final List<Place> places = new ArrayList<>();
@@ -58,9 +67,25 @@ public final class Connections {
   private int leaving;
   private volatile boolean isWaiting; // written under the lock
 
-  Connections(long limitBytes, Clock clock) {
+  /**
+   * Creates the connections of a process.
+   *
+   * @param limitBytes that they may hold while they ask for nothing
+   * @param countMax open at once, whatever they hold
+   */
+  Connections(long limitBytes, long countMax, Clock clock) {
     this.limitBytes = limitBytes;
+    this.countMax = countMax;
     this.clock = clock;
+  }
+
+  /** Returns how many the system lets this process have open, besides the files of the engine. */
+  static long countMaxOfSystem() {
+    if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system) {
+      long files = system.getMaxFileDescriptorCount();
+      return Math.max(1, files - Math.max(FILES_LEFT_MIN, files / FILES_LEFT_SHARE));
+    }
+    return Long.MAX_VALUE;
   }
 
   /** Has a port accept nobody while too many are being closed. */
@@ -105,7 +130,7 @@ public final class Connections {
     if (bytes > limitBytes || (isPortFull && !replaceOne(port))) {
       return Optional.empty();
     }
-    while (bytes > limitBytes - usedBytes) {
+    while (bytes > limitBytes - usedBytes || places.size() - leaving >= countMax) {
       if (!replaceOne(null)) {
         return Optional.empty();
       }

@@ -22,7 +22,9 @@ public final class MemoryBudget {
   /** Creates an unused budget of this many bytes. */
   public MemoryBudget(long limitBytes) {
     this.limitBytes = limitBytes;
-    this.connections = new Connections(limitBytes / CONNECTIONS_SHARE, Clock.system());
+    this.connections =
+        new Connections(
+            limitBytes / CONNECTIONS_SHARE, Connections.countMaxOfSystem(), Clock.system());
   }
 
   /** Returns a budget derived from the largest heap of this process. */

@@ -114,6 +114,29 @@ final class MemoryBudgetTest {
   }
 
   @Test
+  void aHeadIsCountedWhileItsBodyIsStillToCome() throws Exception {
+    start(1 << 20, 100);
+    String head =
+        "POST /v1/counters/a/add?%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000\r\n"
+            .formatted("q".repeat(8_000));
+    String fields = "field: %s\r\n".formatted("v".repeat(100)).repeat(90);
+    List<Socket> waiting = new ArrayList<>();
+    while (budget.usedBytes() < 100_000 && waiting.size() < 500) { // each waits for a second
+      waiting.add(client.connect());
+      waiting
+          .getLast()
+          .getOutputStream()
+          .write((head + fields + "\r\n").getBytes(StandardCharsets.US_ASCII));
+    }
+    assertTrue(waiting.size() < 500, "nothing was counted");
+    assertTrue(budget.usedBytes() <= budget.limitBytes());
+    assertEquals(200, client.add("a", "{\"delta\":1}").status());
+    for (Socket each : waiting) {
+      each.close();
+    }
+  }
+
+  @Test
   void aClientThatExpectsToContinueIsRejectedBeforeItSends() throws Exception {
     start(1 << 20, 100);
     String head =

@@ -63,7 +63,7 @@ final class ConnectionsTest {
 
   @Test
   void oneThatIsBusyStays() {
-    Connections connections = new Connections(10, Clock.system());
+    Connections connections = new Connections(10, 1_000, Clock.system());
     EmbeddedChannel busy = channel();
     connections.enter("port", busy, 10, false).orElseThrow().idleWhen(() -> false);
     EmbeddedChannel other = channel();
@@ -76,7 +76,7 @@ final class ConnectionsTest {
 
   @Test
   void oneThatLeavesBeforeItIsAskedIsCountedOnce() {
-    Connections connections = new Connections(10, Clock.system());
+    Connections connections = new Connections(10, 1_000, Clock.system());
     EmbeddedChannel busy = channel();
     connections.enter("port", busy, 10, false).orElseThrow().idleWhen(() -> false);
     assertTrue(connections.enter("port", channel(), 0, false).isPresent());
@@ -88,8 +88,22 @@ final class ConnectionsTest {
   }
 
   @Test
+  void noMoreAreOpenThanTheSystemLets() {
+    Connections connections = new Connections(1_000, 3, Clock.system());
+    List<EmbeddedChannel> channels = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      channels.add(channel());
+      assertTrue(connections.enter("port", channels.getLast(), 1, false).isPresent(), "after " + i);
+      channels.forEach(EmbeddedChannel::runPendingTasks);
+      assertTrue(channels.stream().filter(EmbeddedChannel::isActive).count() <= 3);
+    }
+    assertEquals(3, connections.usedBytes());
+    assertTrue(Connections.countMaxOfSystem() > 0);
+  }
+
+  @Test
   void theLongestIdleIsClosed() {
-    Connections connections = new Connections(30, Clock.system());
+    Connections connections = new Connections(30, 1_000, Clock.system());
     EmbeddedChannel used = channel();
     Connections.Place place = connections.enter("port", used, 10, false).orElseThrow();
     EmbeddedChannel idle = channel();
@@ -108,7 +122,7 @@ final class ConnectionsTest {
   @Test
   void oneThatHasAskedMakesRoomWhenItAsksForNothingMore() {
     ManualClock clock = new ManualClock(0);
-    Connections connections = new Connections(10, clock);
+    Connections connections = new Connections(10, 1_000, clock);
     assertTrue(connections.enter("port", channel(), 11, false).isEmpty(), "it would never fit");
     EmbeddedChannel first = channel();
     Connections.Place place = connections.enter("port", first, 10, false).orElseThrow();
@@ -125,7 +139,7 @@ final class ConnectionsTest {
 
   @Test
   void newcomersWaitWhileManyAreBeingClosed() {
-    Connections connections = new Connections(100, Clock.system());
+    Connections connections = new Connections(100, 1_000, Clock.system());
     EmbeddedChannel listener = channel();
     connections.accepts(listener);
     List<EmbeddedChannel> idle = new ArrayList<>();
