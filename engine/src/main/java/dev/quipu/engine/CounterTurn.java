@@ -41,23 +41,19 @@ public final class CounterTurn {
   }
 
   /**
-   * Most bytes of log that some changes write.
+   * Most bytes of log that some changes write; the largest int, which fits into no commit, for
+   * more.
    *
    * @param changes of counters
    * @param namesLength length of all their names, in chars, together
    */
   public static int bytesMax(int changes, int namesLength) {
-    return atMostAnInt((long) CHANGE_BYTES_MAX * changes + 3L * namesLength);
+    return Math.clamp((long) CHANGE_BYTES_MAX * changes + 3L * namesLength, 0, Integer.MAX_VALUE);
   }
 
   /** Most bytes of log that the removal of so many counters writes, or that they expire. */
   public static int endsBytesMax(int counters) {
-    return atMostAnInt(2L * Records.COUNTER_RECORD_BYTES_MAX * counters);
-  }
-
-  /** What is more than an int holds fits into no commit, as the largest int does not. */
-  private static int atMostAnInt(long bytes) {
-    return (int) Math.min(bytes, Integer.MAX_VALUE);
+    return Math.clamp(2L * Records.COUNTER_RECORD_BYTES_MAX * counters, 0, Integer.MAX_VALUE);
   }
 
   /** Whether changes that write so many bytes fit into one commit. */

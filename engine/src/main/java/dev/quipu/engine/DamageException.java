@@ -12,7 +12,7 @@ import java.nio.file.Path;
 public final class DamageException extends StoreException {
   private static final long serialVersionUID = 1;
   private static final String REMEDY =
-      "'quipu check' tells all that is damaged; 'quipu salvage' keeps what is whole";
+      "'quipu check' lists all that is damaged; 'quipu salvage' keeps what is whole";
 
   private final Damage damage;
   private final transient Path file;

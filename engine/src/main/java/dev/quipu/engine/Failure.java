@@ -89,7 +89,7 @@ final class Failure {
   /** Names the cause to callers and in the log; if no memory is left for it, the next call does. */
   private void name() {
     Throwable why = cause.get();
-    if (why == null || (isNamed && isLogged.get())) {
+    if (why == null || isLogged.get()) {
       return;
     }
     try {

@@ -232,44 +232,33 @@ final class Recovery {
         report(e);
       }
     }
-    if (lenient) { // what a snapshot does not vouch for is read from the log again
-      for (Path path : IdFiles.all(disk, directory)) {
-        if (!listed.contains(path)) {
-          verify(path, next);
-        }
-      }
-      return;
-    }
-    // Files sealed since the snapshot spare reading their ids from the log.
+    // Files sealed since the snapshot spare reading their ids from the log. A lenient reader reads
+    // them there all the same, and looks whether the engine could use the files.
     for (Path path : IdFiles.all(disk, directory)) {
       if (listed.contains(path)) {
         continue;
       }
+      IdFile file;
       try {
-        IdFile file = IdFile.open(disk, path);
-        if (file.firstFrame() >= next) {
-          state.ids.add(file);
-          sealed.put(file.firstFrame(), file.lastFrame());
-        }
+        file = IdFile.open(disk, path);
       } catch (DamageException e) {
         notes.add(e.getMessage() + "; its ids are in the log too");
+        continue;
+      }
+      if (file.firstFrame() >= next) {
+        use(file);
       }
     }
   }
 
-  /** Looks into a file that the engine would use. */
-  private void verify(Path path, long next) throws IOException {
-    IdFile file;
-    try {
-      file = IdFile.open(disk, path);
-    } catch (DamageException e) {
-      notes.add(e.getMessage() + "; its ids are in the log too");
+  private void use(IdFile file) {
+    if (!lenient) {
+      state.ids.add(file);
+      sealed.put(file.firstFrame(), file.lastFrame());
       return;
     }
     try {
-      if (file.firstFrame() >= next) {
-        file.verify();
-      }
+      file.verify();
     } catch (DamageException e) {
       report(e);
     }

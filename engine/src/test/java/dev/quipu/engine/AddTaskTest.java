@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** Several adds in one call: what fits, what fails, and what the caller hears of the others. */
+/** Several adds in one call: what fits, what fails, and what the caller gets for the others. */
 final class AddTaskTest {
   /** Bytes that an add of a counter with a name of one letter announces. */
   private static final int ONE_ADD = 4 * 64 + 3;

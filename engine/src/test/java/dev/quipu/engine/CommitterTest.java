@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who leads, who waits, and what each caller hears in the end. */
+/** Who leads, who waits, and what each caller gets in the end. */
 final class CommitterTest {
   private static final int GROUPS_OF_A_LEADER = 8;
   private static final int TASKS_OF_A_FRAME = 16_384;

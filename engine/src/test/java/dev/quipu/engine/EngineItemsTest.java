@@ -115,7 +115,7 @@ final class EngineItemsTest {
     assertEquals(1, numberOf(KEY));
   }
 
-  /** The log tells versions by the number of the command. */
+  /** The log derives versions from the number of the command. */
   @Test
   void aVersionIsTheNumberOfTheCommand() {
     driver.write(number(KEY, 1));
@@ -129,7 +129,7 @@ final class EngineItemsTest {
     assertEquals(new Version("4"), get(KEY).orElseThrow().version());
   }
 
-  /** What is broken off between must stop the engine, which tells by this. */
+  /** What is broken off between must stop the engine, which sees it by this. */
   @Test
   void aBatchIsOneChange() {
     long before = OnTurn.get(engine, CounterTurn::changeCount);

@@ -4,9 +4,11 @@ import static dev.quipu.engine.WrittenDirectory.FRAME;
 import static dev.quipu.engine.WrittenDirectory.HEAD;
 import static dev.quipu.engine.WrittenDirectory.IDENTITY;
 import static dev.quipu.engine.WrittenDirectory.ONCE_FRAME;
+import static dev.quipu.engine.WrittenDirectory.damages;
 import static dev.quipu.engine.WrittenDirectory.flip;
 import static dev.quipu.engine.WrittenDirectory.frame;
 import static dev.quipu.engine.WrittenDirectory.frames;
+import static dev.quipu.engine.WrittenDirectory.value;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -32,15 +34,6 @@ final class RecoveryFilesTest {
   RecoveryFilesTest(@TempDir Path path) throws IOException {
     this.path = path;
     this.data = new WrittenDirectory(path);
-  }
-
-  private static long value(Recovery.Found found) {
-    int ordinal = found.state().counters.find("a");
-    return ordinal < 0 ? 0 : found.state().counters.value(ordinal);
-  }
-
-  private static List<Damage> damages(Recovery.Found found) {
-    return found.damages().stream().map(DamageException::damage).toList();
   }
 
   private DamageException damage() {

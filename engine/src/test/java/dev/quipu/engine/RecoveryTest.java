@@ -2,10 +2,13 @@ package dev.quipu.engine;
 
 import static dev.quipu.engine.WrittenDirectory.FRAME;
 import static dev.quipu.engine.WrittenDirectory.HEAD;
+import static dev.quipu.engine.WrittenDirectory.REMEDY;
+import static dev.quipu.engine.WrittenDirectory.damages;
 import static dev.quipu.engine.WrittenDirectory.flip;
 import static dev.quipu.engine.WrittenDirectory.flipped;
 import static dev.quipu.engine.WrittenDirectory.frame;
 import static dev.quipu.engine.WrittenDirectory.frames;
+import static dev.quipu.engine.WrittenDirectory.value;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -23,8 +26,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What is read of a log, where it ends, and why. */
 final class RecoveryTest {
-  private static final String REMEDY =
-      ". 'quipu check' tells all that is damaged; 'quipu salvage' keeps what is whole";
 
   private final Path path;
   private final WrittenDirectory data;
@@ -32,11 +33,6 @@ final class RecoveryTest {
   RecoveryTest(@TempDir Path path) throws IOException {
     this.path = path;
     this.data = new WrittenDirectory(path);
-  }
-
-  private static long value(Recovery.Found found) {
-    int ordinal = found.state().counters.find("a");
-    return ordinal < 0 ? 0 : found.state().counters.value(ordinal);
   }
 
   private DamageException damage() {
@@ -51,10 +47,6 @@ final class RecoveryTest {
     assertEquals(
         "%s in %s at byte %d: %s".formatted(damage, file, offset, detail) + REMEDY,
         found.getMessage());
-  }
-
-  private static List<Damage> damages(Recovery.Found found) {
-    return found.damages().stream().map(DamageException::damage).toList();
   }
 
   @Test

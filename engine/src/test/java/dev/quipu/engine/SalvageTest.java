@@ -3,6 +3,7 @@ package dev.quipu.engine;
 import static dev.quipu.engine.WrittenDirectory.FRAME;
 import static dev.quipu.engine.WrittenDirectory.HEAD;
 import static dev.quipu.engine.WrittenDirectory.IDENTITY;
+import static dev.quipu.engine.WrittenDirectory.REMEDY;
 import static dev.quipu.engine.WrittenDirectory.flip;
 import static dev.quipu.engine.WrittenDirectory.flipped;
 import static dev.quipu.engine.WrittenDirectory.frame;
@@ -36,8 +37,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What a check says of a damaged directory, and what of it a salvage keeps. */
 final class SalvageTest {
-  private static final String REMEDY =
-      ". 'quipu check' tells all that is damaged; 'quipu salvage' keeps what is whole";
   private static final EngineOptions OPTIONS = EngineOptions.defaults().withLog(1 << 16, 1 << 20);
 
   private final Path path;

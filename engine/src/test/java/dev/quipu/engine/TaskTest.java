@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** How a call ends, and what its caller hears. */
+/** How a call ends, and what its caller gets. */
 final class TaskTest {
   private final Task task = new Committer.Nothing();
 

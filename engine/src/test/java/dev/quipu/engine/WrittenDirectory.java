@@ -14,6 +14,10 @@ import java.util.zip.CRC32C;
  * and says that the counter "a", which has the ordinal 0, is N, unless it is given other records.
  */
 final class WrittenDirectory {
+  /** What the message of damage ends with. */
+  static final String REMEDY =
+      ". 'quipu check' lists all that is damaged; 'quipu salvage' keeps what is whole";
+
   static final long IDENTITY = 0x0123_4567_89ab_cdefL;
   static final int HEAD = 4_096;
 
@@ -159,6 +163,16 @@ final class WrittenDirectory {
   /** Reads it as a salvage does. */
   Recovery.Found readLeniently() throws IOException {
     return Recovery.read(disk, path, OPTIONS, true);
+  }
+
+  /** Returns the value of the counter that the frames are about. */
+  static long value(Recovery.Found found) {
+    int ordinal = found.state().counters.find("a");
+    return ordinal < 0 ? 0 : found.state().counters.value(ordinal);
+  }
+
+  static List<Damage> damages(Recovery.Found found) {
+    return found.damages().stream().map(DamageException::damage).toList();
   }
 
   static void flip(Path file, int at) throws IOException {

@@ -145,18 +145,16 @@ record RespCommand(
       length += DistinctSketch.BYTES_MAX;
       long bytes = CounterTurn.bytesMax(changes, length);
       Set<String> keys = new HashSet<>(); // a key that is named again ends nothing more
-      for (int i = firstKey; i <= last && turn.canEverFit(atMostAnInt(bytes)); i += step) {
+      for (int i = firstKey;
+          i <= last && turn.canEverFit(Math.clamp(bytes, 0, Integer.MAX_VALUE));
+          i += step) {
         if (keys.add(arguments.anyKey(i))) {
           bytes += CounterTurn.endsBytesMax(Family.size(turn, arguments.anyKey(i)));
         }
       }
-      return atMostAnInt(bytes);
+      return Math.clamp(bytes, 0, Integer.MAX_VALUE);
     }
     return CounterTurn.bytesMax(changes, length);
-  }
-
-  private static int atMostAnInt(long bytes) {
-    return (int) Math.min(bytes, Integer.MAX_VALUE);
   }
 
   /** Whether so many words may be. */
