@@ -319,8 +319,8 @@ public final class CounterTurn {
     }
   }
 
-  /** Whether the request of an add is remembered. */
-  boolean isRepeat(Add add) {
+  /** Whether the request of an add has an id that is remembered. */
+  public boolean isRepeat(Add add) {
     int ordinal = state.counters.find(add.counter());
     RequestId id = add.id();
     return id != null && ordinal >= 0 && seen(id, ordinal);

@@ -12,8 +12,12 @@ import java.nio.file.Path;
 public final class DamageException extends StoreException {
   private static final long serialVersionUID = 1;
   private static final String REMEDY =
-      "'quipu check' lists all that is damaged; 'quipu salvage' keeps what is whole";
+      "'quipu check --data DIR' lists all that is damaged; 'quipu salvage --data DIR' keeps what is"
+          + " whole";
+  private static final String NO_REMEDY =
+      "Restore it from a backup: nothing of the directory can be read without it";
 
+  private final String fault;
   private final Damage damage;
   private final transient Path file;
   private final long offset;
@@ -23,11 +27,21 @@ public final class DamageException extends StoreException {
     super(
         Outcome.NOT_APPLIED,
         Reason.CORRUPT,
-        "%s in %s at byte %d: %s. %s".formatted(damage, file, offset, detail, REMEDY),
+        fault(damage, file, offset, detail) + ". " + (damage == Damage.FORMAT ? NO_REMEDY : REMEDY),
         null);
+    this.fault = fault(damage, file, offset, detail);
     this.damage = damage;
     this.file = file;
     this.offset = offset;
+  }
+
+  private static String fault(Damage damage, Path file, long offset, String detail) {
+    return "%s in %s at byte %d: %s".formatted(damage, file, offset, detail);
+  }
+
+  /** The message without the remedy. */
+  String fault() {
+    return fault;
   }
 
   /** What is wrong. */

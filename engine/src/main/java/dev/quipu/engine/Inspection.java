@@ -123,7 +123,7 @@ public final class Inspection {
         damages.add(e);
       }
     }
-    damages.forEach(damage -> lines.add(damage.getMessage()));
+    damages.forEach(damage -> lines.add(damage.fault()));
     if (found.highWater().frame() > state.frame) {
       lines.add(
           "%d commands were acknowledged and cannot be read; %d of them lie whole behind the damage"

@@ -36,8 +36,6 @@ final class Recovery {
   /** Is there while, and after, frames are answered before they are synced. */
   static final String UNSYNCED_FILE = "unsynced";
 
-  private static final long HEAP_BESIDES_BYTES = 8 << 20; // besides a segment of the log
-
   private final Disk disk;
   private final Path directory;
   private final List<DamageException> damages = new ArrayList<>();
@@ -57,7 +55,7 @@ final class Recovery {
   private int unsealed; // tables that the disk did not take
   private long durableFrame; // this, and all before it
   private long validBehindDamage;
-  private ByteBuffer segmentBytes = ByteBuffer.allocate(0);
+  private final SegmentReader reader;
   private final boolean isUnsynced;
   private boolean isTailStale;
   private final TreeMap<Long, Long> sealed = new TreeMap<>(); // first and last frame of id files
@@ -77,6 +75,7 @@ final class Recovery {
     this.lenient = lenient;
     this.isUnsynced = disk.exists(directory.resolve(UNSYNCED_FILE));
     this.identity = FormatFile.identity(disk, directory);
+    this.reader = new SegmentReader(disk, identity);
     this.state = new State(identity, options.window().toMillis(), options.idsInMemoryMax());
   }
 
@@ -242,7 +241,7 @@ final class Recovery {
       try {
         file = IdFile.open(disk, path);
       } catch (DamageException e) {
-        notes.add(e.getMessage() + "; its ids are in the log too");
+        notes.add(e.fault() + "; its ids are in the log too");
         continue;
       }
       if (file.firstFrame() >= next) {
@@ -299,7 +298,8 @@ final class Recovery {
 
   /** Salvages a segment by its name and its first frame; null if that is damaged too. */
   private Log.@Nullable Segment readWithoutHead(Path path) throws IOException {
-    Frame.Head first = new Frame(identity).read(readWhole(path), Log.HEAD_BYTES);
+    reader.read(path);
+    Frame.Head first = reader.frameAt(Log.HEAD_BYTES);
     long number = Long.parseLong(path.getFileName().toString().substring(0, 16));
     return first == null ? null : new Log.Segment(number, first.number(), path);
   }
@@ -311,14 +311,14 @@ final class Recovery {
 
   /** Reads the frames of a segment, and returns whether the next segment may be read. */
   private boolean readSegment(Log.Segment segment, boolean last) throws IOException {
-    Frame frame = new Frame(identity);
-    ByteBuffer bytes = readWhole(segment.path());
-    long next = segment.firstFrame();
-    int at = Log.HEAD_BYTES;
+    reader.read(segment.path());
+    Place start = skipCovered(segment);
+    long next = start.frame;
+    int at = start.at;
     syncedEnd = next > highWater.frame() ? at : Integer.MAX_VALUE;
-    for (Frame.Head head = frame.read(bytes, at);
+    for (Frame.Head head = reader.frameAt(at);
         head != null && head.number() == next;
-        head = frame.read(bytes, at)) {
+        head = reader.frameAt(at)) {
       if (next == highWater.frame() + 1) {
         syncedEnd = at;
       }
@@ -327,19 +327,17 @@ final class Recovery {
         report(unreadable.damage);
         return false;
       }
-      if (next == state.frame + 1) {
-        reading = segment;
-        readEnd = at + head.frameBytes();
-        try {
-          read(head, bytes.slice(at + Frame.HEAD_BYTES, head.payloadBytes()));
-        } catch (DamageException e) {
-          throw e;
-        } catch (RuntimeException e) { // a frame that is whole, and says what cannot be
-          unreadable = new Unreadable(next, unreadable(segment, at, next, e));
-          mustStartAgain = lenient;
-          report(unreadable.damage);
-          return false;
-        }
+      reading = segment;
+      readEnd = at + head.frameBytes();
+      try {
+        read(head, reader.payload(at, head));
+      } catch (DamageException e) {
+        throw e;
+      } catch (RuntimeException e) { // a frame that is whole, and says what cannot be
+        unreadable = new Unreadable(next, unreadable(segment, at, next, e));
+        mustStartAgain = lenient;
+        report(unreadable.damage);
+        return false;
       }
       at += head.frameBytes();
       next++;
@@ -348,24 +346,20 @@ final class Recovery {
     if (!last) {
       long following = segments.get(segments.indexOf(segment) + 1).firstFrame();
       if (following != next) {
-        report(flipped(segment, at, next, frame, bytes));
+        report(flipped(segment, at, next));
         return false;
       }
       return true;
     }
-    boolean begun =
-        at + Frame.HEAD_BYTES <= bytes.limit()
-            && bytes.getInt(at) == Frame.MAGIC
-            && bytes.getLong(at + 16) == next;
-    boolean isFollowed = highestFrameBehind(frame, bytes, at, next) > 0;
+    boolean begun = reader.begins(at, next);
+    boolean isFollowed = reader.behind(at, next).highest() > 0;
     if (isUnsynced && next > highWater.frame() && (begun || isFollowed)) {
-      validBehindDamage = 0;
       isTailStale = true;
       notes.add(
           "UNSYNCED_TAIL in %s at byte %d: frames from %d on were not synced, and are given up"
               .formatted(segment.path(), at, next));
     } else if (isFollowed || (begun && next <= highWater.frame())) {
-      report(flipped(segment, at, next, frame, bytes));
+      report(flipped(segment, at, next));
     } else if (begun) {
       notes.add(
           "TORN_TAIL in %s at byte %d: frame %d was never acknowledged and is overwritten"
@@ -374,21 +368,45 @@ final class Recovery {
     return true;
   }
 
-  /** Reads a segment into the one buffer for all of them: each is as large as a small heap. */
-  private ByteBuffer readWhole(Path path) throws IOException {
-    int size = Math.toIntExact(disk.size(path));
-    long heap = Runtime.getRuntime().maxMemory();
-    if (size + HEAP_BESIDES_BYTES > heap) {
-      throw new IOException(
-          "%s is too large for a heap of %d MiB: start with a larger one (-Xmx)"
-              .formatted(path, heap >> 20));
+  /** Where in a segment a frame lies. */
+  private record Place(long frame, int at) {}
+
+  /**
+   * Finds the first frame of a segment that the snapshot does not cover. Covered ones are not
+   * needed, so one that is damaged keeps nothing from being read.
+   */
+  private Place skipCovered(Log.Segment segment) {
+    long next = segment.firstFrame();
+    int at = Log.HEAD_BYTES;
+    while (next <= state.frame) {
+      Frame.@Nullable Head head = reader.frameAt(at);
+      if (head != null && head.number() == next) {
+        at += head.frameBytes();
+        next++;
+        continue;
+      }
+      Place following = behindDamage(at, next);
+      if (following == null) {
+        break;
+      }
+      notes.add(
+          "%s in %s at byte %d: frames from %d to %d are damaged, and are in the snapshot too"
+              .formatted(Damage.FLIPPED_FRAME, segment.path(), at, next, following.frame - 1));
+      isTailStale = following.at == at;
+      next = following.frame;
+      at = following.at;
     }
-    if (segmentBytes.capacity() < size) {
-      segmentBytes = disk.buffer(size);
+    return new Place(next, at);
+  }
+
+  /** Where reading can go on behind damage; null if a frame that is needed is damaged too. */
+  private @Nullable Place behindDamage(int at, long number) {
+    int found = reader.find(at, number + 1, state.frame + 1);
+    Frame.@Nullable Head head = found < 0 ? null : reader.frameAt(found);
+    if (head != null) {
+      return new Place(head.number(), found);
     }
-    segmentBytes.clear().limit(size);
-    disk.read(path, 0, segmentBytes);
-    return segmentBytes.flip();
+    return reader.behind(at, number).highest() > 0 ? null : new Place(state.frame + 1, at);
   }
 
   private static DamageException unreadable(
@@ -404,9 +422,9 @@ final class Recovery {
     return damage;
   }
 
-  private DamageException flipped(
-      Log.Segment segment, int at, long number, Frame frame, ByteBuffer bytes) {
-    long highest = highestFrameBehind(frame, bytes, at, number);
+  private DamageException flipped(Log.Segment segment, int at, long number) {
+    SegmentReader.Behind behind = reader.behind(at, number);
+    validBehindDamage = behind.commands();
     return new DamageException(
         Damage.FLIPPED_FRAME,
         segment.path(),
@@ -414,23 +432,9 @@ final class Recovery {
         "frame %d does not match its checksum, and %s; all before it can be salvaged"
             .formatted(
                 number,
-                highest > 0 ? "frames up to " + highest + " follow it" : "it was acknowledged"));
-  }
-
-  /** The highest number of a valid frame behind {@code at} that is not before {@code next}. */
-  private long highestFrameBehind(Frame frame, ByteBuffer bytes, int at, long next) {
-    long highest = 0;
-    validBehindDamage = 0;
-    for (int i = at; i + Frame.HEAD_BYTES <= bytes.limit(); i += Frame.ALIGNMENT) {
-      if (bytes.getInt(i) == Frame.MAGIC && bytes.getLong(i + 16) > next) {
-        Frame.Head head = frame.read(bytes, i);
-        if (head != null) {
-          highest = Math.max(highest, head.number());
-          validBehindDamage += head.commands();
-        }
-      }
-    }
-    return highest;
+                behind.highest() > 0
+                    ? "frames up to " + behind.highest() + " follow it"
+                    : "it was acknowledged"));
   }
 
   private void read(Frame.Head head, ByteBuffer payload) throws IOException {

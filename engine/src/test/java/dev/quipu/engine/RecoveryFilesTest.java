@@ -6,6 +6,7 @@ import static dev.quipu.engine.WrittenDirectory.IDENTITY;
 import static dev.quipu.engine.WrittenDirectory.ONCE_FRAME;
 import static dev.quipu.engine.WrittenDirectory.damages;
 import static dev.quipu.engine.WrittenDirectory.flip;
+import static dev.quipu.engine.WrittenDirectory.flipped;
 import static dev.quipu.engine.WrittenDirectory.frame;
 import static dev.quipu.engine.WrittenDirectory.frames;
 import static dev.quipu.engine.WrittenDirectory.value;
@@ -192,6 +193,72 @@ final class RecoveryFilesTest {
     assertEquals(3, found.state().frame);
     assertEquals(HEAD + 3 * FRAME, found.end());
     assertEquals(HEAD + 3 * FRAME, found.syncedEnd());
+  }
+
+  @Test
+  void damageOfFramesThatTheSnapshotCoversKeepsNothingFromBeingRead() throws IOException {
+    data.snapshot(4, 3, 30);
+    data.mark(5, 0);
+    Path log = data.segment(1, 1, flipped(frame(1)), frame(2), flipped(frame(3)), frames(4, 5));
+    Recovery.Found found = data.read();
+    assertEquals(5, value(found));
+    assertEquals(10, found.state().commands);
+    assertEquals(HEAD + 5 * FRAME, found.end());
+    assertFalse(found.isTailStale());
+    assertEquals(
+        List.of(coveredDamage(log, HEAD, 1, 1), coveredDamage(log, HEAD + 2 * FRAME, 3, 3)),
+        found.notes());
+    assertEquals(List.of(), data.readLeniently().damages());
+    data.segment(1, 1, new byte[3 * FRAME], frames(4, 5));
+    found = data.read();
+    assertEquals(5, value(found));
+    assertEquals(List.of(coveredDamage(log, HEAD, 1, 3)), found.notes());
+    data.segment(1, 1, frame(1), flipped(frame(2)), frames(3, 4));
+    data.segment(2, 5, frame(5));
+    found = data.read();
+    assertEquals(5, value(found));
+    assertEquals(HEAD + FRAME, found.end());
+    assertEquals(List.of(coveredDamage(log, HEAD + FRAME, 2, 2)), found.notes());
+    data.segment(1, 1, frame(1), new byte[3 * FRAME]);
+    assertEquals(Damage.FLIPPED_FRAME, damage().damage(), "frame 4 is not in the snapshot");
+  }
+
+  @Test
+  void nothingIsWrittenBehindDamageAtTheEnd() throws IOException {
+    data.snapshot(4, 3, 30);
+    Path log = data.segment(1, 1, frames(1, 2), flipped(frame(3)));
+    data.mark(3, 0);
+    Recovery.Found found = data.read();
+    assertEquals(30, value(found));
+    assertEquals(3, found.state().frame);
+    assertEquals(HEAD + 2 * FRAME, found.end());
+    assertTrue(found.isTailStale(), "the next frame belongs into a new segment");
+    assertEquals(List.of(coveredDamage(log, HEAD + 2 * FRAME, 3, 3)), found.notes());
+    data.mark(4, 0);
+    assertEquals(Damage.LOG_CUT, damage().damage());
+  }
+
+  @Test
+  void damageOfAFrameThatTheSnapshotDoesNotCoverIsReportedBehindOneThatItDoes() throws IOException {
+    data.snapshot(4, 3, 30);
+    data.mark(5, 0);
+    Path log = data.segment(1, 1, frames(1, 2), flipped(frame(3)), flipped(frame(4)), frame(5));
+    DamageException why = damage();
+    assertEquals(Damage.FLIPPED_FRAME, why.damage());
+    assertEquals(log, why.file());
+    assertEquals(HEAD + 2 * FRAME, why.offset());
+    Recovery.Found found = data.readLeniently();
+    assertEquals(30, value(found));
+    assertEquals(3, found.state().frame);
+    data.segment(1, 1, flipped(frame(1)), frames(2, 3), flipped(frame(4)), frame(5));
+    assertEquals(HEAD + 3 * FRAME, damage().offset());
+    assertEquals(30, value(data.readLeniently()));
+  }
+
+  private static String coveredDamage(Path log, int at, int first, int last) {
+    return ("FLIPPED_FRAME in %s at byte %d: frames from %d to %d are damaged,"
+            + " and are in the snapshot too")
+        .formatted(log, at, first, last);
   }
 
   @Test

@@ -16,7 +16,8 @@ import java.util.zip.CRC32C;
 final class WrittenDirectory {
   /** What the message of damage ends with. */
   static final String REMEDY =
-      ". 'quipu check' lists all that is damaged; 'quipu salvage' keeps what is whole";
+      ". 'quipu check --data DIR' lists all that is damaged;"
+          + " 'quipu salvage --data DIR' keeps what is whole";
 
   static final long IDENTITY = 0x0123_4567_89ab_cdefL;
   static final int HEAD = 4_096;

@@ -76,7 +76,12 @@ final class DataCommands {
 
     @Override
     public Integer call() {
-      return print(output, Inspection.check(data));
+      Inspection.Report report = Inspection.check(data);
+      int code = print(output, report);
+      if (!report.sound()) {
+        output.note("'quipu salvage --data %s' keeps what is whole".formatted(data));
+      }
+      return code;
     }
   }
 

@@ -1,15 +1,18 @@
 package dev.quipu.server.cli;
 
 import dev.quipu.engine.Engine;
+import dev.quipu.time.Clock;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,6 +24,10 @@ import org.slf4j.LoggerFactory;
  * allocates. One thread logs, which may hang or fail; the other ends the process when that is done,
  * or has taken too long. It halts: a shutdown hook could hang, and what was acknowledged is on the
  * disk.
+ *
+ * A process that is to go on answering 503 needs memory for that: all connections are closed, with
+ * all that they hold. One that cannot answer after that either would only keep its clients waiting;
+ * so it ends as the others do.
  */
 
 /** Logs the failure that stops the engine, and ends the process, or lets it answer 503. */
@@ -29,11 +36,25 @@ final class FailurePolicy {
   enum Action {
     /** Ends with {@link ExitCode#FAILURE}. */
     exit,
-    /** Stays, and answers that it cannot serve. */
+    /** Stays, and answers that it cannot serve; ends like the other if it cannot even answer. */
     serve
   }
 
   private static final long LOG_TIMEOUT_MILLIS = 2_000;
+
+  /** Between two looks at whether a process that failed still answers. */
+  private static final Duration LOOK = Duration.ofSeconds(1);
+
+  /** Heap without which requests are not answered reliably, though a loop may still run. */
+  private static final int ANSWER_BYTES = 1 << 20;
+
+  /** Looks in a row that find no answer, before the process ends. */
+  private static final int SILENT_MAX = 5;
+
+  private static final byte[] NO_ANSWERS =
+      "quipu: failed, and cannot answer any more; the process exits%n"
+          .formatted()
+          .getBytes(StandardCharsets.UTF_8);
   private static final Logger LOGGER = LoggerFactory.getLogger(FailurePolicy.class);
 
   private final Action action;
@@ -43,6 +64,8 @@ final class FailurePolicy {
   private final List<Engine> engines = new CopyOnWriteArrayList<>();
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private volatile boolean isLoggedByEngine; // with its stack trace
+  private volatile Runnable closeConnections = () -> {};
+  private volatile BooleanSupplier answers = () -> true;
   private final CountDownLatch failed = new CountDownLatch(1);
   private final CountDownLatch logged = new CountDownLatch(1);
 
@@ -55,9 +78,8 @@ final class FailurePolicy {
   static FailurePolicy start(Action action, IntConsumer halt) {
     FailurePolicy policy = new FailurePolicy(action, halt);
     Thread.ofPlatform().daemon().name("quipu-failure-log").start(policy::log);
-    if (action == Action.exit) {
-      Thread.ofPlatform().daemon().name("quipu-failure-exit").start(policy::exit);
-    }
+    Runnable end = action == Action.exit ? policy::exit : policy::exitOnceSilent;
+    Thread.ofPlatform().daemon().name("quipu-failure-exit").start(end);
     return policy;
   }
 
@@ -77,6 +99,17 @@ final class FailurePolicy {
       isLoggedByEngine = true;
       failed(cause);
     });
+  }
+
+  /**
+   * Sets what {@link Action#serve} needs after an error of the virtual machine.
+   *
+   * @param closeAll closes all connections
+   * @param areAnswering whether all ports answer
+   */
+  void keepAnswering(Runnable closeAll, BooleanSupplier areAnswering) {
+    closeConnections = closeAll;
+    answers = areAnswering;
   }
 
   /** Takes the error of a thread: stops the engines, so that nothing more is acknowledged. */
@@ -124,15 +157,15 @@ final class FailurePolicy {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (Throwable unlogged) {
-      sayLastWords();
+      say(lastWords);
     } finally {
       logged.countDown();
     }
   }
 
-  private void sayLastWords() {
+  private void say(byte[] words) {
     try {
-      standardError.write(lastWords);
+      standardError.write(words);
     } catch (IOException e) {
       // nobody is there to read it
     }
@@ -156,5 +189,30 @@ final class FailurePolicy {
     } finally {
       halt.accept(ExitCode.FAILURE);
     }
+  }
+
+  private void exitOnceSilent() {
+    try {
+      failed.await();
+      boolean isFull = failure.get() instanceof VirtualMachineError;
+      int silent = 0;
+      while (silent < SILENT_MAX) {
+        Clock.system().sleep(LOOK);
+        try {
+          if (isFull) {
+            closeConnections.run();
+            isFull = false;
+          }
+          boolean hasMemory = new byte[ANSWER_BYTES].length > 0; // or throws
+          silent = hasMemory && answers.getAsBoolean() ? 0 : silent + 1;
+        } catch (Throwable noMemory) {
+          silent++;
+        }
+      }
+    } catch (InterruptedException e) {
+      return; // nothing interrupts it
+    }
+    say(NO_ANSWERS);
+    halt.accept(ExitCode.FAILURE);
   }
 }

@@ -13,11 +13,13 @@ import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -61,8 +63,17 @@ final class PortFlags {
   @Option(names = "--tls-key", paramLabel = "FILE", description = "Its key, in PEM.")
   private @Nullable Path key;
 
-  /** A port that was opened, as the ready line names it, and whether it still is. */
-  record Open(String scheme, InetSocketAddress address, BooleanSupplier isListening) {
+  /**
+   * A port that was opened, as the ready line names it.
+   *
+   * @param isListening whether it still is open
+   * @param impediment why it cannot be served, after a time at most; empty if it can
+   */
+  record Open(
+      String scheme,
+      InetSocketAddress address,
+      BooleanSupplier isListening,
+      Function<Duration, Optional<String>> impediment) {
     String url() {
       return scheme + "://" + CommandPort.text(address);
     }
@@ -111,7 +122,11 @@ final class PortFlags {
               Clock.system());
       closing.addFirst(server::close);
       opened.add(
-          new Open(tls.isPresent() ? "rediss" : "redis", server.address(), server::isListening));
+          new Open(
+              tls.isPresent() ? "rediss" : "redis",
+              server.address(),
+              server::isListening,
+              server::impediment));
     }
     Integer memcachedPort = memcached;
     if (memcachedPort != null) {
@@ -126,7 +141,10 @@ final class PortFlags {
       closing.addFirst(server::close);
       opened.add(
           new Open(
-              tls.isPresent() ? "memcacheds" : "memcached", server.address(), server::isListening));
+              tls.isPresent() ? "memcacheds" : "memcached",
+              server.address(),
+              server::isListening,
+              server::impediment));
     }
     return opened;
   }

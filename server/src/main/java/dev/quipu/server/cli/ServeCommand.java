@@ -76,6 +76,9 @@ import picocli.CommandLine.TypeConversionException;
 final class ServeCommand implements Callable<Integer> {
   private static final int QUEUE_CONNECTIONS = 64;
 
+  /** In which the event loops of a port answer that is not dead. */
+  private static final Duration ANSWERS = Duration.ofSeconds(2);
+
   @Spec
   @SuppressWarnings("NullAway.Init") // picocli sets it
   private CommandSpec command;
@@ -261,8 +264,16 @@ final class ServeCommand implements Callable<Integer> {
       HttpServer server = HttpServer.start(options, tls, opened.services, host, Clock.system());
       closing.addFirst(server::close);
       List<PortFlags.Open> all = new ArrayList<>();
-      all.add(new PortFlags.Open(tls.isPresent() ? "https" : "http", server.address(), () -> true));
+      all.add(
+          new PortFlags.Open(
+              tls.isPresent() ? "https" : "http",
+              server.address(),
+              () -> true,
+              patience -> server.impediment()));
       all.addAll(others);
+      policy.keepAnswering(
+          budget.connections()::closeAll,
+          () -> all.stream().allMatch(each -> each.impediment().apply(ANSWERS).isEmpty()));
       Stopping.await(() -> ready(all, opened.services.storeName()), close);
     } catch (IOException | RuntimeException e) {
       close.run();

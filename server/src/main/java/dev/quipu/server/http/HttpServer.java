@@ -3,6 +3,7 @@ package dev.quipu.server.http;
 import dev.quipu.server.net.Connections;
 import dev.quipu.server.net.Listed;
 import dev.quipu.server.net.Listener;
+import dev.quipu.server.net.Loops;
 import dev.quipu.server.net.Transport;
 import dev.quipu.time.Clock;
 import io.netty.buffer.ByteBufAllocator;
@@ -16,17 +17,13 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.ssl.SslContext;
-import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** Serves counters, views and presence over HTTP. */
@@ -216,27 +213,10 @@ public final class HttpServer implements AutoCloseable {
   }
 
   /** Returns why this process cannot serve, whatever its store says; empty if it can. */
-  private Optional<String> impediment() {
+  public Optional<String> impediment() {
     if (!listener.isOpen()) {
       return Optional.of("the HTTP listener is closed");
     }
-    try {
-      List<EventExecutor> all = new ArrayList<>();
-      loops.forEach(all::add);
-      CountDownLatch alive = new CountDownLatch(all.size());
-      for (EventExecutor loop : all) {
-        loop.execute(alive::countDown);
-      }
-      if (!alive.await(LOOP_ANSWERS.toMillis(), TimeUnit.MILLISECONDS)) {
-        return Optional.of(
-            "%d event loops do not answer within %s".formatted(alive.getCount(), LOOP_ANSWERS));
-      }
-    } catch (RejectedExecutionException e) {
-      return Optional.of("an event loop has ended");
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return Optional.of("the server stops");
-    }
-    return host.impediment().get();
+    return Loops.impediment(loops, LOOP_ANSWERS).or(host.impediment());
   }
 }

@@ -125,7 +125,8 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
 
   /**
    * Ends a connection that has brought half a command, however slowly more of it comes, or reads
-   * none of its answers. One that is idle keeps nothing to be quick.
+   * none of its answers. One that is idle keeps nothing to be quick, and ends if it still holds
+   * memory that the others need: for what it watches, or for a transaction that it does not end.
    */
   private void beat(ChannelHandlerContext context) {
     boolean isIdle = batch == null && taken == takenAtBeat;
@@ -134,6 +135,9 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     } else if (isIdle) {
       front.trim();
       hold();
+      if (unread == 0 && memory.isShared()) {
+        context.close();
+      }
     }
     takenAtBeat = taken;
     leftAtBeat = left;

@@ -10,6 +10,7 @@ import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -78,6 +79,13 @@ public final class CommandPort implements AutoCloseable {
   /** Whether new connections are accepted. */
   public boolean isListening() {
     return listener.isActive();
+  }
+
+  /** Returns why it cannot be served, after this long at most; empty if it can. */
+  public Optional<String> impediment(Duration patience) {
+    return listener.isActive()
+        ? Loops.impediment(loops, patience)
+        : Optional.of("the listener is closed");
   }
 
   /** An address as people write it. */

@@ -71,6 +71,11 @@ public final class ConnectionMemory {
     }
   }
 
+  /** Whether it holds more than what every connection has of its own. */
+  synchronized boolean isShared() {
+    return reservedBytes > 0;
+  }
+
   /** Reserves bytes for a reply that is being collected. */
   public synchronized Room collect(long bytes) {
     if (replyBytes + bytes > replyBytesMax) {

@@ -3,6 +3,8 @@ package dev.quipu.server.net;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
@@ -62,6 +64,15 @@ public final class Listener {
           "cannot listen on %s port %d: %s".formatted(bind, port, bound.cause().getMessage()),
           bound.cause());
     }
+    bound.channel().pipeline().addLast(new AcceptErrors()); // behind what accepts
     return bound.channel();
+  }
+
+  /** Where no connection can be accepted, such as for want of open files, is tried each second. */
+  private static final class AcceptErrors extends ChannelInboundHandlerAdapter {
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+      Incidents.inConnection("Cannot accept a connection", cause);
+    }
   }
 }

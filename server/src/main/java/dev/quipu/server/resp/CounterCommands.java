@@ -311,8 +311,10 @@ final class CounterCommands {
     }
     long delta = words.number(2);
     String key = words.sharedKey(1);
-    Kind.requireNumber(turn, key);
     Add add = new Add(key, delta, new Bounds(floor, ceiling), id(words, 4));
+    if (!turn.isRepeat(add)) {
+      Kind.requireNumber(turn, key);
+    }
     return switch (turn.add(add)) {
       case AddResult.Applied applied -> added(applied.value(), applied.added(), false);
       case AddResult.Replayed again -> added(again.value(), again.added(), true);

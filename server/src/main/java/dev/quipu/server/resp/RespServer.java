@@ -7,8 +7,10 @@ import dev.quipu.server.net.PortOptions;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Serves the counters of an engine over the Redis protocol. */
 public final class RespServer implements AutoCloseable {
@@ -49,6 +51,11 @@ public final class RespServer implements AutoCloseable {
   /** Whether new connections are accepted. */
   public boolean isListening() {
     return port.isListening();
+  }
+
+  /** Returns why it cannot be served, after this long at most; empty if it can. */
+  public Optional<String> impediment(Duration patience) {
+    return port.impediment(patience);
   }
 
   /** Stops accepting, and closes all connections. */

@@ -20,6 +20,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -63,7 +65,7 @@ final class FailurePolicyTest {
   @ValueSource(strings = {"engine", "memory:"})
   void aFullHeapEndsTheProcess(String store) throws Exception {
     String uri = store.equals("engine") ? "engine:" + directory.resolve("data") : store;
-    Process process = start("--store", uri);
+    Process process = start(false, "--store", uri);
     try {
       BufferedReader lines = process.errorReader(StandardCharsets.UTF_8);
       fillWhenReady(process, lines);
@@ -78,7 +80,7 @@ final class FailurePolicyTest {
   @Test
   void withOnFailureServeTheReasonIsAnswered() throws Exception {
     Process process =
-        start("--store", "engine:" + directory.resolve("data"), "--on-failure", "serve");
+        start(true, "--store", "engine:" + directory.resolve("data"), "--on-failure", "serve");
     try (HttpClient client = HttpClient.newHttpClient()) {
       BufferedReader lines = process.errorReader(StandardCharsets.UTF_8);
       URI uri = fillWhenReady(process, lines);
@@ -102,6 +104,40 @@ final class FailurePolicyTest {
     }
   }
 
+  /** A port that only keeps its clients waiting is worse than none. */
+  @Test
+  void aProcessThatCannotAnswerEndsThoughItWasToServe() throws Exception {
+    Process process =
+        start(false, "--store", "engine:" + directory.resolve("data"), "--on-failure", "serve");
+    try {
+      BufferedReader lines = process.errorReader(StandardCharsets.UTF_8);
+      URI unused = fillWhenReady(process, lines);
+      List<String> said = lines.lines().toList();
+      assertEquals(ExitCode.FAILURE, process.waitFor(), said.toString());
+      assertTrue(said.getLast().contains("cannot answer any more"), said::toString);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  @Test
+  void connectionsAreClosedForMemoryAlone() throws Exception {
+    CountDownLatch asked = new CountDownLatch(2);
+    AtomicInteger closed = new AtomicInteger();
+    for (Throwable cause : List.of(new IOException("on purpose"), new OutOfMemoryError("too"))) {
+      FailurePolicy policy = FailurePolicy.start(FailurePolicy.Action.serve, code -> {});
+      policy.keepAnswering(
+          closed::incrementAndGet,
+          () -> {
+            asked.countDown();
+            return true;
+          });
+      policy.onError(cause);
+    }
+    asked.await();
+    assertEquals(1, closed.get());
+  }
+
   private static URI fillWhenReady(Process process, BufferedReader lines) throws IOException {
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       Matcher ready = READY.matcher(line);
@@ -123,12 +159,13 @@ final class FailurePolicyTest {
     return client.send(request, HttpResponse.BodyHandlers.ofString());
   }
 
-  private static Process start(String... options) throws IOException {
+  private static Process start(boolean isHeapFreed, String... options) throws IOException {
     List<String> command =
         new ArrayList<>(
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx64m",
+                "-Dheap.is.freed=" + isHeapFreed,
                 "-cp",
                 System.getProperty("java.class.path"),
                 FullHeap.class.getName(),

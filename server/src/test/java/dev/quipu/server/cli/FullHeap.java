@@ -11,9 +11,9 @@ final class FullHeap {
 
   private FullHeap() {}
 
-  /** Arguments: those of the command. With {@code --on-failure}, the heap is given back. */
+  /** Arguments: those of the command. With the property "heap.is.freed", the heap is given back. */
   public static void main(String[] arguments) {
-    boolean givesBack = List.of(arguments).contains("--on-failure");
+    boolean givesBack = Boolean.getBoolean("heap.is.freed");
     Thread.ofPlatform().start(() -> fill(givesBack));
     System.exit(QuipuCommand.commandLine().execute(arguments));
   }

@@ -22,7 +22,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -259,18 +261,36 @@ final class MemoryTest {
     assertEquals("MN\r\n", text.askLine("mn"));
   }
 
+  /** A connection on which nothing is sent. */
+  private static EmbeddedChannel silent(ConnectionMemory memory, Consumer<Throwable> stop) {
+    Connections connections = new MemoryBudget(0).connections();
+    return new EmbeddedChannel(
+        new CommandConnection(
+            new Silent(),
+            new LoopCommits(Runnable::run, Runnable::run, operations -> {}, stop),
+            memory,
+            connections.enter("a port", new EmbeddedChannel(), 0, false).orElseThrow(),
+            stop));
+  }
+
+  /** What a transaction or WATCH holds is not kept from the others for ever. */
+  @Test
+  void aSilentClientThatHoldsMemoryOfAllIsClosed() {
+    ConnectionMemory memory = new ConnectionMemory(new MemoryBudget(1 << 20), 0);
+    EmbeddedChannel channel = silent(memory, cause -> {});
+    assertTrue(memory.tryTake(ConnectionMemory.FREE_BYTES));
+    channel.advanceTimeBy(5, TimeUnit.MINUTES);
+    channel.runScheduledPendingTasks();
+    assertTrue(channel.isActive(), "it holds what every connection may");
+    assertTrue(memory.tryTake(1));
+    channel.advanceTimeBy(30, TimeUnit.SECONDS);
+    channel.runScheduledPendingTasks();
+    assertFalse(channel.isActive());
+  }
+
   private static @Nullable Throwable stoppedBy(Throwable cause) {
     AtomicReference<@Nullable Throwable> stopped = new AtomicReference<>();
-    MemoryBudget budget = new MemoryBudget(0);
-    Front front = new Silent();
-    CommandConnection connection =
-        new CommandConnection(
-            front,
-            new LoopCommits(Runnable::run, Runnable::run, operations -> {}, stopped::set),
-            new ConnectionMemory(budget, 0),
-            budget.connections().enter("a port", new EmbeddedChannel(), 0, false).orElseThrow(),
-            stopped::set);
-    EmbeddedChannel channel = new EmbeddedChannel(connection);
+    EmbeddedChannel channel = silent(new ConnectionMemory(new MemoryBudget(0), 0), stopped::set);
     channel.pipeline().fireExceptionCaught(cause);
     assertFalse(channel.isActive(), "it is closed");
     return stopped.get();

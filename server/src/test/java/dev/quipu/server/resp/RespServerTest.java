@@ -97,6 +97,10 @@ final class RespServerTest {
     assertTrue(client.ask("QUIPU.ADD a 0 ID eight").startsWith("-ERR delta is 0"));
     assertTrue(client.ask("QUIPU.ADD a 1 FLOOR 0").startsWith("-ERR syntax error"));
     assertEquals(Optional.of(Reading.exact(0)), engine.read("a"));
+    assertTrue(client.ask("DEL a").startsWith(":1"));
+    assertTrue(client.ask("PFADD a x").startsWith(":1"));
+    assertEquals(numbers(5, 5, 1), client.ask("QUIPU.ADD a 5 ID one"), "whatever a is by now");
+    assertTrue(client.ask("QUIPU.ADD a 5 ID nine").startsWith("-WRONGTYPE"));
   }
 
   @ParameterizedTest
