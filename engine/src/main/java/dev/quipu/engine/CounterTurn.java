@@ -61,6 +61,14 @@ public final class CounterTurn {
     return bytes >= 0 && group.canEverFit(bytes); // below 0 for more than an int tells
   }
 
+  /** Returns the error for changes that never fit. */
+  public IllegalArgumentException tooLarge() {
+    return new IllegalArgumentException(
+        "changes may write more than the %d bytes of log that are one commit; change fewer counters"
+                .formatted(group.bytesMax())
+            + " at once");
+  }
+
   /** Whether changes that write so many bytes are sure to fit now. */
   public boolean fits(int bytes) {
     return group.fits(bytes);

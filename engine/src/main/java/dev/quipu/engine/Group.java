@@ -59,7 +59,12 @@ final class Group {
 
   /** Whether records of so many bytes fit into an empty frame. */
   boolean canEverFit(int bytes) {
-    return capacity - Frame.HEAD_BYTES - Frame.ALIGNMENT >= bytes;
+    return bytesMax() >= bytes;
+  }
+
+  /** Returns the most bytes of records that a frame holds. */
+  int bytesMax() {
+    return capacity - Frame.HEAD_BYTES - Frame.ALIGNMENT;
   }
 
   /** Whether nothing changed. */

@@ -23,7 +23,7 @@ final class TurnTask extends Task {
           return false;
         }
         if (!group.canEverFit(needed)) {
-          throw new IllegalArgumentException("more changes than fit into one commit");
+          throw turn.tooLarge();
         }
         operation.on(turn);
         if (operation.isDone()) {

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * within which each call is to be served.
  */
 final class AttackIT {
-  private static final Duration TIME = Duration.ofSeconds(Integer.getInteger("attack.seconds", 4));
+  private static final Duration TIME = Duration.ofSeconds(Integer.getInteger("attack.seconds", 2));
   private static final Duration QUIET = Duration.ofMillis(500);
   private static final Duration LOOK = Duration.ofMillis(50);
 

@@ -46,11 +46,7 @@ final class Deliveries {
     this.events = events;
   }
 
-  static Deliveries ofAccessLog(long seed) throws IOException {
-    return ofAccessLog(seed, Long.MAX_VALUE);
-  }
-
-  /** Of the first lines alone. */
+  /** Of the first lines of the log. */
   static Deliveries ofAccessLog(long seed, long linesMax) throws IOException {
     List<ViewEvent> events = new ArrayList<>();
     try (InputStream in =

@@ -52,6 +52,7 @@ final class IngestIT {
   private static final long SEED = Long.getLong("seed", 20_261_121L);
   private static final double LOST = 0.05;
   private static final int CONSUMERS = 4;
+  private static final int LINES = Soak.size(3_000, Integer.MAX_VALUE); // of the access log
   private static final Duration KILL_EVERY = Duration.ofSeconds(2);
   private static final int KILLS_MAX = Soak.size(5, 10); // then they may finish
   private static final Duration HIDDEN = Duration.ofSeconds(4);
@@ -140,7 +141,7 @@ final class IngestIT {
 
   private void countExactly(Protocol protocol, int storePort, IntFunction<String> uri)
       throws Exception {
-    Deliveries deliveries = Deliveries.ofAccessLog(SEED);
+    Deliveries deliveries = Deliveries.ofAccessLog(SEED, LINES);
     deliveries.send(client, queue);
     try (FaultProxy proxy =
         FaultProxy.start(protocol, storePort, Duration.ofSeconds(1), write -> 1)) {
@@ -198,7 +199,7 @@ final class IngestIT {
   /** The engine is one process's: it counts for all pollers, and is killed as a whole. */
   @Test
   void onTheEngine() throws Exception {
-    Deliveries deliveries = Deliveries.ofAccessLog(SEED);
+    Deliveries deliveries = Deliveries.ofAccessLog(SEED, LINES);
     deliveries.send(client, queue);
     Path data = temporary.resolve("data");
     Consumers consumers = new Consumers("engine:" + data, 1, 4);

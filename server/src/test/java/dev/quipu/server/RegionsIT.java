@@ -11,6 +11,7 @@ import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.checker.TimedTruth;
 import dev.quipu.verify.pace.Progress;
+import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.proxy.DynamoDbProtocol;
 import dev.quipu.verify.proxy.FaultPlan;
 import dev.quipu.verify.proxy.FaultProxy;
@@ -48,8 +49,8 @@ final class RegionsIT {
   private static final List<String> NAMES = List.of("ap", "eu", "us");
   private static final long STOCK = 1_000_000;
   private static final int CLIENTS = 6;
-  private static final int REQUESTS = 200; // of each client
-  private static final int AMOUNT_MAX = 16_700; // ten times the stock, in all
+  private static final int REQUESTS = Soak.size(80, 200); // of each client
+  private static final int AMOUNT_MAX = 3_340_000 / REQUESTS; // ten times the stock, in all
   private static final Duration WEATHER = Duration.ofMillis(1_500);
   private static final Duration ANSWER_MAX = Duration.ofSeconds(30);
   private static final String TABLE = "regions";

@@ -55,7 +55,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class SequencesIT {
   private static final int PROCESSES = 4;
   private static final int WRITERS = 32;
-  private static final int RECORDS = Soak.size(12, 25); // of each writer
+  private static final int RECORDS = Soak.size(6, 25); // of each writer
   private static final int FEW_RECORDS = 6; // where many conditional writes on one key are slow
   private static final int KILLS = Soak.size(2, 6);
   private static final double LOST = 0.05;

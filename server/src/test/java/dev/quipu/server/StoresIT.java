@@ -49,7 +49,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class StoresIT {
   private static final int SERVERS = 3;
   private static final int CLIENTS = 16;
-  private static final int ADDS = Soak.size(2_500, 20_000);
+  private static final int ADDS = Soak.size(1_500, 20_000);
   private static final double LOST = 0.05;
   private static final long SEED = Long.getLong("seed", 20_261_121L);
   private static final String COUNTER = "hot";

@@ -12,6 +12,9 @@ import picocli.CommandLine.Spec;
 
 /** The options that say what a command counts on. */
 final class Target {
+  private static final String TOKEN = "QUIPU_TOKEN"; // in the environment
+  private static final int TOKEN_LENGTH_MIN = 16;
+
   @Spec(Spec.Target.MIXEE)
   @SuppressWarnings("NullAway.Init") // picocli sets it
   private CommandSpec command;
@@ -70,18 +73,21 @@ final class Target {
   /** The token in a file, or in the environment. */
   static Optional<String> token(@Nullable Path file) {
     if (file == null) {
-      return Optional.ofNullable(System.getenv("QUIPU_TOKEN"));
+      return Optional.ofNullable(System.getenv(TOKEN)).map(token -> checked(token, TOKEN));
     }
     try {
-      String token = Files.readString(file).strip();
-      if (token.length() < 16) {
-        throw new IllegalArgumentException(
-            "the token in %s has %d characters, at least 16 are needed"
-                .formatted(file, token.length()));
-      }
-      return Optional.of(token);
+      return Optional.of(checked(Files.readString(file).strip(), file.toString()));
     } catch (IOException e) {
       throw new IllegalArgumentException("cannot read the token file " + file, e);
     }
+  }
+
+  private static String checked(String token, String from) {
+    if (token.length() < TOKEN_LENGTH_MIN) {
+      throw new IllegalArgumentException(
+          "the token in %s has %d characters, at least %d are needed"
+              .formatted(from, token.length(), TOKEN_LENGTH_MIN));
+    }
+    return token;
   }
 }

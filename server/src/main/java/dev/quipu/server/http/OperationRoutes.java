@@ -21,6 +21,9 @@ final class OperationRoutes {
           Map.entry("forbidden", "The Host or the Origin is not this server."),
           Map.entry("unauthorized", "The bearer token is missing or wrong."),
           Map.entry("bound-reached", "The add would leave the bounds; nothing was consumed."),
+          Map.entry(
+              "held-elsewhere",
+              "Regions that do not answer hold the room; nothing was consumed. Repeat it later."),
           Map.entry("overflow", "The add would leave 64 bits; nothing changed."),
           Map.entry("request-sealed", "The request was sealed: it never applies."),
           Map.entry("request-id-reused", "The id was used for a request with another body."),
@@ -94,6 +97,11 @@ final class OperationRoutes {
   /** GET /openapi.json */
   Answer openApi(Exchange exchange) {
     return Answer.bytes(200, Answer.JSON, OPEN_API);
+  }
+
+  /** All types of problems. */
+  static Set<String> problems() {
+    return PROBLEMS.keySet();
   }
 
   /** GET /problems/{type} */

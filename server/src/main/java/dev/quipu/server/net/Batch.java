@@ -165,7 +165,7 @@ public final class Batch implements Operation {
         step.run(turn, out);
       } else {
         broken = null;
-        step.failed(why == null ? tooLarge() : why, out);
+        step.failed(why == null ? turn.tooLarge() : why, out);
       }
       if (!fits || step.isDone()) {
         next++;
@@ -186,10 +186,6 @@ public final class Batch implements Operation {
       }
       bytes = stepBytesMax(turn);
     } while (turn.fits(bytes) || !turn.canEverFit(bytes));
-  }
-
-  private static RuntimeException tooLarge() {
-    return new IllegalArgumentException("more changes than fit into one commit");
   }
 
   private boolean mustPause(Step last) {

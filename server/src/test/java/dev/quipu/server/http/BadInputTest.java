@@ -12,11 +12,16 @@ import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -52,6 +57,24 @@ final class BadInputTest {
     server = HttpServer.start(options, Services.of(quipu, "memory:"), Clock.system());
     client = new Client(server.address());
     client.add("state", "{\"delta\":7}");
+  }
+
+  /** Every type of problem that the reference names has a page, and every page is in it. */
+  @Test
+  void eachTypeOfProblemIsExplained() throws IOException {
+    Set<String> types = new TreeSet<>();
+    Pattern row = Pattern.compile("\\| [0-9, ]+ \\|([^|]*)\\|.*");
+    Pattern type = Pattern.compile("`([a-z-]+)`");
+    for (String line : Files.readAllLines(Path.of("../docs/reference/http.md"))) {
+      Matcher matcher = row.matcher(line);
+      if (matcher.matches()) {
+        type.matcher(matcher.group(1)).results().forEach(each -> types.add(each.group(1)));
+      }
+    }
+    for (String each : types) {
+      assertEquals(200, client.get("/problems/" + each).status(), each);
+    }
+    assertEquals(OperationRoutes.problems(), types);
   }
 
   @AfterAll

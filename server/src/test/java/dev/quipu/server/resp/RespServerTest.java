@@ -413,7 +413,10 @@ final class RespServerTest {
     }
     client.send("INCR before\r\nDEL big\r\nINCR behind\r\n");
     assertEquals(":1\r\n", client.answer());
-    assertEquals("-ERR more changes than fit into one commit\r\n", client.answer());
+    String refusal = client.answer();
+    assertTrue(
+        refusal.matches("-ERR changes may write more than the [0-9]+ bytes .* fewer .*\r\n"),
+        refusal);
     assertEquals(":1\r\n", client.answer());
     assertEquals(":70000\r\n", client.ask("HLEN big"));
   }
