@@ -82,7 +82,9 @@ final class ServerProcess implements AutoCloseable {
 
   /** A port that nobody listens on, below the range that systems take ports from by themselves. */
   static int freePort() {
-    for (int port = 20_000 + (int) (ProcessHandle.current().pid() % 5_000); port < 32_000; port++) {
+    // Far from those of the next process, which may be about to bind what is free now.
+    int first = 20_000 + (int) (ProcessHandle.current().pid() * 211 % 10_000);
+    for (int port = first; port < 32_000; port++) {
       try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
         if (TAKEN.add(socket.getLocalPort())) {
           return port;
