@@ -36,9 +36,6 @@ final class Committer {
   private static final int FRAME_BYTES_MAX = 8 << 20;
   private static final int MARKS_PER_WINDOW = 64;
 
-  /** A start moves the age time by one part in this many of the window, at most. */
-  private static final int LEAP_SHARE = 8;
-
   private final State state;
   private final Log log;
   private final HighWater highWater;
@@ -79,9 +76,7 @@ final class Committer {
     this.frame = new Frame(identity);
     this.frameBytesMax = Math.min(FRAME_BYTES_MAX, log.frameBytesMax() / 2);
     this.group = new Group(disk.buffer(frameBytesMax));
-    this.clock =
-        new EngineClock(
-            options.clock(), state.timeMillis, kept, options.window().toMillis() / LEAP_SHARE);
+    this.clock = new EngineClock(options.clock(), state.timeMillis, kept, options.leapMillisMax());
     this.callDeadline = options.callDeadline();
     this.sealer = sealer;
     this.failure = failure;

@@ -29,7 +29,14 @@ public record EngineOptions(
     Duration callDeadline,
     Clock clock) {
   private static final Duration WINDOW_MIN = Duration.ofSeconds(1);
-  static final Duration WINDOW_MAX = Duration.ofDays(366);
+
+  /**
+   * The longest window. With it, nothing is forgotten that an engine with another window remembers:
+   * ids age by the time that passes while an engine runs, and not by what the wall clock says at
+   * its start.
+   */
+  public static final Duration WINDOW_MAX = Duration.ofDays(366);
+
   private static final int SEGMENT_BYTES_MIN = 1 << 16;
   private static final int SEGMENT_BYTES_MAX = 1 << 30;
   private static final int IDS_IN_MEMORY_MIN = 1 << 4;
@@ -46,6 +53,8 @@ public record EngineOptions(
   private static final int STATE_SHARE = 2;
 
   private static final int IDS_SHARE = 4;
+
+  private static final int LEAP_SHARE = 8; // of the window
 
   /**
    * Checks the limits.
@@ -89,6 +98,11 @@ public record EngineOptions(
         Durability.FSYNC,
         Duration.ofSeconds(10),
         Clock.system());
+  }
+
+  /** Returns how far a start may move the age of request ids by what the wall clock says. */
+  long leapMillisMax() {
+    return window.equals(WINDOW_MAX) ? 0 : window.toMillis() / LEAP_SHARE;
   }
 
   /** The same with another window. */

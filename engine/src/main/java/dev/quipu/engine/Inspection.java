@@ -149,15 +149,16 @@ public final class Inspection {
       state.ids.sealed(table, IdFiles.write(disk, directory, table));
     }
     List<IdFile> files = new ArrayList<>();
-    List<String> notes = new ArrayList<>(); // damaged files go aside with the others
+    long kept = 0;
     for (IdFile file : state.ids.files()) {
       try {
         file.verify();
-        files.add(file);
-        keep.add(file.path());
       } catch (DamageException e) {
-        notes.add(e.getMessage());
+        continue; // it goes aside with the others
       }
+      files.add(file);
+      keep.add(file.path());
+      kept += file.entries();
     }
     disk.createDirectories(aside);
     List<Path> old = new ArrayList<>(Snapshot.all(disk, directory));
@@ -191,13 +192,8 @@ public final class Inspection {
             new Failure())
         .close();
     disk.syncDirectory(directory);
-    return "%d counters and %d items kept, %d files of request ids given up, %d old files moved to %s"
-        .formatted(
-            state.counters.writtenSize(),
-            state.items.size(),
-            notes.size(),
-            moved.size() + 1,
-            aside);
+    return "%d counters, %d items and %d request ids kept, %d old files moved to %s"
+        .formatted(state.counters.writtenSize(), state.items.size(), kept, moved.size() + 1, aside);
   }
 
   private static void writeSnapshot(

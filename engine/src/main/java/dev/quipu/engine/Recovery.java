@@ -199,6 +199,7 @@ final class Recovery {
           mustStartAgain = true;
           return next;
         }
+        notes.add("what was counted up to frame %d was in the snapshot alone".formatted(next - 1));
       }
     }
     readIdFiles(listed, next);
@@ -288,7 +289,15 @@ final class Recovery {
       }
     }
     if (found.isEmpty() || found.getFirst().firstFrame() > next) {
-      if (next > 1 || highWater.frame() > 0 || !found.isEmpty()) {
+      if (!found.isEmpty() && found.getFirst().number() == 1) { // no segment was before it
+        report(
+            new DamageException(
+                Damage.SNAPSHOT,
+                directory,
+                0,
+                "there is no snapshot with frames 1 to %d, which the log does not have any more"
+                    .formatted(found.getFirst().firstFrame() - 1)));
+      } else if (next > 1 || highWater.frame() > 0 || !found.isEmpty()) {
         report(missing(found.isEmpty() ? 1 : found.getFirst().number() - 1));
       }
       return List.of();

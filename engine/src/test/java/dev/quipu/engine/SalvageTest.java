@@ -56,9 +56,9 @@ final class SalvageTest {
         + acknowledged;
   }
 
-  private String salvaged(int counters, int items, int idFiles, int moved, String to) {
-    return "salvaged: %d counters and %d items kept,".formatted(counters, items)
-        + " %d files of request ids given up,".formatted(idFiles)
+  private String salvaged(int counters, int items, int ids, int moved, String to) {
+    return "salvaged: %d counters, %d items and %d request ids kept,"
+            .formatted(counters, items, ids)
         + " %d old files moved to %s".formatted(moved, path.resolve(to));
   }
 
@@ -262,6 +262,7 @@ final class SalvageTest {
     expectCheck(
         false,
         summary(1, 0, 0, 4, 8, 4),
+        "what was counted up to frame 2 was in the snapshot alone",
         "SNAPSHOT in %s at byte 0: frame 1 is damaged".formatted(snapshot),
         "damaged");
     expectSalvage(salvaged(1, 0, 0, 3, "damaged"));
@@ -302,7 +303,7 @@ final class SalvageTest {
         "ID_FILE in %s at byte 0: the head is damaged".formatted(headless.path()),
         "ID_FILE in %s at byte 4096: page 0 is damaged".formatted(damaged.path()),
         "damaged");
-    expectSalvage(salvaged(1, 0, 1, 5, "damaged"));
+    expectSalvage(salvaged(1, 0, 3, 5, "damaged"));
     assertEquals(List.of("0000000000000001.ids", "0000000000000004.ids"), names("ids"));
     assertEquals(
         List.of(

@@ -9,8 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
@@ -20,10 +18,11 @@ import org.slf4j.LoggerFactory;
 
 /*
  * After an OutOfMemoryError nothing can be relied on that allocates. So both threads exist from the
- * start, and the thread that fails only stores the cause and opens a latch: it neither blocks nor
- * allocates. One thread logs, which may hang or fail; the other ends the process when that is done,
- * or has taken too long. It halts: a shutdown hook could hang, and what was acknowledged is on the
- * disk.
+ * start, and the thread that fails only stores the cause: it neither blocks nor allocates. They
+ * look for it every now and then, since a wait for a latch or a lock allocates, and goes on without
+ * end if it cannot. One thread logs, which may hang or fail; the other ends the process when that
+ * is done, or has taken too long. It halts: a shutdown hook could hang, and what was acknowledged
+ * is on the disk.
  *
  * A process that is to go on answering 503 needs memory for that: all connections are closed, with
  * all that they hold. One that cannot answer after that either would only keep its clients waiting;
@@ -40,7 +39,11 @@ final class FailurePolicy {
     serve
   }
 
-  private static final long LOG_TIMEOUT_MILLIS = 2_000;
+  /** Between two looks for a failure. */
+  private static final Duration POLL = Duration.ofMillis(100);
+
+  /** Looks for the entry in the log before the process ends without. */
+  private static final int LOG_POLLS_MAX = 20;
 
   /** Between two looks at whether a process that failed still answers. */
   private static final Duration LOOK = Duration.ofSeconds(1);
@@ -49,7 +52,7 @@ final class FailurePolicy {
   private static final int ANSWER_BYTES = 1 << 20;
 
   /** Looks in a row that find no answer, before the process ends. */
-  private static final int SILENT_MAX = 5;
+  private static final int SILENT_MAX = 3;
 
   private static final byte[] NO_ANSWERS =
       "quipu: failed, and cannot answer any more; the process exits%n"
@@ -66,8 +69,7 @@ final class FailurePolicy {
   private volatile boolean isLoggedByEngine; // with its stack trace
   private volatile Runnable closeConnections = () -> {};
   private volatile BooleanSupplier answers = () -> true;
-  private final CountDownLatch failed = new CountDownLatch(1);
-  private final CountDownLatch logged = new CountDownLatch(1);
+  private volatile boolean isLogged;
 
   /** Creates a policy that ends this process, and starts what it needs. */
   static FailurePolicy start(Action action) {
@@ -138,12 +140,17 @@ final class FailurePolicy {
 
   private void failed(Throwable cause) {
     failure.compareAndSet(null, cause);
-    failed.countDown();
+  }
+
+  private void awaitFailure() throws InterruptedException {
+    while (failure.get() == null) {
+      Clock.system().sleep(POLL);
+    }
   }
 
   private void log() {
     try {
-      failed.await();
+      awaitFailure();
       Throwable cause = failure.get();
       LOGGER
           .atError()
@@ -159,7 +166,7 @@ final class FailurePolicy {
     } catch (Throwable unlogged) {
       say(lastWords);
     } finally {
-      logged.countDown();
+      isLogged = true;
     }
   }
 
@@ -174,7 +181,9 @@ final class FailurePolicy {
   /** Waits for the entry in the log that says what failed, as long as that may take. */
   void awaitLogged() {
     try {
-      boolean unused = logged.await(LOG_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
+      for (int i = 0; i < LOG_POLLS_MAX && !isLogged; i++) {
+        Clock.system().sleep(POLL);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -182,7 +191,7 @@ final class FailurePolicy {
 
   private void exit() {
     try {
-      failed.await();
+      awaitFailure();
       awaitLogged();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -193,7 +202,7 @@ final class FailurePolicy {
 
   private void exitOnceSilent() {
     try {
-      failed.await();
+      awaitFailure();
       boolean isFull = failure.get() instanceof VirtualMachineError;
       int silent = 0;
       while (silent < SILENT_MAX) {

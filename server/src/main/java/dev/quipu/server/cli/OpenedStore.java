@@ -18,6 +18,10 @@ import java.util.Optional;
  */
 record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Runnable onClose)
     implements AutoCloseable {
+  /** Options of commands that do not know the window of the server that has a directory else. */
+  static final EngineOptions KEEPS_ALL_IDS =
+      EngineOptions.defaults().withWindow(EngineOptions.WINDOW_MAX);
+
   private static final String ENGINE = "engine:";
 
   /**
@@ -36,7 +40,7 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
    */
   static OpenedStore of(String option, String uri) {
     if (isEngine(uri)) {
-      Engine engine = Engine.open(directory(uri), EngineOptions.defaults());
+      Engine engine = Engine.open(directory(uri), KEEPS_ALL_IDS);
       return new OpenedStore(engine.driver(), uri, Optional.of(engine), engine::close);
     }
     if (uri.equals("memory:")) {

@@ -1,6 +1,7 @@
 package dev.quipu.server.cli;
 
 import dev.quipu.Quipu;
+import dev.quipu.engine.Engine;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
@@ -76,7 +77,12 @@ public final class QuipuCommand {
 
   /** A command line that is ready to run. */
   public static CommandLine commandLine() {
-    return commandLine(Quipu::open, Clock.system());
+    return commandLine(QuipuCommand::openToKeepAllIds, Clock.system());
+  }
+
+  /** With whatever window a server counts, a command must not forget what that remembers. */
+  private static Quipu openToKeepAllIds(Path directory) {
+    return Quipu.on(Engine.open(directory, OpenedStore.KEEPS_ALL_IDS));
   }
 
   /** A command line that opens data directories in its own way, and waits by its own clock. */

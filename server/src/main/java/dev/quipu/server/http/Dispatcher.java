@@ -122,25 +122,29 @@ final class Dispatcher {
               call.reservation,
               host.budget());
       return route.handler().handle(exchange);
-    } catch (Problem problem) {
-      return Answer.of(problem);
-    } catch (StoreException e) {
-      return Answer.of(Problem.of(e));
-    } catch (IllegalArgumentException e) {
-      return Answer.of(Problem.badRequest(String.valueOf(e.getMessage())));
-    } catch (UnsupportedOperationException e) {
-      return Answer.of(
-          new Problem(501, "unsupported", "Not possible here", String.valueOf(e.getMessage()))
-              .with("outcome", "not-applied"));
     } catch (Throwable e) {
-      return failed(route, e);
+      Problem problem = problem(route, e);
+      return Answer.of(route.writes() ? problem : problem.ofRead());
     }
   }
 
+  private Problem problem(Route route, Throwable thrown) {
+    String detail = String.valueOf(thrown.getMessage());
+    return switch (thrown) {
+      case Problem problem -> problem;
+      case StoreException e -> Problem.of(e);
+      case IllegalArgumentException e -> Problem.badRequest(detail);
+      case UnsupportedOperationException e ->
+          new Problem(501, "unsupported", "Not possible here", detail)
+              .with("outcome", "not-applied");
+      default -> failed(route, thrown);
+    };
+  }
+
   /** Reports a failure that ends the engine; any other is logged once, under an error id. */
-  private Answer failed(Route route, Throwable thrown) {
+  private Problem failed(Route route, Throwable thrown) {
     if (host.report(thrown)) {
-      return Answer.of(Problem.unknown("the server failed: " + thrown.getClass().getSimpleName()));
+      return Problem.unknown("the server failed: " + thrown.getClass().getSimpleName());
     }
     String errorId = "%016x".formatted(errorIds.nextLong());
     LOGGER
@@ -149,7 +153,7 @@ final class Dispatcher {
         .addKeyValue("route", route.path())
         .setCause(thrown)
         .log("Unhandled exception in HTTP handler");
-    return Answer.of(Problem.internal(errorId));
+    return Problem.internal(errorId);
   }
 
   private Problem noRoute(HttpMethod method, String path) {

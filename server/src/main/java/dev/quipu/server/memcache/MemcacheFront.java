@@ -37,6 +37,11 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
   private static final byte[] VALUE = ascii("VALUE ");
   private static final byte[] NO_FLAGS = ascii(" 0 ");
   private static final byte[] END = ascii("END\r\n");
+  private static final String OUT_OF_MEMORY = "SERVER_ERROR out of memory reading request";
+
+  /** What a long line holds while it waits, with its words: this many times its bytes. */
+  private static final int LINE_HELD_FACTOR = 4;
+
   private static final Line EMPTY = new Line(new byte[0]);
 
   private final MemcacheHub hub;
@@ -157,7 +162,7 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
   @Override
   public void outOfMemory(Batch batch) {
     isEnding = true;
-    batch.add(new Said("SERVER_ERROR out of memory reading request"));
+    batch.add(new Said(OUT_OF_MEMORY));
   }
 
   @Override
@@ -200,7 +205,13 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
       }
       return false;
     }
-    byte[] bytes = new byte[end - in.readerIndex()];
+    int size = end - in.readerIndex();
+    if (size > Batch.COMMAND_BYTES_FREE && !batch.tryHold((long) LINE_HELD_FACTOR * size)) {
+      in.readerIndex(end + 1);
+      batch.add(new Said(OUT_OF_MEMORY));
+      return true;
+    }
+    byte[] bytes = new byte[size];
     in.readBytes(bytes).skipBytes(1);
     boolean hasReturn = bytes.length > 0 && bytes[bytes.length - 1] == '\r';
     line = new Line(hasReturn ? Arrays.copyOf(bytes, bytes.length - 1) : bytes);

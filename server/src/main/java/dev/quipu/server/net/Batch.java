@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What one connection asked for since the last commit, in order, and the answers. */
 public final class Batch implements Operation {
+  /** Bytes of a command that are not counted. */
+  public static final int COMMAND_BYTES_FREE = ConnectionMemory.FREE_BYTES;
+
   /** Bytes of answers after which a batch pauses. */
   static final int ANSWER_BYTES_MAX = 256 << 10;
 
@@ -39,6 +42,7 @@ public final class Batch implements Operation {
   private int touched;
   private int held; // bytes of the answers that are reserved
   private int holdAt = ANSWER_STEP_BYTES / 4; // bytes of answers that need more to be reserved
+  private long commandBytes; // of the commands, which are reserved
   private boolean isPaused;
   private boolean isHeavy; // a command of it was
   private boolean isHeavyExpected;
@@ -63,6 +67,29 @@ public final class Batch implements Operation {
   /** Adds a command. */
   public void add(Step step) {
     steps.add(step);
+  }
+
+  /**
+   * Reserves what a command holds until the batch is done, however long it waits for its turn.
+   *
+   * @return false if there is no memory for it: then it is not to be added
+   */
+  public boolean tryHold(long bytes) {
+    if (!memory.tryTake(bytes)) {
+      return false;
+    }
+    commandBytes += bytes;
+    return true;
+  }
+
+  /** The same of what was reserved before: from now on it is the batch's. */
+  public void takeOver(long bytes) {
+    commandBytes += bytes;
+  }
+
+  /** Returns the bytes of its commands that are reserved in the memory of the connection. */
+  long commandBytes() {
+    return commandBytes;
   }
 
   /** Returns the number of commands. */

@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * came by all its connections in one group. Then all answers leave, in the order of the commands.
  *
  * Whatever a client can make the connection keep is limited, and counted in the memory budget: what
- * waits to be taken apart, a command that is not whole yet, answers that were not read. A client
- * that does not read its answers is not read from either: its batch pauses.
+ * waits to be taken apart, a command that is not whole yet, large commands that wait for their
+ * turn, answers that were not read. A client that does not read its answers is not read from
+ * either: its batch pauses.
  */
 
 /** One connection of a port that takes commands. Lives on its event loop. */
@@ -241,9 +242,13 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
 
   /** Fills a batch; returns false if what is left is less than a command. */
   private boolean fill(ByteBuf in, Batch next) {
-    int limit = in.readerIndex() + BATCH_BYTES_MAX;
+    int start = in.readerIndex();
+    int limit = start + BATCH_BYTES_MAX;
     while (in.readerIndex() < limit && next.size() < BATCH_COMMANDS_MAX && !front.isEnding()) {
-      if (next.size() == BATCH_COMMANDS_FREE && !isLarge) {
+      boolean isMuch =
+          next.size() >= BATCH_COMMANDS_FREE
+              || (next.size() > 0 && in.readerIndex() - start > Batch.COMMAND_BYTES_FREE);
+      if (isMuch && !isLarge && in.isReadable()) {
         isLarge = memory.tryTake(BATCH_HELD_BYTES);
         if (!isLarge) {
           return true; // the rest in another group
@@ -288,6 +293,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
     if (!done.isPaused()) {
       batch = null;
       wasHeavy = done.isHeavy();
+      memory.give(done.commandBytes());
       release();
     }
     write(context, done);
@@ -301,9 +307,10 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
       isLarge = false;
       memory.give(BATCH_HELD_BYTES);
     }
-    if (isTight) {
+    if (memory.wasRefused() || isTight) {
       isTight = false;
       front.trim();
+      hold();
     }
   }
 

@@ -26,6 +26,7 @@ public final class ConnectionMemory {
   private long replyBytes; // of these, replies that are being collected
   private long reservedBytes;
   private boolean isClosed;
+  private boolean wasRefused;
   private boolean isLarge; // what is being collected, or was refused
 
   /**
@@ -46,6 +47,7 @@ public final class ConnectionMemory {
     long needed = needed(usedBytes + bytes);
     if (needed > reservedBytes) {
       if (!budget.tryReserve(needed - reservedBytes)) {
+        wasRefused = true;
         return false;
       }
       reservedBytes = needed;
@@ -56,6 +58,13 @@ public final class ConnectionMemory {
 
   private static long needed(long used) {
     return used <= FREE_BYTES ? 0 : (used - FREE_BYTES + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
+  }
+
+  /** Whether bytes were refused since this was asked before. */
+  synchronized boolean wasRefused() {
+    boolean was = wasRefused;
+    wasRefused = false;
+    return was;
   }
 
   /** Returns bytes that were taken. */

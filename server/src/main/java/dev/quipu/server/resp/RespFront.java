@@ -120,7 +120,17 @@ final class RespFront implements Front {
     }
     if (!words.isEmpty()) {
       session.commands++;
-      Named call = take(new Arguments(words, session.memory(), session.protocol));
+      Arguments arguments = new Arguments(words, session.memory(), session.protocol);
+      long held = arguments.heldBytes();
+      boolean isLarge =
+          held > Batch.COMMAND_BYTES_FREE && !session.isQueueing(); // else it counts it
+      if (isLarge && !batch.tryHold(held)) {
+        batch.add(
+            new Answered(refused(Session.OUT_OF_MEMORY.formatted("command")), session.protocol));
+        return true;
+      }
+      Named call = take(arguments);
+      batch.takeOver(session.ended());
       if (isLikelyHeavy(call.command(), words.size())) {
         batch.expectHeavy();
       }

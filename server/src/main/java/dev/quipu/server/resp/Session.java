@@ -51,6 +51,7 @@ final class Session {
   boolean hasWatched; // once; what it watches now is known on a turn alone
   private @Nullable List<Named> queued;
   private long queuedBytes;
+  private long endedBytes; // of a transaction that is on its way to its turn
   private boolean isBroken;
   private final SortedMap<String, Watched> watched = new TreeMap<>();
 
@@ -147,11 +148,27 @@ final class Session {
     queuedBytes = 0;
   }
 
-  /** The commands of the transaction, which is over; empty if it was spoilt. */
+  /**
+   * The commands of the transaction, which is over; empty if it was spoilt. They hold their memory
+   * until they are done: see {@link #ended}.
+   */
   Optional<List<Named>> end() {
-    Optional<List<Named>> calls = isBroken ? Optional.empty() : Optional.ofNullable(queued);
-    drop();
-    return calls;
+    if (isBroken || queued == null) {
+      drop();
+      return Optional.empty();
+    }
+    List<Named> calls = queued;
+    queued = null;
+    endedBytes += queuedBytes;
+    queuedBytes = 0;
+    return Optional.of(calls);
+  }
+
+  /** Returns the bytes of a transaction that is over, once; whoever asks gives them back. */
+  long ended() {
+    long bytes = endedBytes;
+    endedBytes = 0;
+    return bytes;
   }
 
   /** What it watches; changed on a turn alone. */
@@ -171,9 +188,15 @@ final class Session {
     if (!memory.tryTake(bytes(added))) {
       throw new Refused(OUT_OF_MEMORY.formatted("WATCH"));
     }
-    for (String counter : added) {
-      boolean isThere = Kind.of(turn, counter) != Kind.NONE;
-      watched.put(counter, new Watched(isThere, turn.watch(counter)));
+    try {
+      for (String counter : added) {
+        boolean isThere = Kind.of(turn, counter) != Kind.NONE;
+        watched.put(counter, new Watched(isThere, turn.watch(counter)));
+      }
+    } catch (RuntimeException e) { // all of them or none
+      added.stream().filter(each -> watched.remove(each) != null).forEach(turn::unwatch);
+      memory.give(bytes(added));
+      throw e;
     }
     return Replies.OK;
   }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Reading;
+import dev.quipu.engine.CounterTurn;
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
@@ -15,11 +16,14 @@ import dev.quipu.server.resp.RawClient;
 import dev.quipu.server.resp.RespServer;
 import dev.quipu.time.Clock;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -129,6 +133,24 @@ final class MemoryTest {
     assertTrue(client.ask("EXEC").startsWith("-EXECABORT"));
     assertEquals(Optional.of(Reading.exact(2)), engine.read("steady"));
     awaitUnused(budget);
+  }
+
+  /** All of them are watched, or none, and then nothing is held for them. */
+  @Test
+  void aWatchThatTheEngineHasNoRoomForHoldsNothing() throws IOException {
+    engine.close();
+    engine = Engine.open(directory, EngineOptions.defaults().withMemoryBytesMax(64 << 10));
+    closing.addFirst(engine);
+    MemoryBudget budget = new MemoryBudget(1 << 20);
+    RawClient client = client(serve(budget));
+    StringBuilder many = new StringBuilder("WATCH");
+    for (int i = 0; i < 1_000; i++) {
+      many.append(" a-longer-name-of-a-key-that-is-watched-").append(i);
+    }
+    assertTrue(client.ask(many.toString()).startsWith("-OOM"));
+    assertTrue(budget.usedBytes() < 80_000, () -> budget.usedBytes() + " bytes"); // its window
+    assertEquals(OK, client.ask("MULTI"));
+    assertEquals("*0\r\n", client.ask("EXEC"));
   }
 
   @Test
@@ -288,6 +310,55 @@ final class MemoryTest {
     assertFalse(channel.isActive());
   }
 
+  /** However long a command waits for its turn, what it holds is counted. */
+  @Test
+  void whatWaitsForItsTurnIsCounted() {
+    MemoryBudget budget = new MemoryBudget(1 << 20);
+    Deque<Runnable> later = new ArrayDeque<>();
+    EmbeddedChannel channel =
+        new EmbeddedChannel(
+            new CommandConnection(
+                new Holding(),
+                new LoopCommits(later::add, later::add, operations -> {}, cause -> {}),
+                new ConnectionMemory(budget, 0),
+                budget.connections().enter("a port", new EmbeddedChannel(), 0, false).orElseThrow(),
+                cause -> {}));
+    channel.writeInbound(Unpooled.wrappedBuffer(new byte[] {1}));
+    assertTrue(budget.usedBytes() >= HELD_BYTES - ConnectionMemory.FREE_BYTES);
+    while (!later.isEmpty()) {
+      later.poll().run();
+    }
+    assertEquals(0, budget.usedBytes());
+  }
+
+  private static final int HELD_BYTES = 500_000;
+
+  /** Each byte is a command that holds much. */
+  private static final class Holding extends Silent {
+    @Override
+    public boolean next(ByteBuf in, Batch batch) {
+      if (!in.isReadable()) {
+        return false;
+      }
+      in.skipBytes(1);
+      assertTrue(batch.tryHold(HELD_BYTES));
+      batch.add(
+          new Step() {
+            @Override
+            public int bytesMax(CounterTurn turn) {
+              return 0;
+            }
+
+            @Override
+            public void run(CounterTurn turn, ByteBuf out) {}
+
+            @Override
+            public void failed(RuntimeException why, ByteBuf out) {}
+          });
+      return true;
+    }
+  }
+
   private static @Nullable Throwable stoppedBy(Throwable cause) {
     AtomicReference<@Nullable Throwable> stopped = new AtomicReference<>();
     EmbeddedChannel channel = silent(new ConnectionMemory(new MemoryBudget(0), 0), stopped::set);
@@ -308,7 +379,7 @@ final class MemoryTest {
   }
 
   /** Takes nothing apart. */
-  private static final class Silent implements Front {
+  private static class Silent implements Front {
     @Override
     public boolean next(ByteBuf in, Batch batch) {
       return false;
