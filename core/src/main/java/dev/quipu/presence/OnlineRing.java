@@ -32,6 +32,8 @@ import java.util.stream.LongStream;
  *   2. Store the mark "B, not sure", by add or cas. Somebody was faster: go to 1.
  *   3. incr the number of B; if it is not there, add 0 with an expiry, and incr again.
  *   4. Store the mark "B, sure", by cas.
+ *   A mark of a later bucket than B was left while this hit took its time: the session is not
+ *   counted in any window that ends with B. So 1 is added to the doubts of B as well.
  *   A mark that is not sure was left by a hit that is under way, or died at 3. Whoever finds it
  *   does not count, since the other may have: it adds 1 to the doubts of the mark's bucket, and
  *   marks the session as sure.
@@ -118,6 +120,9 @@ public final class OnlineRing implements Presence {
       Optional<AtomicOperations.Value> found = operations.get(key);
       Optional<Mark> mark = found.map(Mark::of);
       if (mark.isPresent() && isRecent(mark.get(), bucket)) {
+        if (mark.get().bucket > bucket) {
+          count(doubts(ring, bucket));
+        }
         if (mark.get().isSure()) {
           return;
         }

@@ -45,6 +45,7 @@ public final class StoreUri {
    */
   public StoreUri(URI uri, int defaultPort, Set<String> known) {
     this.scheme = uri.getScheme();
+    requireNoCredentialsBehind(uri);
     String authority = uri.getRawAuthority() == null ? "" : uri.getRawAuthority();
     int at = authority.lastIndexOf('@');
     String[] credentials = (at < 0 ? "" : authority.substring(0, at)).split(":", 2);
@@ -67,6 +68,16 @@ public final class StoreUri {
       throw new IllegalArgumentException(
           "the store's URI is not well-formed at position %d: %s"
               .formatted(e.getIndex(), e.getReason()));
+    }
+  }
+
+  /** A password with a slash would be taken for a port, and shown in a message. */
+  private static void requireNoCredentialsBehind(URI uri) {
+    String behind = uri.getRawPath() + uri.getRawQuery() + uri.getRawFragment();
+    if (behind.contains("@") || uri.getRawFragment() != null) {
+      throw new IllegalArgumentException(
+          "the store's URI has '@' or '#' behind its hosts; in a password, write @ as %40, / as %2F,"
+              + " ? as %3F and # as %23");
     }
   }
 

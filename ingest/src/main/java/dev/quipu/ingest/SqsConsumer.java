@@ -155,6 +155,10 @@ public final class SqsConsumer implements AutoCloseable {
           pauseAfterError();
         }
         return false;
+      } catch (RuntimeException e) { // a poller that ends in silence would leave the queue to grow
+        LOGGER.error("Unhandled exception in a poller; it goes on", e);
+        pauseAfterError();
+        return false;
       }
     }
 

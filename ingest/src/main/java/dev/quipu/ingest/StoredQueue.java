@@ -9,6 +9,7 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Page;
+import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
@@ -16,12 +17,15 @@ import dev.quipu.store.Write;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewEvent;
 import dev.quipu.time.Periodic;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -34,17 +38,23 @@ import org.slf4j.LoggerFactory;
  * A durable queue in a store with order, at best the embedded engine, before a counter elsewhere:
  * views are taken while that is slow or away. One item an event, in order of arrival; an item is
  * removed when its view is durable. A view that is counted twice, because a removal was lost, finds
- * its marker. Thread-safe.
+ * its marker. An event that the counter can never take goes to the dead letters, partition {@link
+ * #DEAD_LETTERS}, with the reason: it blocks nothing behind it. Thread-safe.
  */
 public final class StoredQueue implements ViewQueue {
   /** Time between two rounds, when there is nothing to do. */
   public static final Duration INTERVAL = Duration.ofMillis(200);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(StoredQueue.class);
+
+  /** Where events lie that cannot be counted: the fields of the event, and "reason". */
+  static final String DEAD_LETTERS = "view-queue-dead-letters";
+
   private static final String PARTITION = "view-queue";
   private static final String URL = "url";
   private static final String TIME = "time";
   private static final String CLIENT = "client";
+  private static final String REASON = "reason";
   private static final int AT_ONCE = 100;
 
   private final Store store;
@@ -112,21 +122,31 @@ public final class StoredQueue implements ViewQueue {
   }
 
   private boolean count(Item item) {
-    ViewEvent event =
-        new ViewEvent(
-            item.text(URL).orElseThrow(),
-            Instant.parse(item.text(TIME).orElseThrow()),
-            item.text(CLIENT).orElseThrow());
     try {
-      views.add(event);
-      store.write(new Write.Delete(item.key(), Condition.always()));
-      return true;
+      views.add(
+          new ViewEvent(
+              item.text(URL).orElseThrow(),
+              Instant.parse(item.text(TIME).orElseThrow()),
+              item.text(CLIENT).orElseThrow()));
     } catch (StoreException e) {
-      if (e.outcome() == Outcome.NOT_APPLIED && !e.reason().isTemporary()) {
-        LOGGER.warn("A view of {} cannot be counted: {}", event.url(), e.getMessage());
+      boolean isRejected = e.outcome() == Outcome.NOT_APPLIED && e.reason() == Reason.INVALID;
+      if (!isRejected) {
+        return false; // it stays
       }
-      return false; // it stays
+      bury(item, e);
+    } catch (IllegalArgumentException | DateTimeException | NoSuchElementException e) {
+      bury(item, e); // it is no event
     }
+    store.write(new Write.Delete(item.key(), Condition.always()));
+    return true;
+  }
+
+  private void bury(Item item, RuntimeException why) {
+    LOGGER.warn("Event {} cannot be counted: {}", item.key().sort(), why.getMessage());
+    Map<String, Field> fields = new HashMap<>(item.fields());
+    fields.put(REASON, new Field.Text(String.valueOf(why.getMessage())));
+    Key key = new Key(DEAD_LETTERS, item.key().sort());
+    store.write(new Write.Put(key, fields, Optional.empty(), Condition.always()));
   }
 
   private static boolean isDone(Future<Boolean> counted) {

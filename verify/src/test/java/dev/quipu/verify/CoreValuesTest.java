@@ -15,12 +15,15 @@ import dev.quipu.RequestId;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreUri;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.ViewEvent;
 import dev.quipu.time.ManualClock;
 import dev.quipu.verify.simulate.LimitedDriver;
+import java.net.URI;
 import java.time.Instant;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -94,6 +97,24 @@ final class CoreValuesTest {
     assertTrue(
         said.endsWith("these do: atomic-add, optimistic, optimistic-with-history, token-set"),
         said);
+  }
+
+  /** Whatever is forgotten in a password, no part of it is in a message. */
+  @Test
+  void aPasswordThatIsNotEncodedIsInNoMessage() {
+    for (String password :
+        List.of("se/cret", "se?cret", "se#cret", "se:c@r/et", "/secret@@", "1/2")) {
+      URI uri = StoreUri.parse("redis://user:" + password + "@localhost:6379/0");
+      Exception why =
+          assertThrows(
+              IllegalArgumentException.class, () -> new StoreUri(uri, 6_379, Set.of("prefix")));
+      assertEquals(
+          "the store's URI has '@' or '#' behind its hosts; in a password, write @ as %40, / as %2F,"
+              + " ? as %3F and # as %23",
+          why.getMessage());
+    }
+    StoreUri whole = new StoreUri(StoreUri.parse("redis://u:a%40b%2Fc@h:1/0"), 6_379, Set.of());
+    assertEquals(Optional.of("a@b/c"), whole.password());
   }
 
   @Test

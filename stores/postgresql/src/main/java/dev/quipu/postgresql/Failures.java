@@ -68,9 +68,9 @@ final class Failures {
             case "53100" -> Reason.FULL;
             default -> Reason.THROTTLED;
           };
-      case "42" -> state.equals("42501") ? Reason.DENIED : Reason.INVALID;
-      case "22", "23", "25", "54" -> Reason.INVALID;
-      default -> Reason.UNAVAILABLE;
+      case "22", "54" -> Reason.INVALID; // what was sent cannot be stored
+      case "42" -> state.equals("42501") ? Reason.DENIED : Reason.UNAVAILABLE; // another table
+      default -> Reason.UNAVAILABLE; // also a server that only reads now, class 25
     };
   }
 }

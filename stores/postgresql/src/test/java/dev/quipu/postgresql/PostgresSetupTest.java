@@ -37,6 +37,10 @@ final class PostgresSetupTest {
       new Write.Update(
           new Key("p", "s"), List.of(new Change.Add(Item.VALUE, 1)), Condition.always());
 
+  private static final Write OTHER =
+      new Write.Update(
+          new Key("p", "t"), List.of(new Change.Add(Item.VALUE, 1)), Condition.always());
+
   private static PGSimpleDataSource source(String user) {
     PGSimpleDataSource source = new PGSimpleDataSource();
     source.setServerNames(new String[] {"127.0.0.1"});
@@ -113,6 +117,44 @@ final class PostgresSetupTest {
         PostgresDriver.of(source("careless"), "careless", TIMEOUT)
             .profile()
             .has(Capability.DURABLE));
+  }
+
+  /** Faults of the store are no faults of what the caller sent. */
+  @Test
+  void aTableThatCannotBeWrittenIsUnavailable() throws Exception {
+    execute("CREATE ROLE reading LOGIN SUPERUSER");
+    try (StoreDriver driver = PostgresDriver.of(source("reading"), "fault", TIMEOUT)) {
+      driver.write(ADD);
+      execute("ALTER ROLE reading SET default_transaction_read_only = on");
+      expectUnavailable(driver);
+      execute("ALTER ROLE reading RESET default_transaction_read_only");
+      execute("ALTER TABLE fault RENAME COLUMN version TO older");
+      expectUnavailable(driver);
+      execute("ALTER TABLE fault RENAME COLUMN older TO version");
+      execute("ALTER TABLE fault RENAME TO away");
+      expectUnavailable(driver);
+      execute("ALTER TABLE away RENAME TO fault");
+      driver.write(ADD);
+      Item item = driver.get(ADD.key(), Consistency.STRONG).orElseThrow();
+      assertEquals(2, item.number(Item.VALUE));
+    }
+  }
+
+  private static void expectUnavailable(StoreDriver driver) {
+    for (List<Write> writes : List.of(List.of(ADD), List.of(ADD, OTHER))) {
+      StoreException why =
+          assertThrows(
+              StoreException.class,
+              () -> {
+                if (writes.size() == 1) {
+                  driver.write(writes.getFirst());
+                } else {
+                  driver.writeAll(writes, null);
+                }
+              });
+      assertEquals(Outcome.NOT_APPLIED, why.outcome());
+      assertEquals(Reason.UNAVAILABLE, why.reason());
+    }
   }
 
   @Test

@@ -17,6 +17,16 @@ final class Failures {
   }
 
   /**
+   * A step of the script failed.
+   *
+   * @param isTorn whether steps before it were done
+   */
+  static StoreException ofSteps(String why, boolean isTorn) {
+    Outcome outcome = isTorn ? Outcome.UNKNOWN : Outcome.NOT_APPLIED;
+    return new StoreException(outcome, reason(why), "Redis: " + why, null);
+  }
+
+  /**
    * An error as an answer means that nothing was done: the script checks all before it writes. So
    * does a command that was never sent.
    *
@@ -26,7 +36,8 @@ final class Failures {
     String message = "Redis: " + e.getMessage();
     return switch (e) {
       case RedisCommandExecutionException answer ->
-          new StoreException(Outcome.NOT_APPLIED, reason(answer), message, e);
+          new StoreException(
+              Outcome.NOT_APPLIED, reason(String.valueOf(answer.getMessage())), message, e);
       case RedisCommandTimeoutException late ->
           new StoreException(lost, Reason.TIMEOUT, message, e);
       default -> {
@@ -39,22 +50,13 @@ final class Failures {
     };
   }
 
-  private static Reason reason(RedisCommandExecutionException answer) {
-    String message = String.valueOf(answer.getMessage()).toUpperCase(Locale.ROOT);
+  private static Reason reason(String answer) {
+    String message = answer.toUpperCase(Locale.ROOT);
     return switch (message.split("[ :]", 2)[0]) {
       case "OOM" -> Reason.FULL;
       case "NOAUTH", "WRONGPASS", "NOPERM", "DENIED" -> Reason.DENIED;
       case "BUSY", "TRYAGAIN" -> Reason.THROTTLED;
-      case "LOADING",
-          "CLUSTERDOWN",
-          "MASTERDOWN",
-          "READONLY",
-          "MISCONF",
-          "NOREPLICAS",
-          "MOVED",
-          "ASK" ->
-          Reason.UNAVAILABLE;
-      default -> Reason.INVALID;
+      default -> Reason.UNAVAILABLE; // LOADING, READONLY, or something else under our keys
     };
   }
 }

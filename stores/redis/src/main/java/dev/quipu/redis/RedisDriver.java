@@ -198,6 +198,9 @@ public final class RedisDriver implements StoreDriver {
               ? Optional.empty()
               : Hash.item(writes.getFirst().key(), answer.subList(1, answer.size())));
     }
+    if (result.equals("failed") || result.equals("torn")) {
+      throw Failures.ofSteps((String) answer.get(1), result.equals("torn"));
+    }
     Write failed = writes.get(Integer.parseInt((String) answer.get(1)));
     Optional<Item> found = Hash.item(failed.key(), answer.subList(2, answer.size()));
     if (failed.holdsOn(found)) { // throws if a field is of another kind

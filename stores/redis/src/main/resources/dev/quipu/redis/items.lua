@@ -212,10 +212,26 @@ local function plan(item, next, token)
   return result, steps, there, exists_after
 end
 
+-- Why a step would fail; nil if nothing is known to keep it from being done. A script that fails
+-- between two steps leaves the first one done: so all of them are checked before.
+local function obstacle(index, steps)
+  local kind = redis.call('TYPE', index).ok
+  if kind ~= 'zset' and kind ~= 'none' then
+    return 'WRONGTYPE ' .. index .. ' is a ' .. kind .. ', not the index of items'
+  end
+  if redis.acl_check_cmd then -- since Redis 7
+    for _, step in ipairs(steps) do
+      if not redis.acl_check_cmd(unpack(step)) then return 'NOPERM ' .. step[1] .. ' is not allowed' end
+    end
+  end
+  return nil
+end
+
 -- KEYS: of each write the index, and the item.
 -- ARGV: a token new with each call, then for each write its sort, operation and conditions.
 -- Answers {'applied', fields...} for one write, {'applied'} for several,
--- {'unmet' or 'type', place of the write, fields...} if nothing was written.
+-- {'unmet' or 'type', place of the write, fields...} if nothing was written,
+-- {'failed', why} if nothing was written, {'torn', why} if some of it may have been.
 local function write(KEYS, ARGV)
   local next = reader(ARGV)
   local token = next()
@@ -231,10 +247,19 @@ local function write(KEYS, ARGV)
     end
     if after and not before then steps[#steps + 1] = {'ZADD', index, '0', sort} end
     if before and not after then steps[#steps + 1] = {'ZREM', index, sort} end
+    local why = obstacle(index, steps)
+    if why then return {'failed', why} end
     plans[#plans + 1] = steps
   end
+  local done = 0
   for _, steps in ipairs(plans) do
-    for _, step in ipairs(steps) do redis.call(unpack(step)) end
+    for _, step in ipairs(steps) do
+      local answer = redis.pcall(unpack(step))
+      if type(answer) == 'table' and answer.err then
+        return {done == 0 and 'failed' or 'torn', answer.err}
+      end
+      done = done + 1
+    end
   end
   if #KEYS > 2 then return {'applied'} end
   local answer = redis.call('HGETALL', KEYS[2])

@@ -43,6 +43,9 @@ final class RedisSetupTest {
   private static final Write ADD =
       new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, 1)), Condition.always());
 
+  private static final Write MARKER =
+      new Write.Put(new Key("p", "marker"), Map.of(), Optional.empty(), new Condition.Absent());
+
   private static RedisClient client() {
     return RedisClient.create(RedisURI.create("127.0.0.1", SERVER.port()));
   }
@@ -152,6 +155,52 @@ final class RedisSetupTest {
       assertEquals(Reason.FULL, full.reason());
       assertEquals(1, value(driver));
     }
+  }
+
+  /** A step that fails must not leave those before it done: the marker without the count. */
+  @Test
+  void aBatchWhoseIndexIsSomethingElseWritesNothing() {
+    RedisClient client = client();
+    try (StatefulRedisConnection<String, String> admin = client.connect();
+        StoreDriver driver =
+            StoreProvider.open("redis://127.0.0.1:%d?prefix=wrong".formatted(SERVER.port()))) {
+      admin.sync().set("wrong:{p}", "not an index");
+      expectNothingWritten(driver, Reason.UNAVAILABLE, "WRONGTYPE");
+      assertEquals(List.of("wrong:{p}"), admin.sync().keys("wrong:*"));
+      admin.sync().del("wrong:{p}");
+      driver.writeAll(List.of(MARKER, ADD), null);
+      assertEquals(1, value(driver));
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  @Test
+  void aBatchOfWhichAStepIsNotAllowedWritesNothing() {
+    RedisClient client = client();
+    try (StatefulRedisConnection<String, String> admin = client.connect()) {
+      AclSetuserArgs rights =
+          AclSetuserArgs.Builder.on().addPassword("p").allKeys().allChannels().allCommands();
+      admin.sync().aclSetuser("partly", rights.removeCommand(CommandType.ZADD));
+      String uri = "redis://partly:p@127.0.0.1:%d?prefix=partly".formatted(SERVER.port());
+      try (StoreDriver driver = StoreProvider.open(uri)) {
+        expectNothingWritten(driver, Reason.DENIED, "NOPERM");
+        assertEquals(List.of(), admin.sync().keys("partly:*"));
+        admin.sync().aclSetuser("partly", AclSetuserArgs.Builder.allCommands());
+        driver.writeAll(List.of(MARKER, ADD), null);
+        assertEquals(1, value(driver));
+      }
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  private static void expectNothingWritten(StoreDriver driver, Reason reason, String answer) {
+    StoreException why =
+        assertThrows(StoreException.class, () -> driver.writeAll(List.of(MARKER, ADD), null));
+    assertEquals(Outcome.NOT_APPLIED, why.outcome());
+    assertEquals(reason, why.reason());
+    assertTrue(String.valueOf(why.getMessage()).contains(answer), why.getMessage());
   }
 
   /** An item that Redis dropped leaves the index at the next scan. */

@@ -1,0 +1,69 @@
+package dev.quipu.ingest;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.store.Item;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Reason;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.technique.ViewCounter;
+import dev.quipu.technique.ViewEvent;
+import dev.quipu.time.Clock;
+import dev.quipu.verify.pace.Progress;
+import dev.quipu.verify.simulate.AroundDriver;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** Views that wait in a store, and what becomes of those that can never be counted. */
+final class StoredQueueTest {
+  private static final Instant TIME = Instant.parse("2026-11-22T10:00:00Z");
+
+  /** Rejects what has to do with a page. */
+  private static final class Rejecting implements AroundDriver.Around {
+    @Override
+    public <T> T call(Supplier<T> call) {
+      return call.get();
+    }
+
+    @Override
+    public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
+      if (writes.getFirst().key().partition().contains("rejected")) {
+        throw StoreException.notApplied(Reason.INVALID, "too long for this store");
+      }
+      return call.get();
+    }
+  }
+
+  @Test
+  void whatTheCounterCanNeverTakeBlocksNothingAndIsKept() throws Exception {
+    Store waiting = new Store(new MemoryDriver(), Clock.system());
+    Store counted =
+        new Store(new AroundDriver(new MemoryDriver(), new Rejecting()), Clock.system());
+    ViewCounter views = new ViewCounter(counted);
+    try (StoredQueue queue = new StoredQueue(waiting, views, () -> {})) {
+      for (int i = 0; i < 150; i++) { // more than are looked at together
+        queue.send(new ViewEvent("https://a.example/rejected", TIME.plusSeconds(i), "client"));
+      }
+      for (int i = 0; i < 3; i++) {
+        queue.send(new ViewEvent("https://a.example/page", TIME.plusSeconds(i), "client"));
+      }
+      Progress.await("3 views", () -> views.count("https://a.example/page").orElse(0) == 3);
+      Progress.await("an empty queue", () -> items(waiting, "view-queue").isEmpty());
+    }
+    List<Item> dead = items(waiting, StoredQueue.DEAD_LETTERS);
+    assertEquals(150, dead.size());
+    assertEquals("https://a.example/rejected", dead.getFirst().text("url").orElseThrow());
+    assertTrue(dead.getFirst().text("reason").orElseThrow().contains("too long"));
+  }
+
+  private static List<Item> items(Store store, String partition) {
+    return store.scan(Scan.all(partition)).items();
+  }
+}
