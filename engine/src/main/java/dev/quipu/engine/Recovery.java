@@ -361,7 +361,7 @@ final class Recovery {
       return true;
     }
     boolean begun = reader.begins(at, next);
-    boolean isFollowed = reader.behind(at, next).highest() > 0;
+    boolean isFollowed = reader.isFollowed(at, next);
     if (isUnsynced && next > highWater.frame() && (begun || isFollowed)) {
       isTailStale = true;
       notes.add(
@@ -410,12 +410,11 @@ final class Recovery {
 
   /** Where reading can go on behind damage; null if a frame that is needed is damaged too. */
   private @Nullable Place behindDamage(int at, long number) {
-    int found = reader.find(at, number + 1, state.frame + 1);
-    Frame.@Nullable Head head = found < 0 ? null : reader.frameAt(found);
-    if (head != null) {
-      return new Place(head.number(), found);
+    SegmentReader.@Nullable Found found = reader.find(at, number + 1, state.frame + 1);
+    if (found != null) {
+      return new Place(found.head().number(), found.at());
     }
-    return reader.behind(at, number).highest() > 0 ? null : new Place(state.frame + 1, at);
+    return reader.isFollowed(at, number) ? null : new Place(state.frame + 1, at);
   }
 
   private static DamageException unreadable(

@@ -62,28 +62,34 @@ final class SegmentReader {
         && bytes.getLong(at + 16) == number;
   }
 
-  /** Where the first valid frame from {@code from} on lies whose number is in a range; -1: none. */
-  int find(int from, long first, long last) {
+  /** A valid frame, and where it lies. */
+  record Found(int at, Frame.Head head) {}
+
+  /** Returns the first valid frame from {@code from} on whose number is in a range, if any. */
+  @Nullable Found find(int from, long first, long last) {
     for (int i = from; i + Frame.HEAD_BYTES <= bytes.limit(); i += Frame.ALIGNMENT) {
-      if (hasNumber(i, first, last) && frame.read(bytes, i) != null) {
-        return i;
+      Frame.@Nullable Head head = hasNumber(i, first, last) ? frame.read(bytes, i) : null;
+      if (head != null) {
+        return new Found(i, head);
       }
     }
-    return -1;
+    return null;
+  }
+
+  /** Whether a valid frame with a number above {@code number} follows. */
+  boolean isFollowed(int from, long number) {
+    return find(from, number + 1, Long.MAX_VALUE) != null;
   }
 
   /** The valid frames from {@code from} on whose number is above {@code number}. */
   Behind behind(int from, long number) {
     long highest = 0;
     long commands = 0;
-    for (int i = find(from, number + 1, Long.MAX_VALUE);
-        i >= 0;
-        i = find(i + Frame.ALIGNMENT, number + 1, Long.MAX_VALUE)) {
-      Frame.@Nullable Head head = frame.read(bytes, i);
-      if (head != null) {
-        highest = Math.max(highest, head.number());
-        commands += head.commands();
-      }
+    for (Found each = find(from, number + 1, Long.MAX_VALUE);
+        each != null;
+        each = find(each.at + Frame.ALIGNMENT, number + 1, Long.MAX_VALUE)) {
+      highest = Math.max(highest, each.head.number());
+      commands += each.head.commands();
     }
     return new Behind(highest, commands);
   }

@@ -18,7 +18,7 @@ import java.util.Optional;
  */
 record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Runnable onClose)
     implements AutoCloseable {
-  /** Options of commands that do not know the window of the server that has a directory else. */
+  /** For commands: they do not know the window of the server that uses the directory otherwise. */
   static final EngineOptions KEEPS_ALL_IDS =
       EngineOptions.defaults().withWindow(EngineOptions.WINDOW_MAX);
 

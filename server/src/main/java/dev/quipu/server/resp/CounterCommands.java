@@ -312,7 +312,8 @@ final class CounterCommands {
     long delta = words.number(2);
     String key = words.sharedKey(1);
     Add add = new Add(key, delta, new Bounds(floor, ceiling), id(words, 4));
-    if (!turn.isRepeat(add)) {
+    if (!Kind.mayBeNumber(turn, key)
+        && !turn.isRepeat(add)) { // ids are looked up by the add anyway
       Kind.requireNumber(turn, key);
     }
     return switch (turn.add(add)) {

@@ -48,6 +48,12 @@ enum Kind {
     return Family.ranking(turn, key).exists() ? RANKING : NONE;
   }
 
+  /** Whether a key is a counter, or may become one. */
+  static boolean mayBeNumber(CounterTurn turn, String key) {
+    Kind found = of(turn, key);
+    return found == NONE || found == COUNTER;
+  }
+
   /** Makes sure that a key is a counter, or may become one. */
   static void requireNumber(CounterTurn turn, String key) {
     switch (of(turn, key)) {

@@ -123,7 +123,7 @@ final class RespFront implements Front {
       Arguments arguments = new Arguments(words, session.memory(), session.protocol);
       long held = arguments.heldBytes();
       boolean isLarge =
-          held > Batch.COMMAND_BYTES_FREE && !session.isQueueing(); // else it counts it
+          held > Batch.COMMAND_BYTES_FREE && !session.isQueueing(); // a transaction counts its own
       if (isLarge && !batch.tryHold(held)) {
         batch.add(
             new Answered(refused(Session.OUT_OF_MEMORY.formatted("command")), session.protocol));

@@ -50,6 +50,10 @@ final class RedisSetupTest {
     return RedisClient.create(RedisURI.create("127.0.0.1", SERVER.port()));
   }
 
+  private static AclSetuserArgs mayDoAll(String password) {
+    return AclSetuserArgs.Builder.on().addPassword(password).allKeys().allChannels().allCommands();
+  }
+
   private static long value(StoreDriver driver) {
     return driver.get(KEY, Consistency.STRONG).orElseThrow().number(Item.VALUE);
   }
@@ -77,11 +81,7 @@ final class RedisSetupTest {
           .sync()
           .aclSetuser(
               "plain",
-              AclSetuserArgs.Builder.on()
-                  .addPassword(secret)
-                  .allKeys()
-                  .allChannels()
-                  .allCommands()
+              mayDoAll(secret)
                   .removeCommand(CommandType.FUNCTION)
                   .removeCommand(CommandType.FCALL));
       String uri = "redis://plain:%s@127.0.0.1:%d?prefix=digest".formatted(secret, SERVER.port());
@@ -179,9 +179,7 @@ final class RedisSetupTest {
   void aBatchOfWhichAStepIsNotAllowedWritesNothing() {
     RedisClient client = client();
     try (StatefulRedisConnection<String, String> admin = client.connect()) {
-      AclSetuserArgs rights =
-          AclSetuserArgs.Builder.on().addPassword("p").allKeys().allChannels().allCommands();
-      admin.sync().aclSetuser("partly", rights.removeCommand(CommandType.ZADD));
+      admin.sync().aclSetuser("partly", mayDoAll("p").removeCommand(CommandType.ZADD));
       String uri = "redis://partly:p@127.0.0.1:%d?prefix=partly".formatted(SERVER.port());
       try (StoreDriver driver = StoreProvider.open(uri)) {
         expectNothingWritten(driver, Reason.DENIED, "NOPERM");
