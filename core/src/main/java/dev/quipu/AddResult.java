@@ -7,7 +7,12 @@ import java.util.OptionalLong;
  * The definite answer to an add. What is not definite is thrown: {@link
  * dev.quipu.store.StoreException} with {@link dev.quipu.store.Outcome#UNKNOWN}.
  */
-public sealed interface AddResult {
+public sealed interface AddResult extends ItemResult {
+  @Override
+  default AddResult orThrow() {
+    return this;
+  }
+
   /**
    * The add was applied by this call.
    *

@@ -5,6 +5,7 @@ import dev.quipu.technique.Techniques;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /**
  * Many counters, by name: what a technique or the embedded engine offers. Thread-safe and blocking;
@@ -26,18 +27,30 @@ public interface Counters {
   AddResult add(Add add);
 
   /**
-   * Adds several, in order, each by itself: one refusal does not undo another's success. A store
-   * that can commits them together.
+   * Adds several, one after the other, each by itself: what becomes of one changes nothing about
+   * another. A store that can commits them together.
    *
    * @param adds at most {@link Limits#BULK_ADDS_MAX}
    * @return one result for each add, in the same order
    */
-  default List<AddResult> addAll(List<Add> adds) {
-    List<AddResult> results = new ArrayList<>(adds.size());
+  default List<ItemResult> addAll(List<Add> adds) {
+    Limits.checkBatch(adds.size());
+    List<ItemResult> results = new ArrayList<>(adds.size());
     for (Add add : adds) {
-      results.add(add(add));
+      results.add(SideBySide.add(this, add));
     }
     return results;
+  }
+
+  /**
+   * The same for a caller who waits for many: adds to one counter are done in order, those to
+   * different counters at the same time.
+   *
+   * @param mayBegin asked before each add, by any thread; once it is false, adds that have not
+   *     begun are answered {@link dev.quipu.store.Reason#TIMEOUT}, not applied
+   */
+  default List<ItemResult> addAll(List<Add> adds, BooleanSupplier mayBegin) {
+    return SideBySide.addAll(this, adds, mayBegin);
   }
 
   /** The value of a counter; empty if it was never written. */

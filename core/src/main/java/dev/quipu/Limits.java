@@ -20,6 +20,15 @@ public final class Limits {
   /** Most adds in one call of {@link Counters#addAll}. */
   public static final int BULK_ADDS_MAX = 10_000;
 
+  /** Checks how many adds one call has. */
+  public static void checkBatch(int adds) {
+    if (adds > BULK_ADDS_MAX) {
+      throw new IllegalArgumentException(
+          "%d adds in one call; the limit is %d. Send several calls"
+              .formatted(adds, BULK_ADDS_MAX));
+    }
+  }
+
   /** Most counters in one page of a listing. */
   public static final int PAGE_COUNTERS_MAX = 1_000;
 

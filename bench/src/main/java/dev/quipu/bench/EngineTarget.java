@@ -2,6 +2,7 @@ package dev.quipu.bench;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.ItemResult;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import java.nio.file.Path;
@@ -18,7 +19,7 @@ final class EngineTarget implements Target {
   @Override
   public int addAll(List<Add> adds) {
     int applied = 0;
-    for (AddResult result : engine.addAll(adds)) {
+    for (ItemResult result : engine.addAll(adds)) {
       applied += result instanceof AddResult.Applied ? 1 : 0;
     }
     return applied;

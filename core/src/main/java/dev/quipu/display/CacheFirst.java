@@ -3,6 +3,7 @@ package dev.quipu.display;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Counters;
+import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
@@ -302,9 +303,17 @@ public final class CacheFirst implements DisplayCounters {
         adds.add(new Add(count.name(), number - count.flushed(), count.flush()));
       }
     }
-    List<AddResult> results = adds.isEmpty() ? List.of() : counters.addAll(adds);
+    @Nullable RuntimeException failure = null;
+    List<ItemResult> results = counters.addAll(adds);
     for (int i = 0; i < results.size(); i++) {
-      moveOn(flushed.get(i), added(adds.get(i), results.get(i)));
+      try {
+        moveOn(flushed.get(i), added(adds.get(i), results.get(i).orThrow()));
+      } catch (RuntimeException e) {
+        failure = failure == null ? e : failure; // the others move on
+      }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 

@@ -4,18 +4,15 @@ import dev.quipu.Limits;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
+import dev.quipu.technique.UntilDefinite;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 
 /*
  * ONLINE USERS, EXACTLY
@@ -47,7 +44,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Counts clients exactly, on a store with ordered scan. Thread-safe. */
 public final class OnlineExact implements Presence {
-  private static final int ATTEMPTS_MAX = 8;
 
   private final Store store;
   private final Duration window;
@@ -73,20 +69,13 @@ public final class OnlineExact implements Presence {
   public void seen(String room, String client) {
     Limits.checkText("client", client, Limits.CLIENT_ID_BYTES_MAX);
     Key key = new Key(partition(room), client);
-    @Nullable StoreException lost = null;
-    for (int attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      Optional<Instant> until = Optional.of(store.now().plus(window));
-      try {
-        store.write(new Write.Put(key, Map.of(), until, Condition.always()));
-        return;
-      } catch (StoreException e) {
-        if (e.outcome() == Outcome.NOT_APPLIED && lost == null) {
-          throw e;
-        }
-        lost = e;
-      }
-    }
-    throw StoreException.unknown(Reason.UNAVAILABLE, "no definite answer for a client", lost);
+    UntilDefinite.result(
+        store,
+        "a client",
+        () -> {
+          Optional<Instant> until = Optional.of(store.now().plus(window));
+          return store.write(new Write.Put(key, Map.of(), until, Condition.always()));
+        });
   }
 
   @Override

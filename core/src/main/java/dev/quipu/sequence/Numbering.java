@@ -290,8 +290,8 @@ final class Numbering {
     }
   }
 
-  private static WriteResult untilKnown(Attempt attempt, Supplier<WriteResult> write) {
-    return UntilDefinite.result("record " + attempt.id, write);
+  private WriteResult untilKnown(Attempt attempt, Supplier<WriteResult> write) {
+    return UntilDefinite.result(store, "record " + attempt.id, write);
   }
 
   // ---- the highest number

@@ -9,6 +9,7 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
@@ -65,7 +66,6 @@ public final class RangeJob {
   private static final Logger LOGGER = LoggerFactory.getLogger(RangeJob.class);
   private static final String PARTITION = "job/";
   private static final String NEXT = "next";
-  private static final int ATTEMPTS_MAX = 8;
 
   private final Store store;
   private final Locks locks;
@@ -140,7 +140,8 @@ public final class RangeJob {
       List<Write> all = new ArrayList<>(List.of(step));
       all.addAll(effects);
       boolean isLost = false;
-      for (int attempt = 1; ; attempt++) {
+      RetryPolicy.Attempts attempts = store.attempts();
+      while (true) {
         try {
           WriteResult result = effects.isEmpty() ? store.write(step) : store.writeAll(all, null);
           boolean isPassed =
@@ -150,7 +151,7 @@ public final class RangeJob {
           return isPassed;
         } catch (StoreException e) {
           isLost |= e.outcome() == Outcome.UNKNOWN;
-          if (attempt == ATTEMPTS_MAX || !e.reason().isTemporary()) {
+          if (!e.reason().isTemporary() || !attempts.again()) {
             throw isLost ? StoreException.unknown(e.reason(), "number " + next, e) : e;
           }
         }

@@ -151,7 +151,7 @@ public final class RevisionLog {
   }
 
   private WriteResult untilKnown(Write write) {
-    return UntilDefinite.result("revision " + write.key().sort(), () -> store.write(write));
+    return UntilDefinite.result(store, "revision " + write.key().sort(), () -> store.write(write));
   }
 
   /** Step 2. */

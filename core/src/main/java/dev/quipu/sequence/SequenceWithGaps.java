@@ -91,7 +91,8 @@ public final class SequenceWithGaps {
             new Key(PARTITION + series, SORT),
             List.of(new Change.Add(Item.VALUE, block)),
             Condition.always());
-    WriteResult result = UntilDefinite.result("a block of " + series, () -> store.write(add));
+    WriteResult result =
+        UntilDefinite.result(store, "a block of " + series, () -> store.write(add));
     if (result instanceof WriteResult.Applied applied) {
       return applied.after().orElseThrow().number(Item.VALUE);
     }

@@ -102,7 +102,8 @@ public final class UniqueValues {
     Write put =
         new Write.Put(
             key, Map.of(OWNER, new Field.Text(owner)), Optional.empty(), new Condition.Absent());
-    WriteResult result = UntilDefinite.result("a value of " + property, () -> store.write(put));
+    WriteResult result =
+        UntilDefinite.result(store, "a value of " + property, () -> store.write(put));
     if (result instanceof WriteResult.ConditionFailed failed) {
       String found = owner(failed.found().orElseThrow());
       return found.equals(owner) ? new Owned(true) : new OwnedByOther(found);
@@ -119,7 +120,8 @@ public final class UniqueValues {
   public boolean drop(String property, String value, String owner) {
     Write delete =
         new Write.Delete(key(property, value), new Condition.FieldIs(OWNER, new Field.Text(owner)));
-    WriteResult result = UntilDefinite.result("a value of " + property, () -> store.write(delete));
+    WriteResult result =
+        UntilDefinite.result(store, "a value of " + property, () -> store.write(delete));
     return !(result instanceof WriteResult.ConditionFailed failed) || failed.found().isEmpty();
   }
 

@@ -40,23 +40,23 @@ public final class Store {
   private final StoreProfile profile;
   private final Clock clock;
   private final RandomGenerator random;
-  private final StoreOptions options;
+  private final RetryPolicy policy;
   private final LongAdder calls = new LongAdder();
   private final LongAdder repeats = new LongAdder();
   private final LongAdder unknowns = new LongAdder();
 
-  /** A store with {@link StoreOptions#DEFAULT}. */
+  /** A store with {@link RetryPolicy#DEFAULT}. */
   public Store(StoreDriver driver, Clock clock) {
-    this(driver, clock, Randomness.secure(), StoreOptions.DEFAULT);
+    this(driver, clock, Randomness.secure(), RetryPolicy.DEFAULT);
   }
 
   /** A store whose time and chance are the caller's. */
-  public Store(StoreDriver driver, Clock clock, RandomGenerator random, StoreOptions options) {
+  public Store(StoreDriver driver, Clock clock, RandomGenerator random, RetryPolicy policy) {
     this.driver = driver;
     this.profile = driver.profile();
     this.clock = clock;
     this.random = random;
-    this.options = options;
+    this.policy = policy;
   }
 
   /** What the driver is able to do. */
@@ -248,7 +248,8 @@ public final class Store {
 
   /** Reads, computes, and stores the whole item if it is still what was read; again if not. */
   private WriteResult simulate(Write write) {
-    for (int attempt = 1; ; attempt++) {
+    RetryPolicy.Attempts attempts = attempts();
+    while (true) {
       Optional<Item> found = attempt(() -> driver.get(write.key(), Consistency.STRONG));
       Optional<Item> alive = found.filter(item -> !item.isExpired(now()));
       if (!(write.applyTo(alive, new Version("")) instanceof Write.Effect.Now now)) {
@@ -261,13 +262,12 @@ public final class Store {
       if (result instanceof WriteResult.Applied) {
         return result;
       }
-      if (attempt == options.attemptsMax()) {
+      if (!attempts.again()) {
         throw StoreException.notApplied(
             Reason.THROTTLED,
-            "%d writers came first to %s/%s"
-                .formatted(attempt, write.key().partition(), write.key().sort()));
+            "others came first to %s/%s, in %s"
+                .formatted(write.key().partition(), write.key().sort(), attempts));
       }
-      pause(attempt);
     }
   }
 
@@ -321,8 +321,8 @@ public final class Store {
   }
 
   private <T> T attempt(Supplier<T> call) {
-    long start = clock.nanoTime();
-    for (int attempt = 1; ; attempt++) {
+    RetryPolicy.Attempts attempts = attempts();
+    while (true) {
       calls.increment();
       try {
         return call.get();
@@ -331,26 +331,17 @@ public final class Store {
           unknowns.increment();
           throw e;
         }
-        boolean late = clock.nanoTime() - start > options.deadline().toNanos();
-        if (!e.reason().isTemporary() || attempt == options.attemptsMax() || late) {
+        if (!e.reason().isTemporary() || !attempts.again()) {
           throw e;
         }
       }
       repeats.increment();
-      pause(attempt);
     }
   }
 
-  private void pause(int attempt) {
-    long longest =
-        Math.min(
-            options.pauseMax().toNanos(), options.pauseMin().toNanos() << Math.min(attempt, 20));
-    try {
-      clock.sleep(Duration.ofNanos(longest / 2 + random.nextLong(longest / 2 + 1)));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two attempts");
-    }
+  /** The attempts of a call that is made again, which begins now. */
+  public RetryPolicy.Attempts attempts() {
+    return policy.begin(clock, random);
   }
 
   /** The time by which items expire, to the millisecond. */

@@ -117,7 +117,7 @@ public final class AtomicAdd implements Split.Technique {
         new Write.Update(
             CounterItems.valueKey(add.counter()), List.of(split.change()), split.condition());
     return repeats
-        ? UntilDefinite.answer("an add to " + add.counter(), () -> send(add, split, write))
+        ? UntilDefinite.answer(store, "an add to " + add.counter(), () -> send(add, split, write))
         : send(add, split, write);
   }
 

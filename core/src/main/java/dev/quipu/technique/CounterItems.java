@@ -64,7 +64,7 @@ final class CounterItems {
     Key key = new Key(DIRECTORY, counter);
     Write entry = new Write.Put(key, Map.of(), Optional.empty(), new Condition.Absent());
     UntilDefinite.result(
-        "name of " + counter, () -> store.write(entry)); // the add is still to come
+        store, "name of " + counter, () -> store.write(entry)); // the add is still to come
     if (listed.size() >= LISTED_MAX) {
       listed.clear(); // a cache: what is forgotten is written again, to no effect
     }

@@ -226,7 +226,7 @@ public final class HitLog implements Counters {
     Instant forgotten = Instant.ofEpochMilli(millis).plus(options.window());
     Write marker =
         requests.put(add, id, call, Map.of(AT, new Field.Number(millis)), Optional.of(forgotten));
-    WriteResult claimed = UntilDefinite.result("request " + id, () -> store.write(marker));
+    WriteResult claimed = UntilDefinite.result(store, "request " + id, () -> store.write(marker));
     return switch (claimed) {
       case WriteResult.Applied applied ->
           stored(add, millis, id, new AddResult.Applied(add.delta(), OptionalLong.empty()));
@@ -253,6 +253,7 @@ public final class HitLog implements Counters {
     Write hit = Hits.put(add.counter(), Hits.sort(millis, id.bits()), add.delta());
     AddResult done =
         UntilDefinite.answer(
+            store,
             "hit of request " + id,
             () -> {
               store.write(hit);

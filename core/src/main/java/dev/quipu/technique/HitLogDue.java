@@ -45,7 +45,7 @@ final class HitLogDue {
     }
     Map<String, Field> at = Map.of(AT, new Field.Number(now));
     Write entry = new Write.Put(new Key(DUE, counter), at, Optional.empty(), Condition.always());
-    UntilDefinite.result("entry of " + counter, () -> store.write(entry));
+    UntilDefinite.result(store, "entry of " + counter, () -> store.write(entry));
     noted.does(counter, now);
   }
 

@@ -83,7 +83,8 @@ final class HitSummaries {
    * A summary of this call's whose reply was lost looks like another's: then it is looked at anew.
    */
   private boolean isWritten(Write write) {
-    return UntilDefinite.result("summary", () -> store.write(write)) instanceof WriteResult.Applied;
+    return UntilDefinite.result(store, "summary", () -> store.write(write))
+        instanceof WriteResult.Applied;
   }
 
   private void deleteSwept(String counter, HitSummary summary) {

@@ -179,6 +179,7 @@ public final class ItemCollection implements Counters {
     more.put(AT, new Field.Number(store.clock().epochMillis()));
     Write write = changes.put(add, id, call, more, Optional.empty());
     return UntilDefinite.answer(
+        store,
         "request " + id,
         () ->
             switch (store.write(write)) {

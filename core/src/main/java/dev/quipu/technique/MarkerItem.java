@@ -157,7 +157,9 @@ public final class MarkerItem implements Split.Technique {
     List<Write> batch = split.with(List.of(markers.put(add, id, call, more, expiry()), own));
     Key marker = markers.key(add.counter(), id);
     return UntilDefinite.answer(
-        "request " + id, () -> answer(add, split, marker, call, store.writeAll(batch, null)));
+        store,
+        "request " + id,
+        () -> answer(add, split, marker, call, store.writeAll(batch, null)));
   }
 
   private static AddResult answer(

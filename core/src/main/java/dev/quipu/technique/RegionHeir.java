@@ -89,7 +89,7 @@ final class RegionHeir {
             new Write.Update(
                 RegionRows.cell(counter, regions.own(), 0), changes, plan.isFounded()));
       }
-      UntilDefinite.result("an estate", () -> regions.here().writeAll(batch, null));
+      UntilDefinite.result(regions.here(), "an estate", () -> regions.here().writeAll(batch, null));
     }
     throw StoreException.notApplied(Reason.THROTTLED, "others came first, each time");
   }
@@ -140,7 +140,7 @@ final class RegionHeir {
               RegionRows.key(counter, region, prefix + retired),
               List.of(new Change.Put(RegionTransfers.CLOSED, new Field.Number(1))),
               Condition.always());
-      UntilDefinite.result("a transfer's end", () -> store.write(close));
+      UntilDefinite.result(store, "a transfer's end", () -> store.write(close));
     }
     return RegionRows.read(store, counter, region);
   }

@@ -275,7 +275,7 @@ public final class RegionLeases {
       }
     }
     Write next = new Write.Update(key, List.of(new Change.Add(BEAT, 1)), Condition.always());
-    UntilDefinite.result("a beat", () -> here.write(next));
+    UntilDefinite.result(here, "a beat", () -> here.write(next));
     return number(here.get(key, Consistency.STRONG), BEAT);
   }
 

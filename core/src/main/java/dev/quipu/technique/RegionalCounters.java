@@ -202,7 +202,8 @@ public final class RegionalCounters implements Counters {
     leases.requireMayActFor(home);
     items.enlist(add.counter());
     Request request = request(add, home, id);
-    AddResult result = UntilDefinite.answer("request " + id, () -> addIn(home, request));
+    AddResult result =
+        UntilDefinite.answer(regions.here(), "request " + id, () -> addIn(home, request));
     if (result instanceof AddResult.Applied && home.equals(regions.own())) {
       demand.used(key(add.counter(), Right.of(add.delta())), Math.abs(add.delta()));
     }

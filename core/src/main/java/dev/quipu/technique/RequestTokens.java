@@ -144,6 +144,7 @@ public final class RequestTokens implements Counters {
     String call = RequestId.random(random).text();
     long now = store.clock().epochMillis();
     return UntilDefinite.answer(
+        store,
         "request " + id,
         () -> given == null ? send(add, id, now, true) : sendNoted(add, id, call, now));
   }

@@ -156,7 +156,7 @@ public final class TokenSet implements Split.Technique {
                 new Condition.FewerThan(REQUESTS, slots),
                 split.condition()));
     return UntilDefinite.answer(
-        "request " + id, () -> answer(add, id, text, split, split.write(store, write)));
+        store, "request " + id, () -> answer(add, id, text, split, split.write(store, write)));
   }
 
   private AddResult answer(Add add, RequestId id, String text, Split split, WriteResult result) {

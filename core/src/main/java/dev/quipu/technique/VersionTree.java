@@ -277,6 +277,7 @@ public final class VersionTree implements Counters {
     for (int attempt = 0; attempt < 2; attempt++) {
       try {
         UntilDefinite.result(
+            store,
             "value " + node.version(),
             () -> {
               store.addTokens(nodesKey(counter, item), VALUES, Set.of(node.text()));

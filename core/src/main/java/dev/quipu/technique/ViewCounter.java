@@ -9,13 +9,13 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Instant;
@@ -32,7 +32,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
+import java.util.random.RandomGenerator;
 
 /*
  * VIEWS FROM AN AT-LEAST-ONCE QUEUE
@@ -49,7 +49,8 @@ import org.jspecify.annotations.Nullable;
  * Protocol, exact.
  *   1. In one transaction: store the marker if there is none, and add 1 to each number.
  *   2. The marker was there: the view counted before.
- *   3. Unknown outcome: go to 1. It is safe as often as need be.
+ *   3. Unknown outcome: go to 1. It is safe as often as need be; a marker with the random number
+ *      of this call says that it counted now.
  *   Several events may share a transaction; if one has a marker, they are counted one by one.
  *   The views between two moments are the markers between them.
  *
@@ -87,7 +88,7 @@ public final class ViewCounter {
   private static final String BY_KEY = "V#";
   private static final String BY_KEY_END = "V$";
   private static final String DAY = "D#";
-  private static final int ATTEMPTS_MAX = 8;
+  private static final String CALL = "call"; // random: which call wrote a marker
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSSSSS'Z'").withZone(ZoneOffset.UTC);
   private static final Set<Capability> NEEDS =
@@ -95,6 +96,7 @@ public final class ViewCounter {
 
   private final Store store;
   private final ViewOptions options;
+  private final RandomGenerator random = Randomness.secure();
 
   /**
    * Counts exactly on {@code store}, for ever; one that lacks what is needed is refused at the
@@ -146,19 +148,18 @@ public final class ViewCounter {
 
   private boolean addOnce(ViewEvent event) {
     requireAble();
-    List<Write> batch = batch(event);
-    @Nullable StoreException lost = null;
-    for (int attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      try {
-        return store.writeAll(batch, null) instanceof WriteResult.Applied;
-      } catch (StoreException e) {
-        if (e.outcome() == Outcome.NOT_APPLIED || !e.reason().isTemporary()) {
-          throw lost == null ? e : StoreException.unknown(e.reason(), "a reply was lost", lost);
-        }
-        lost = e;
-      }
-    }
-    throw StoreException.unknown(Reason.UNAVAILABLE, "no definite answer for a view", lost);
+    long call = random.nextLong();
+    List<Write> batch = batch(event, call);
+    WriteResult result = UntilDefinite.result(store, "a view", () -> store.writeAll(batch, null));
+    return switch (result) {
+      case WriteResult.Applied applied -> true;
+      case WriteResult.ConditionFailed failed -> // its own, after a reply that was lost
+          failed.found().map(marker -> isOf(marker, call)).orElse(false);
+    };
+  }
+
+  private static boolean isOf(Item marker, long call) {
+    return marker.fields().containsKey(CALL) && marker.number(CALL) == call;
   }
 
   /**
@@ -179,7 +180,7 @@ public final class ViewCounter {
     Map<Key, Write> markers = new LinkedHashMap<>();
     Map<Key, Long> numbers = new TreeMap<>();
     for (ViewEvent event : events) {
-      for (Write write : batch(event)) {
+      for (Write write : batch(event, random.nextLong())) {
         if (write instanceof Write.Update) {
           numbers.merge(write.key(), 1L, Long::sum);
         } else if (markers.put(write.key(), write) != null) {
@@ -205,10 +206,10 @@ public final class ViewCounter {
     }
   }
 
-  private List<Write> batch(ViewEvent event) {
+  private List<Write> batch(ViewEvent event, long call) {
     String page = partition(event.url());
     List<Write> batch = new ArrayList<>();
-    batch.add(marker(page, event));
+    batch.add(marker(page, event, call));
     batch.add(plusOne(page, STATISTICS));
     if (options.counted().contains(ViewOptions.Counted.SITE)) {
       batch.add(plusOne(sitePartition(site(event.url())), STATISTICS));
@@ -219,14 +220,18 @@ public final class ViewCounter {
     return batch;
   }
 
-  private Write marker(String page, ViewEvent event) {
+  private Write marker(String page, ViewEvent event, long call) {
     String key = options.identity().of(event);
     Optional<Instant> until = options.keep().map(time -> store.now().plus(time));
     return isByTime()
-        ? new Write.Put(new Key(page, BY_TIME + key), Map.of(), until, new Condition.Absent())
+        ? new Write.Put(
+            new Key(page, BY_TIME + key),
+            Map.of(CALL, new Field.Number(call)),
+            until,
+            new Condition.Absent())
         : new Write.Put(
             new Key(page, BY_KEY + key),
-            Map.of(TIME_FIELD, new Field.Text(text(event.time()))),
+            Map.of(CALL, new Field.Number(call), TIME_FIELD, new Field.Text(text(event.time()))),
             until,
             new Condition.Absent());
   }

@@ -1,52 +1,31 @@
 package dev.quipu.engine;
 
 import dev.quipu.Add;
-import dev.quipu.AddResult;
+import dev.quipu.ItemResult;
 import dev.quipu.RequestId;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Adds, each once if it has an id: the hot path. */
 final class AddTask extends Task {
   private static final int TOUCHED_AHEAD = 32;
 
   private final List<Add> adds;
-  private final List<AddResult> results;
-  private @Nullable RuntimeException failure;
-  private boolean mayCount; // some of them, though one failed
+  private final List<ItemResult> results;
 
   AddTask(List<Add> adds) {
     this.adds = adds;
     this.results = new ArrayList<>(adds.size());
   }
 
-  /**
-   * One result for each add.
-   *
-   * @throws StoreException if an add failed: UNKNOWN if others have been applied, now or by an
-   *     earlier call, for the caller must not take this for none
-   */
-  List<AddResult> results() {
-    RuntimeException why = failure;
-    if (why == null) {
-      return results;
-    }
-    if (!mayCount) {
-      throw why;
-    }
-    Reason reason = why instanceof StoreException known ? known.reason() : Reason.INVALID;
-    throw StoreException.unknown(reason, String.valueOf(why.getMessage()), why);
+  /** One result for each add. */
+  List<ItemResult> results() {
+    return results;
   }
 
   @Override
   boolean run(State state, Group group) {
     CounterTurn turn = new CounterTurn(state, group);
-    if (results.isEmpty() && state.counters.hasTexts()) {
-      adds.forEach(turn::requireNumber); // before any of them counts
-    }
     while (results.size() < adds.size()) {
       int next = results.size();
       if (next % TOUCHED_AHEAD == 0 && adds.size() - next > 1) {
@@ -63,18 +42,10 @@ final class AddTask extends Task {
         if (state.changes != before) {
           throw e;
         }
-        failure = e; // those before it are in the frame
-        mayCount =
-            results.stream().anyMatch(AddTask::counts)
-                || adds.subList(next, adds.size()).stream().anyMatch(turn::isRepeat);
-        return true;
+        results.add(new ItemResult.Failed(e)); // the others go on
       }
     }
     return true;
-  }
-
-  private static boolean counts(AddResult result) {
-    return result instanceof AddResult.Applied || result instanceof AddResult.Replayed;
   }
 
   /** Brings what the next few adds will look for nearer: see {@link RequestIds#touch}. */

@@ -320,13 +320,6 @@ public final class CounterTurn {
     return apply(add, ordinal, value + add.delta());
   }
 
-  /** Throws IllegalArgumentException if an add meets a text, unless it is a known repeat. */
-  void requireNumber(Add add) {
-    if (!isRepeat(add)) {
-      requireNumber(state.counters.find(add.counter()), add.counter());
-    }
-  }
-
   /** Whether the request of an add has an id that is remembered. */
   public boolean isRepeat(Add add) {
     int ordinal = state.counters.find(add.counter());

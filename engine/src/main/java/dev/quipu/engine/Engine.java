@@ -4,6 +4,7 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.EmbeddedEngine;
+import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
@@ -23,10 +24,12 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -259,17 +262,23 @@ public final class Engine implements EmbeddedEngine {
 
   @Override
   public AddResult add(Add add) {
-    return addAll(List.of(add)).getFirst();
+    return addAll(List.of(add)).getFirst().orThrow();
   }
 
   @Override
-  public List<AddResult> addAll(List<Add> adds) {
-    if (adds.size() > Limits.BULK_ADDS_MAX) {
-      throw new IllegalArgumentException(
-          "%d adds in one call, the limit is %d".formatted(adds.size(), Limits.BULK_ADDS_MAX));
-    }
+  public List<ItemResult> addAll(List<Add> adds, BooleanSupplier mayBegin) {
+    return addAll(adds); // quick, and limited by the deadline of a call
+  }
+
+  @Override
+  public List<ItemResult> addAll(List<Add> adds) {
+    Limits.checkBatch(adds.size());
     AddTask task = new AddTask(adds);
-    committer.run(task);
+    try {
+      committer.run(task);
+    } catch (StoreException e) { // of the commit: true of each of them
+      return Collections.nCopies(adds.size(), new ItemResult.Failed(e));
+    }
     return task.results();
   }
 

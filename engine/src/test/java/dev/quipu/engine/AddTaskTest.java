@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.ItemResult;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.store.Outcome;
@@ -55,10 +56,21 @@ final class AddTaskTest {
     state.limitMemory(state.memoryBytes());
   }
 
-  private StoreException failureOf(Add... adds) {
+  private List<ItemResult> results(Add... adds) {
     AddTask task = new AddTask(List.of(adds));
     assertTrue(task.run(state, group));
-    return assertThrows(StoreException.class, task::results);
+    return task.results();
+  }
+
+  private static void expectFull(ItemResult result) {
+    StoreException why = assertThrows(StoreException.class, result::orThrow);
+    assertEquals(Outcome.NOT_APPLIED, why.outcome());
+    assertEquals(Reason.FULL, why.reason());
+  }
+
+  private static void expectText(ItemResult result) {
+    Exception why = assertThrows(IllegalArgumentException.class, result::orThrow);
+    assertEquals("text holds a text, not a number", why.getMessage());
   }
 
   @Test
@@ -101,14 +113,13 @@ final class AddTaskTest {
   }
 
   @Test
-  void aTextAmongTheCountersIsFoundBeforeAnyOfThemCounts() {
-    turn.set("a", 1);
+  void aTextFailsItsAddAlone() {
     turn.setText("text", new byte[] {'t'});
-    AddTask task = new AddTask(List.of(new Add("a", 1, null), new Add("text", 1, null)));
-    long changes = state.changes;
-    assertThrows(IllegalArgumentException.class, () -> task.run(state, group));
-    assertEquals(OptionalLong.of(1), value("a"));
-    assertEquals(changes, state.changes);
+    List<ItemResult> results =
+        results(new Add("a", 1, null), new Add("text", 1, null), new Add("a", 1, null));
+    assertEquals(applied(1, 1), results.get(0));
+    expectText(results.get(1));
+    assertEquals(applied(1, 2), results.get(2));
   }
 
   @Test
@@ -121,52 +132,26 @@ final class AddTaskTest {
   }
 
   @Test
-  void aFailureBeforeAnythingCountedSaysSo() {
-    fillMemory();
-    StoreException why = failureOf(new Add("new", 1, RequestId.of("new")));
-    assertEquals(Outcome.NOT_APPLIED, why.outcome());
-    assertEquals(Reason.FULL, why.reason());
-  }
-
-  @Test
-  void aFailureAfterARefusalCountsNothing() {
+  void anAddThatMemoryHasNoRoomForFailsAlone() {
     turn.set("a", 1);
-    fillMemory();
-    StoreException why =
-        failureOf(new Add("a", -2, Bounds.atLeast(0), null), new Add("new", 1, null));
-    assertEquals(Outcome.NOT_APPLIED, why.outcome());
-  }
-
-  @Test
-  void aFailureAfterAnAddThatCountedIsUnknown() {
-    turn.set("a", 1);
-    fillMemory();
-    StoreException why = failureOf(new Add("a", 1, null), new Add("new", 1, null));
-    assertEquals(Outcome.UNKNOWN, why.outcome());
-    assertEquals(Reason.FULL, why.reason());
-    assertEquals(OptionalLong.of(2), value("a"));
-  }
-
-  @Test
-  void aFailureBesideARepeatIsUnknown() {
     Add repeat = new Add("a", 5, ID);
     turn.add(repeat);
     fillMemory();
-    Add rejected = new Add("new", 1, RequestId.of("new"));
-    assertEquals(Outcome.UNKNOWN, failureOf(repeat, rejected).outcome(), "a repeat before it");
-    assertEquals(Outcome.UNKNOWN, failureOf(rejected, repeat).outcome(), "and after it");
+    List<ItemResult> results =
+        results(new Add("new", 1, RequestId.of("new")), repeat, new Add("a", 1, null));
+    expectFull(results.get(0));
+    assertEquals(new AddResult.Replayed(5, OptionalLong.of(6)), results.get(1));
+    assertEquals(applied(1, 7), results.get(2));
   }
 
   @Test
-  void aTextThatComesBetweenTwoFramesIsInvalidAndTheRestUnknown() {
-    AddTask task = new AddTask(List.of(new Add("a", 1, null), new Add("b", 1, null)));
+  void aTextThatComesBetweenTwoFramesFailsItsAddAlone() {
+    AddTask task = new AddTask(List.of(new Add("a", 1, null), new Add("text", 1, null)));
     assertFalse(task.run(state, groupOf(ONE_ADD)));
-    turn.setText("b", new byte[] {'t'});
+    turn.setText("text", new byte[] {'t'});
     assertTrue(task.run(state, group));
-    StoreException why = assertThrows(StoreException.class, task::results);
-    assertEquals(Outcome.UNKNOWN, why.outcome());
-    assertEquals(Reason.INVALID, why.reason());
-    assertEquals("b holds a text, not a number", why.getMessage());
+    assertEquals(applied(1, 1), task.results().getFirst());
+    expectText(task.results().getLast());
   }
 
   /** Memory differs from the log then: the task must not end as if it had only been rejected. */

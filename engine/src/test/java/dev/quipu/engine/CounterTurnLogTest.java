@@ -187,8 +187,8 @@ final class CounterTurnLogTest {
     turn.setText("a", TEXT);
     assertEquals(new AddResult.Refused(Refusal.SEALED, 0), turn.add(new Add("a", 1, ID)));
     assertThrows(IllegalArgumentException.class, () -> turn.add(new Add("a", 1, OTHER)));
-    assertThrows(IllegalArgumentException.class, () -> turn.requireNumber(new Add("a", 1, OTHER)));
-    turn.requireNumber(new Add("a", 1, ID));
+    assertFalse(turn.isRepeat(new Add("a", 1, OTHER)));
+    assertTrue(turn.isRepeat(new Add("a", 1, ID)));
   }
 
   /** What has expired is removed, and the log says so, before anything comes in its place. */

@@ -2,6 +2,7 @@ package dev.quipu.engine;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.ItemResult;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
@@ -95,8 +96,8 @@ final class CrashWorker {
       for (int i = 0; i < BATCH; i++) {
         adds.add(request(run, client, number + i));
       }
-      for (AddResult result : engine.addAll(adds)) {
-        if (!(result instanceof AddResult.Applied)) {
+      for (ItemResult result : engine.addAll(adds)) {
+        if (!(result.orThrow() instanceof AddResult.Applied)) {
           throw new IllegalStateException("a new request was answered " + result);
         }
       }

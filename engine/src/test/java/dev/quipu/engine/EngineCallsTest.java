@@ -79,7 +79,7 @@ final class EngineCallsTest {
       String message =
           assertThrows(IllegalArgumentException.class, () -> engine.addAll(adds(10_001)))
               .getMessage();
-      assertEquals("10001 adds in one call, the limit is 10000", message);
+      assertEquals("10001 adds in one call; the limit is 10000. Send several calls", message);
       assertEquals(Optional.empty(), engine.read("a"));
       assertEquals(10_000, engine.addAll(adds(10_000)).size());
       assertEquals(Optional.of(Reading.exact(10_000)), engine.read("a"));

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.ItemResult;
 import dev.quipu.Quipu;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
@@ -71,7 +72,7 @@ final class EngineTest {
           for (int j = i; j < i + 500; j++) {
             adds.add(new Add("counter-" + j % 7, 1 + j % 3, RequestId.of("request-" + j)));
           }
-          for (AddResult result : engine.addAll(adds)) {
+          for (ItemResult result : engine.addAll(adds)) {
             if (run == 0) {
               assertInstanceOf(AddResult.Applied.class, result);
             } else {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.ItemResult;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.store.Outcome;
@@ -252,8 +253,10 @@ final class FailureTest {
       isBroken.set(true);
       while (engine.failure().isEmpty()) { // until a segment is full
         try {
-          engine.addAll(
-              Stream.generate(() -> new Add("a", 1, RequestId.random())).limit(1_000).toList());
+          engine
+              .addAll(
+                  Stream.generate(() -> new Add("a", 1, RequestId.random())).limit(1_000).toList())
+              .forEach(ItemResult::orThrow);
           acknowledged += 1_000;
         } catch (StoreException e) {
           assertTrue(engine.failure().isPresent(), e.getMessage());

@@ -3,8 +3,11 @@ package dev.quipu.engine;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.ItemResult;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.StoreException;
 import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -14,11 +17,9 @@ final class SimAdds extends SimOperation {
   private static final java.lang.reflect.Field RESULTS = field();
 
   private final List<Add> adds;
-  private List<AddResult> answer = List.of();
-  private List<AddResult> results = List.of();
+  private List<ItemResult> answer = List.of();
+  private List<ItemResult> results = List.of();
   private int seen;
-  private boolean meetsText;
-  private boolean mayMeetText;
 
   SimAdds(SimWorld world, List<Add> adds) {
     super(world);
@@ -27,21 +28,28 @@ final class SimAdds extends SimOperation {
 
   @Override
   void call(Engine engine) {
-    answer = adds.size() == 1 ? List.of(engine.add(adds.getFirst())) : engine.addAll(adds);
+    if (adds.size() == 1) {
+      answer = List.of(add(engine, adds.getFirst()));
+      return;
+    }
+    answer = engine.addAll(adds);
+    ItemResult first = answer.getFirst();
+    if (first instanceof ItemResult.Failed failed && answer.stream().allMatch(first::equals)) {
+      throw failed.cause(); // of the commit
+    }
   }
 
-  @Override
-  void running(State state) {
-    if (seen == 0) {
-      meetsText = adds.stream().anyMatch(add -> isText(add, state) && !isKnown(add));
-      mayMeetText = adds.stream().anyMatch(add -> isText(add, state) && !mustBeKnown(add, state));
+  private static ItemResult add(Engine engine, Add add) {
+    try {
+      return engine.add(add);
+    } catch (IllegalArgumentException e) {
+      return new ItemResult.Failed(e);
     }
   }
 
   @Override
   void ran(Task task, State state) {
     results = results((AddTask) task);
-    expect(!meetsText || results.isEmpty(), "add to a text", "an exception", results);
     for (; seen < results.size(); seen++) {
       judge(this, adds.get(seen), results.get(seen), state);
     }
@@ -49,9 +57,9 @@ final class SimAdds extends SimOperation {
   }
 
   @SuppressWarnings("unchecked")
-  private static List<AddResult> results(AddTask task) {
+  private static List<ItemResult> results(AddTask task) {
     try {
-      return (List<AddResult>) java.util.Objects.requireNonNull(RESULTS.get(task));
+      return (List<ItemResult>) java.util.Objects.requireNonNull(RESULTS.get(task));
     } catch (IllegalAccessException e) {
       throw new IllegalStateException(e);
     }
@@ -67,35 +75,11 @@ final class SimAdds extends SimOperation {
     }
   }
 
-  private boolean isText(Add add, State state) {
-    SimModel.Cell cell = world.model.cell(add.counter(), state.wallMillis);
-    return cell != null && cell.text() != null;
-  }
-
-  private SimModel.@Nullable Mark mark(Add add) {
-    RequestId id = add.id();
-    return id == null ? null : world.model.mark(new SimModel.Request(add.counter(), id.high()));
-  }
-
-  private boolean isKnown(Add add) {
-    return mark(add) != null;
-  }
-
-  private boolean mustBeKnown(Add add, State state) {
-    SimModel.Mark mark = mark(add);
-    return mark != null && world.model.mustRemember(mark, state.timeMillis);
-  }
-
   @Override
   void answered() {
     expect(answer.equals(results), "answer", results, answer);
     expect(answer.size() == adds.size(), "results", adds.size(), answer.size());
     expect(seen == adds.size(), "results that were seen", adds.size(), seen);
-  }
-
-  @Override
-  boolean expects(RuntimeException e) {
-    return mayMeetText && e instanceof IllegalArgumentException;
   }
 
   @Override
@@ -105,7 +89,7 @@ final class SimAdds extends SimOperation {
   }
 
   /** Compares one result to what the model says, and changes the model. */
-  static void judge(SimOperation by, Add add, AddResult result, State state) {
+  static void judge(SimOperation by, Add add, ItemResult result, State state) {
     SimModel model = by.world.model;
     RequestId id = add.id();
     SimModel.Request request = id == null ? null : new SimModel.Request(add.counter(), id.high());
@@ -121,6 +105,11 @@ final class SimAdds extends SimOperation {
         return;
       }
       by.expect(!model.mustRemember(mark, state.timeMillis), "repeat of " + add, replay, result);
+    }
+    boolean isText = cell != null && cell.text() != null;
+    if (isText || result instanceof ItemResult.Failed) {
+      by.expect(isRejection(result, isText), add.toString(), isText ? "a text" : "no room", result);
+      return;
     }
     long before = cell == null ? 0 : cell.value();
     Refusal why = why(before, add.delta(), add.bounds());
@@ -141,6 +130,13 @@ final class SimAdds extends SimOperation {
       }
       by.change(change);
     }
+  }
+
+  private static boolean isRejection(ItemResult result, boolean isText) {
+    return result instanceof ItemResult.Failed failed
+        && (isText
+            ? failed.cause() instanceof IllegalArgumentException
+            : failed.cause() instanceof StoreException why && why.outcome() == Outcome.NOT_APPLIED);
   }
 
   private static AddResult replay(Add add, SimModel.Mark mark, SimModel.@Nullable Cell cell) {

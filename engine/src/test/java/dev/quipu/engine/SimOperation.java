@@ -28,11 +28,6 @@ abstract class SimOperation {
   /** The call was answered: compares the answer. */
   abstract void answered();
 
-  /** Whether the exception is the answer that the model expects. */
-  boolean expects(RuntimeException answer) {
-    return false;
-  }
-
   /** Whether an answer that nothing was applied would be wrong. */
   boolean isApplied() {
     return false;

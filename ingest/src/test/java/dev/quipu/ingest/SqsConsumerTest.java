@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewEvent;
 import dev.quipu.testservers.SqsServer;
@@ -90,8 +90,8 @@ final class SqsConsumerTest {
   }
 
   private static ViewCounter counter(StoreDriver driver) {
-    StoreOptions once =
-        new StoreOptions(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
+    RetryPolicy once =
+        new RetryPolicy(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
     return new ViewCounter(new Store(driver, Clock.system(), Randomness.secure(), once));
   }
 

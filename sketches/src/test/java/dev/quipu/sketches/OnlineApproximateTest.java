@@ -10,9 +10,9 @@ import dev.quipu.presence.Window;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Reason;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.simulate.Fault;
@@ -96,7 +96,7 @@ final class OnlineApproximateTest {
             () -> {});
     OnlineApproximate lossy =
         new OnlineApproximate(
-            new Store(faulting, clock, random, StoreOptions.DEFAULT), Window.DEFAULT, random);
+            new Store(faulting, clock, random, RetryPolicy.DEFAULT), Window.DEFAULT, random);
     int answered = 0;
     for (int i = 0; i < 2_000; i++) {
       try {

@@ -15,9 +15,9 @@ import dev.quipu.display.DisplayReading;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.time.Randomness;
@@ -116,8 +116,8 @@ final class CacheFirstTest {
     FaultingDriver faulting =
         new FaultingDriver(
             new MemoryDriver(), Randomness.seeded(1), 1, List.of(Fault.LOST_REQUEST), () -> {});
-    StoreOptions once =
-        new StoreOptions(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
+    RetryPolicy once =
+        new RetryPolicy(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
     Store away = new Store(faulting, time, Randomness.seeded(1), once);
     CacheFirst lossy = new CacheFirst(cache.operations(), away, new MarkerItem(away), MAX);
     StoreException first =

@@ -13,10 +13,10 @@ import dev.quipu.display.DisplayReading;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.drill.VirtualTime;
@@ -112,7 +112,7 @@ final class DisplayFaultTest {
       FaultingDriver faulting =
           new FaultingDriver(driver, random, 0.05, FAULTS, () -> time.sleep(pause()));
       drivers.add(faulting);
-      return new Store(faulting, time, random, StoreOptions.DEFAULT);
+      return new Store(faulting, time, random, RetryPolicy.DEFAULT);
     }
 
     private Duration pause() {

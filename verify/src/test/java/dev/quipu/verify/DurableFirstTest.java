@@ -15,9 +15,9 @@ import dev.quipu.display.DisplayReading;
 import dev.quipu.display.DurableFirst;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Reason;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.TechniqueSpec;
@@ -126,8 +126,8 @@ final class DurableFirstTest {
     FaultingDriver away =
         new FaultingDriver(
             new MemoryDriver(), Randomness.seeded(1), 1, List.of(Fault.THROTTLED), () -> {});
-    StoreOptions once =
-        new StoreOptions(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
+    RetryPolicy once =
+        new RetryPolicy(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
     DurableFirst through =
         new DurableFirst(
             new Store(away, clock, Randomness.seeded(1), once).operations(), durable, clock, AGE);

@@ -1,8 +1,8 @@
 package dev.quipu.verify;
 
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.drill.VirtualTime;
 import dev.quipu.verify.simulate.FaultingDriver;
@@ -49,7 +49,7 @@ class FaultyRun<D extends StoreDriver> {
   }
 
   final Store store(StoreDriver on) {
-    return new Store(on, time, random, StoreOptions.DEFAULT);
+    return new Store(on, time, random, RetryPolicy.DEFAULT);
   }
 
   /** The store of a process that dies within so many calls. */

@@ -9,8 +9,8 @@ import dev.quipu.Counters;
 import dev.quipu.RequestId;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.ItemCollection;
@@ -48,7 +48,7 @@ final class GlobalTableTest {
   private List<Counters> on(GlobalTable<?, ?> table, TechniqueSpec spec, RandomGenerator random) {
     List<Counters> counters = new ArrayList<>();
     for (int i = 0; i < REGIONS; i++) {
-      Store store = new Store(table.region(i), clock, random, StoreOptions.DEFAULT);
+      Store store = new Store(table.region(i), clock, random, RetryPolicy.DEFAULT);
       counters.add(Techniques.open(spec, store, random, Optional.empty()));
     }
     return counters;

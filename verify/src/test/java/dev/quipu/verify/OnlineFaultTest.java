@@ -10,9 +10,9 @@ import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.drill.VirtualTime;
 import dev.quipu.verify.pace.Soak;
@@ -121,7 +121,7 @@ final class OnlineFaultTest {
               List.of(Fault.THROTTLED, Fault.LOST_REQUEST, Fault.LOST_REPLY, Fault.DELAYED),
               () ->
                   time.sleep(Duration.ofMillis(random.nextInt(random.nextInt(20) == 0 ? 900 : 9))));
-      store = new Store(driver, time, random, StoreOptions.DEFAULT);
+      store = new Store(driver, time, random, RetryPolicy.DEFAULT);
       presence = made.apply(store, random);
     }
 

@@ -12,9 +12,9 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.RegionalCollection;
 import dev.quipu.technique.Regions;
@@ -57,8 +57,8 @@ final class RegionalCollectionTest {
     }
 
     Regions regions(int region) {
-      StoreOptions quick =
-          new StoreOptions(2, Duration.ofMillis(5), Duration.ofMillis(10), Duration.ofSeconds(1));
+      RetryPolicy quick =
+          new RetryPolicy(2, Duration.ofMillis(5), Duration.ofMillis(10), Duration.ofSeconds(1));
       Map<String, Store> stores = new TreeMap<>();
       for (int i = 0; i < NAMES.size(); i++) {
         FaultingDriver faulty =

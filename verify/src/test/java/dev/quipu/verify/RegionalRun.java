@@ -10,10 +10,10 @@ import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.RegionLeases;
 import dev.quipu.technique.RegionOptions;
 import dev.quipu.technique.RegionalCounters;
@@ -97,8 +97,8 @@ final class RegionalRun {
   }
 
   private Store store(StoreDriver driver) {
-    StoreOptions quick =
-        new StoreOptions(2, Duration.ofMillis(5), Duration.ofMillis(10), Duration.ofSeconds(1));
+    RetryPolicy quick =
+        new RetryPolicy(2, Duration.ofMillis(5), Duration.ofMillis(10), Duration.ofSeconds(1));
     return new Store(driver, time, random, quick);
   }
 

@@ -16,9 +16,9 @@ import dev.quipu.RequestOutcome;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.RegionLeases;
 import dev.quipu.technique.RegionOptions;
 import dev.quipu.technique.RegionalCounters;
@@ -61,8 +61,8 @@ final class RegionsTest {
     Map<String, Store> stores = new TreeMap<>();
     for (String name : names) {
       int number = NAMES.indexOf(name);
-      StoreOptions once =
-          new StoreOptions(1, Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofSeconds(1));
+      RetryPolicy once =
+          new RetryPolicy(1, Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofSeconds(1));
       stores.put(name, new Store(table.seenFrom(region, number), clock, random, once));
     }
     return new Regions(NAMES.get(region), founders, stores);

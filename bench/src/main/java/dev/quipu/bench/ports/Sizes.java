@@ -2,6 +2,7 @@ package dev.quipu.bench.ports;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.ItemResult;
 import dev.quipu.RequestId;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
@@ -269,7 +270,7 @@ public final class Sizes {
     for (long number = from; number < from + GROUP; number++) {
       group.add(adds.apply(number));
     }
-    for (AddResult result : engine.addAll(group)) {
+    for (ItemResult result : engine.addAll(group)) {
       if (!(result instanceof AddResult.Applied)) {
         throw new IllegalStateException("not applied: " + result);
       }

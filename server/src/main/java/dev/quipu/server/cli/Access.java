@@ -3,6 +3,7 @@ package dev.quipu.server.cli;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
+import dev.quipu.ItemResult;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
@@ -19,7 +20,7 @@ interface Access extends AutoCloseable {
   AddResult add(Add add);
 
   /** Adds several, each by itself. */
-  List<AddResult> addAll(List<Add> adds);
+  List<ItemResult> addAll(List<Add> adds);
 
   Optional<Reading> read(String counter);
 

@@ -1,12 +1,13 @@
 package dev.quipu.server.cli;
 
 import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
+import java.util.random.RandomGenerator;
 
 /**
  * Repeats a call whose outcome is not known. For calls that count once however often they are made.
@@ -15,10 +16,11 @@ import org.jspecify.annotations.Nullable;
  * did not apply (nobody listens any more, say) tells nothing about the call before it.
  */
 final class Attempts {
-  private static final int ATTEMPTS_MAX = 5;
-  private static final Duration PAUSE = Duration.ofMillis(100); // and twice as long each time
+  private static final RetryPolicy POLICY =
+      new RetryPolicy(5, Duration.ofMillis(100), Duration.ofSeconds(2), Duration.ofMinutes(1));
 
   private final Clock clock;
+  private final RandomGenerator random = Randomness.secure();
 
   Attempts(Clock clock) {
     this.clock = clock;
@@ -30,9 +32,9 @@ final class Attempts {
    * @throws StoreException if it certainly did not apply, or if it is not known in the end
    */
   <T> T repeat(Supplier<T> call) {
+    RetryPolicy.Attempts attempts = POLICY.begin(clock, random);
     boolean unknown = false;
-    Duration pause = PAUSE;
-    for (int attempt = 1; ; attempt++) {
+    while (true) {
       try {
         return call.get();
       } catch (StoreException e) {
@@ -41,25 +43,10 @@ final class Attempts {
           throw e;
         }
         boolean hopeless = e.outcome() == Outcome.NOT_APPLIED && !e.reason().isTemporary();
-        if (hopeless || attempt == ATTEMPTS_MAX) {
-          throw unknown(e.reason(), e.getMessage(), e);
+        if (hopeless || !attempts.again()) {
+          throw StoreException.unknown(e.reason(), String.valueOf(e.getMessage()), e);
         }
-        sleep(pause, e);
-        pause = pause.multipliedBy(2);
       }
     }
-  }
-
-  private void sleep(Duration pause, StoreException before) {
-    try {
-      clock.sleep(pause);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw unknown(before.reason(), "interrupted", before);
-    }
-  }
-
-  private static StoreException unknown(Reason reason, @Nullable String message, Throwable cause) {
-    return StoreException.unknown(reason, String.valueOf(message), cause);
   }
 }

@@ -2,6 +2,9 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.ItemResult;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.StoreException;
 import dev.quipu.technique.ViewEvent;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -110,18 +113,21 @@ final class ImportCommand implements Callable<Integer> {
     try (InputStream in = open();
         Access access = target.open();
         ProgressBar bar = bar()) {
-      BufferedReader lines =
-          new BufferedReader(
-              new InputStreamReader(
-                  in,
-                  StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPLACE)));
-      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      BoundedLines lines =
+          new BoundedLines(
+              new BufferedReader(
+                  new InputStreamReader(
+                      in,
+                      StandardCharsets.UTF_8
+                          .newDecoder()
+                          .onMalformedInput(CodingErrorAction.REPLACE))));
+      while (lines.next()) {
         if (stopping.isAsked()) {
           return false; // what was not flushed was not counted, and is read again
         }
         read++;
-        take(line);
-        bar.stepBy(line.length() + 1L);
+        take(lines);
+        bar.stepBy(lines.length() + 1);
         if (events.size() + adds.size() >= BATCH) {
           flush(access);
         }
@@ -140,8 +146,9 @@ final class ImportCommand implements Callable<Integer> {
         .formatted(read, counted, before, skipped);
   }
 
-  private void take(String line) {
+  private void take(BoundedLines lines) {
     try {
+      String line = lines.line();
       switch (format) {
         case COMBINED_LOG -> events.add(CombinedLog.parse(line));
         case NDJSON ->
@@ -169,20 +176,48 @@ final class ImportCommand implements Callable<Integer> {
       before += events.size() - now;
       events.clear();
     }
-    if (!adds.isEmpty()) {
-      List<AddResult> results = target.attempts().repeat(() -> access.addAll(adds));
-      for (int i = 0; i < results.size(); i++) {
-        switch (results.get(i)) {
-          case AddResult.Applied applied -> counted++;
-          case AddResult.Replayed replayed -> before++;
-          case AddResult.Refused refused -> skip(addLines.get(i), refused.why() + " refused it");
-          case AddResult.Conflict conflict ->
-              skip(addLines.get(i), "id: used for another request before");
-        }
+    while (!adds.isEmpty()) {
+      int left = adds.size();
+      try {
+        target.attempts().repeat(() -> addAll(access));
+      } catch (StoreException e) {
+        boolean isLate = e.outcome() == Outcome.NOT_APPLIED && e.reason().isTemporary();
+        if (!isLate || adds.size() == left) {
+          throw e;
+        } // else the server had no time for all of them
       }
-      adds.clear();
-      addLines.clear();
     }
+  }
+
+  /** Adds what is left of the batch; throws why if some of it is to be repeated. */
+  private List<ItemResult> addAll(Access access) {
+    List<ItemResult> results = access.addAll(adds);
+    List<Add> left = new ArrayList<>();
+    List<Long> leftLines = new ArrayList<>();
+    StoreException why = null;
+    for (int i = 0; i < results.size(); i++) {
+      long line = addLines.get(i);
+      switch (results.get(i)) {
+        case AddResult.Applied applied -> counted++;
+        case AddResult.Replayed replayed -> before++;
+        case AddResult.Refused refused -> skip(line, refused.why() + " refused it");
+        case AddResult.Conflict conflict -> skip(line, "id: used for another request before");
+        case ItemResult.Failed(StoreException e) -> {
+          why = why == null || e.outcome() == Outcome.UNKNOWN ? e : why;
+          left.add(adds.get(i));
+          leftLines.add(line);
+        }
+        case ItemResult.Failed(RuntimeException e) -> skip(line, String.valueOf(e.getMessage()));
+      }
+    }
+    adds.clear();
+    adds.addAll(left);
+    addLines.clear();
+    addLines.addAll(leftLines);
+    if (why != null) {
+      throw why;
+    }
+    return results;
   }
 
   private InputStream open() throws IOException {

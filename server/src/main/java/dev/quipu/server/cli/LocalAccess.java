@@ -3,6 +3,7 @@ package dev.quipu.server.cli;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
+import dev.quipu.ItemResult;
 import dev.quipu.Quipu;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
@@ -37,7 +38,7 @@ final class LocalAccess implements Access {
   }
 
   @Override
-  public List<AddResult> addAll(List<Add> adds) {
+  public List<ItemResult> addAll(List<Add> adds) {
     return quipu.counters().addAll(adds);
   }
 

@@ -4,6 +4,7 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Doubt;
+import dev.quipu.ItemResult;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
@@ -110,7 +111,7 @@ final class RemoteAccess implements Access {
   public AddResult add(Add add) {
     RequestId id = add.id();
     if (id != null && !id.text().chars().allMatch(c -> c >= 0x20 && c < 0x7f)) {
-      return addAll(List.of(add)).getFirst();
+      return addAll(List.of(add)).getFirst().orThrow();
     }
     HttpRequest.Builder request =
         post("/v1/counters/" + encode(add.counter()) + "/add", JSON, json(members(add)));
@@ -122,7 +123,7 @@ final class RemoteAccess implements Access {
   }
 
   @Override
-  public List<AddResult> addAll(List<Add> adds) {
+  public List<ItemResult> addAll(List<Add> adds) {
     StringBuilder lines = new StringBuilder();
     for (Add add : adds) {
       Map<String, Object> members = members(add);
@@ -134,9 +135,13 @@ final class RemoteAccess implements Access {
       lines.append(json(members)).append('\n');
     }
     Reply reply = send(post("/v1/counters/bulk", NDJSON, lines.toString()), true);
-    List<AddResult> results = new ArrayList<>();
+    List<ItemResult> results = new ArrayList<>();
     for (JsonNode line : reply.lines(adds.size())) {
-      results.add(result(line.path("status").asInt(), line));
+      try {
+        results.add(result(line.path("status").asInt(), line));
+      } catch (StoreException | IllegalArgumentException e) {
+        results.add(new ItemResult.Failed(e));
+      }
     }
     return results;
   }

@@ -2,9 +2,9 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Bounds;
 import dev.quipu.Quipu;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
 import dev.quipu.technique.RegionLeases;
@@ -43,8 +43,8 @@ record Topology(
     RegionLeases.Terms terms) {
   private static final Set<String> FIELDS =
       Set.of("founders", "regions", "floor", "ceiling", "cells", "lease", "slack");
-  private static final StoreOptions OTHERS =
-      new StoreOptions(2, Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofSeconds(1));
+  private static final RetryPolicy OTHERS =
+      new RetryPolicy(2, Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofSeconds(1));
 
   /** All regions as one sees them, opened, and what closes them. */
   record Opened(Regions regions, RegionLeases leases, String name, Deque<Runnable> closing) {
@@ -151,7 +151,7 @@ record Topology(
         boolean isOwn = each.getKey().equals(own);
         StoreDriver driver = isOwn ? StoreProvider.open(uri) : new LaterDriver(each.getValue());
         closing.addFirst(driver::close);
-        StoreOptions options = isOwn ? StoreOptions.DEFAULT : OTHERS;
+        RetryPolicy options = isOwn ? RetryPolicy.DEFAULT : OTHERS;
         replicas.put(
             each.getKey(), new Store(driver, Clock.system(), Randomness.secure(), options));
       }

@@ -22,6 +22,7 @@ import io.netty.util.ReferenceCountUtil;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -314,9 +315,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
       write(context, call, early == null ? Answer.of(Problem.notFound("no route")) : early);
       return;
     }
+    long beginUntil = clock.nanoTime() + options.requestDeadline().toNanos() * 2 / 3;
+    BooleanSupplier mayBegin = () -> clock.nanoTime() - beginUntil < 0;
     boolean runs =
         workers.tryRun(
-            () -> answered(context, call, dispatcher.answer(route, call)),
+            () -> answered(context, call, dispatcher.answer(route, call, mayBegin)),
             () -> {
               call.reservation.release();
               channel.close();

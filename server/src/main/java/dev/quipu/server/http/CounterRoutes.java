@@ -6,12 +6,12 @@ import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
 import dev.quipu.Doubt;
+import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.store.StoreException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -20,10 +20,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Counters over HTTP. */
 final class CounterRoutes {
+  static final String BULK = "/v1/counters/bulk";
+
   private static final int PAGE_COUNTERS = 100;
 
   /** What a listed counter takes while its page is made: its name twice, and its members. */
@@ -31,10 +34,12 @@ final class CounterRoutes {
 
   private final Counters counters;
   private final Metrics metrics;
+  private final Failures failures;
 
-  CounterRoutes(Counters counters, Metrics metrics) {
+  CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
     this.counters = counters;
     this.metrics = metrics;
+    this.failures = failures;
   }
 
   /** POST /v1/counters/{name}/add */
@@ -52,10 +57,11 @@ final class CounterRoutes {
 
   /** POST /v1/counters/bulk */
   Answer bulk(Exchange exchange) {
-    return Bulk.answer(exchange, Limits.BULK_ADDS_MAX, this::addLines);
+    return Bulk.answer(
+        exchange, Limits.BULK_ADDS_MAX, lines -> addLines(lines, exchange::mayBegin));
   }
 
-  private List<Map<String, Object>> addLines(List<String> lines) {
+  private List<Map<String, Object>> addLines(List<String> lines, BooleanSupplier mayBegin) {
     List<Map<String, Object>> answers = new ArrayList<>();
     List<Add> adds = new ArrayList<>();
     List<Integer> places = new ArrayList<>();
@@ -69,40 +75,36 @@ final class CounterRoutes {
                 body.optionalText("id").map(CounterRoutes::id).orElse(null)));
         places.add(answers.size());
         answers.add(Map.of());
-      } catch (Problem problem) {
-        answers.add(problem.members());
-      } catch (IllegalArgumentException e) {
-        answers.add(Problem.badRequest(String.valueOf(e.getMessage())).members());
+      } catch (RuntimeException e) { // of this line alone
+        answers.add(failed(e));
       }
     }
-    List<Map<String, Object>> results = addAll(adds);
+    List<ItemResult> results = counters.addAll(adds, mayBegin);
     for (int i = 0; i < places.size(); i++) {
-      answers.set(places.get(i), results.get(i));
+      answers.set(places.get(i), line(adds.get(i), results.get(i)));
     }
     return answers;
   }
 
-  private List<Map<String, Object>> addAll(List<Add> adds) {
-    List<Map<String, Object>> answers = new ArrayList<>();
+  private Map<String, Object> line(Add add, ItemResult result) {
     try {
-      List<AddResult> results = counters.addAll(adds);
-      for (int i = 0; i < adds.size(); i++) {
-        metrics.added(results.get(i));
-        try {
-          Map<String, Object> line = new LinkedHashMap<>();
-          line.put("status", 200);
-          line.putAll(members(adds.get(i), results.get(i)));
-          answers.add(line);
-        } catch (Problem problem) {
-          answers.add(problem.members());
-        }
-      }
-    } catch (StoreException e) {
-      for (int i = 0; i < adds.size(); i++) {
-        answers.add(Problem.of(e).members());
-      }
+      AddResult answer = result.orThrow();
+      metrics.added(answer);
+      Map<String, Object> line = new LinkedHashMap<>();
+      line.put("status", 200);
+      line.putAll(members(add, answer));
+      return line;
+    } catch (RuntimeException e) {
+      Map<String, Object> line = failed(e);
+      line.put("name", add.counter());
+      return line;
     }
-    return answers;
+  }
+
+  private Map<String, Object> failed(RuntimeException thrown) {
+    Map<String, Object> line = failures.problem(thrown, BULK).members();
+    line.putIfAbsent("outcome", "not-applied");
+    return line;
   }
 
   private static Add read(String name, JsonBody body, @Nullable RequestId id) {

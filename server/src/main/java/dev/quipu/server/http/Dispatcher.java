@@ -1,7 +1,5 @@
 package dev.quipu.server.http;
 
-import dev.quipu.store.StoreException;
-import dev.quipu.time.Randomness;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
@@ -16,15 +14,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.random.RandomGenerator;
+import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** From a request to its answer: who may ask, which route, what went wrong. Thread-safe. */
 final class Dispatcher {
-  private static final Logger LOGGER = LoggerFactory.getLogger(Dispatcher.class);
-
   private static final Pattern PORT = Pattern.compile(":[0-9]+$");
   private static final Pattern ADDRESS =
       Pattern.compile("[0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9a-f:.]+]");
@@ -33,11 +27,17 @@ final class Dispatcher {
   private final Optional<byte[]> token;
   private final Set<String> origins;
   private final HostProcess host;
-  private final RandomGenerator errorIds = Randomness.secure();
+  private final Failures failures;
 
-  Dispatcher(Routes routes, Optional<String> token, Set<String> origins, HostProcess host) {
+  Dispatcher(
+      Routes routes,
+      Optional<String> token,
+      Set<String> origins,
+      HostProcess host,
+      Failures failures) {
     this.routes = routes;
     this.host = host;
+    this.failures = failures;
     this.origins = origins;
     this.token = token.map(text -> text.getBytes(StandardCharsets.UTF_8));
   }
@@ -99,16 +99,20 @@ final class Dispatcher {
         .with("Vary", "Origin");
   }
 
-  /** Runs the route, which may block. Throws only what making the answer throws. */
-  Answer answer(Route route, Call call) {
+  /**
+   * Runs the route, which may block. Throws only what making the answer throws.
+   *
+   * @param mayBegin see {@link Exchange#mayBegin}
+   */
+  Answer answer(Route route, Call call, BooleanSupplier mayBegin) {
     HttpRequest request = call.request;
-    Answer answer = run(route, call);
+    Answer answer = run(route, call, mayBegin);
     return route.forPages() && isKnown(request.headers())
         ? open(answer, request.headers())
         : answer;
   }
 
-  private Answer run(Route route, Call call) {
+  private Answer run(Route route, Call call, BooleanSupplier mayBegin) {
     HttpRequest request = call.request;
     try {
       String raw = String.valueOf(route.match(rawPath(request.uri())));
@@ -120,40 +124,13 @@ final class Dispatcher {
               query(request.uri()),
               call.body.all(),
               call.reservation,
-              host.budget());
+              host.budget(),
+              mayBegin);
       return route.handler().handle(exchange);
     } catch (Throwable e) {
-      Problem problem = problem(route, e);
+      Problem problem = failures.problem(e, route.path());
       return Answer.of(route.writes() ? problem : problem.ofRead());
     }
-  }
-
-  private Problem problem(Route route, Throwable thrown) {
-    String detail = String.valueOf(thrown.getMessage());
-    return switch (thrown) {
-      case Problem problem -> problem;
-      case StoreException e -> Problem.of(e);
-      case IllegalArgumentException e -> Problem.badRequest(detail);
-      case UnsupportedOperationException e ->
-          new Problem(501, "unsupported", "Not possible here", detail)
-              .with("outcome", "not-applied");
-      default -> failed(route, thrown);
-    };
-  }
-
-  /** Reports a failure that ends the engine; any other is logged once, under an error id. */
-  private Problem failed(Route route, Throwable thrown) {
-    if (host.report(thrown)) {
-      return Problem.unknown("the server failed: " + thrown.getClass().getSimpleName());
-    }
-    String errorId = "%016x".formatted(errorIds.nextLong());
-    LOGGER
-        .atError()
-        .addKeyValue("errorId", errorId)
-        .addKeyValue("route", route.path())
-        .setCause(thrown)
-        .log("Unhandled exception in HTTP handler");
-    return Problem.internal(errorId);
   }
 
   private Problem noRoute(HttpMethod method, String path) {

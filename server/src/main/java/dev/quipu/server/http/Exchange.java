@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /** One request, and what its route reads of it. */
 final class Exchange {
@@ -24,6 +25,7 @@ final class Exchange {
   private final ByteBuffer body;
   private final Reservation reservation;
   private final MemoryBudget budget;
+  private final BooleanSupplier mayBegin;
 
   Exchange(
       HttpMethod method,
@@ -32,7 +34,8 @@ final class Exchange {
       Map<String, String> query,
       ByteBuffer body,
       Reservation reservation,
-      MemoryBudget budget) {
+      MemoryBudget budget,
+      BooleanSupplier mayBegin) {
     this.method = method;
     this.headers = headers;
     this.variable = variable;
@@ -40,6 +43,12 @@ final class Exchange {
     this.body = body;
     this.reservation = reservation;
     this.budget = budget;
+    this.mayBegin = mayBegin;
+  }
+
+  /** Whether there is time for another part of a request that does many things in turn. */
+  boolean mayBegin() {
+    return mayBegin.getAsBoolean();
   }
 
   HttpMethod method() {

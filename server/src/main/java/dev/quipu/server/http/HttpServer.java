@@ -80,8 +80,9 @@ public final class HttpServer implements AutoCloseable {
     this.clock = clock;
     this.host = host;
     this.workers = new Workers(options.requestsMax(), host);
-    this.routes = new Routes(services, metrics, this::impediment, clock);
-    this.dispatcher = new Dispatcher(routes, options.token(), options.origins(), host);
+    Failures failures = new Failures(host);
+    this.routes = new Routes(services, metrics, failures, this::impediment, clock);
+    this.dispatcher = new Dispatcher(routes, options.token(), options.origins(), host, failures);
     this.listener = listen();
     long everyNanos = options.shortestTimeout().toNanos() / CHECKS_PER_TIMEOUT + 1;
     loops

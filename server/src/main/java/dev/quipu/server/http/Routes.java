@@ -19,9 +19,14 @@ final class Routes {
    *
    * @param impediment why the process cannot serve although the store answers
    */
-  Routes(Services services, Metrics metrics, Supplier<Optional<String>> impediment, Clock clock) {
-    CounterRoutes counters = new CounterRoutes(services.quipu().counters(), metrics);
-    ViewRoutes views = new ViewRoutes(services.views(), services.queue());
+  Routes(
+      Services services,
+      Metrics metrics,
+      Failures failures,
+      Supplier<Optional<String>> impediment,
+      Clock clock) {
+    CounterRoutes counters = new CounterRoutes(services.quipu().counters(), metrics, failures);
+    ViewRoutes views = new ViewRoutes(services.views(), services.queue(), failures);
     HitRoutes hits = new HitRoutes(services.display());
     DisplayRoutes display = new DisplayRoutes(services.display());
     PresenceRoutes presence = new PresenceRoutes(services.presence());
@@ -31,13 +36,13 @@ final class Routes {
     all =
         List.of(
             Route.post("/v1/counters/{name}/add", SMALL_BODY_BYTES_MAX, counters::add),
-            Route.post("/v1/counters/bulk", BULK_BODY_BYTES_MAX, counters::bulk),
+            Route.post(CounterRoutes.BULK, BULK_BODY_BYTES_MAX, counters::bulk),
             Route.get("/v1/counters", counters::list),
             Route.get("/v1/counters/{name}", counters::read),
             Route.post("/v1/requests/{id}/seal", SMALL_BODY_BYTES_MAX, counters::seal),
             Route.get("/v1/requests/{id}", counters::outcome),
             Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add).andForPages(),
-            Route.post("/v1/views/bulk", BULK_BODY_BYTES_MAX, views::bulk),
+            Route.post(ViewRoutes.BULK, BULK_BODY_BYTES_MAX, views::bulk),
             Route.get("/v1/views", views::count),
             Route.post("/v1/display/{name}/view", SMALL_BODY_BYTES_MAX, display::view),
             Route.get("/v1/display/{name}", display::read),

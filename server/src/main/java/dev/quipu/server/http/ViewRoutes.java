@@ -1,6 +1,7 @@
 package dev.quipu.server.http;
 
 import dev.quipu.ingest.ViewQueue;
+import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewEvent;
@@ -24,17 +25,21 @@ import java.util.function.Supplier;
 
 /** Exact unique views over HTTP. */
 final class ViewRoutes {
+  static final String BULK = "/v1/views/bulk";
+
   private static final int LINES_MAX = 10_000;
   private static final int AT_ONCE_MAX = 512;
   private static final Set<String> FIELDS = Set.of("url", "time", "clientId");
 
   private final Supplier<ViewCounter> views;
   private final Optional<ViewQueue> queue;
+  private final Failures failures;
   private final Semaphore places = new Semaphore(AT_ONCE_MAX);
 
-  ViewRoutes(Supplier<ViewCounter> views, Optional<ViewQueue> queue) {
+  ViewRoutes(Supplier<ViewCounter> views, Optional<ViewQueue> queue, Failures failures) {
     this.views = views;
     this.queue = queue;
+    this.failures = failures;
   }
 
   /** POST /v1/views: it is durable, in the counter or in the queue. */
@@ -58,10 +63,10 @@ final class ViewRoutes {
 
   /** POST /v1/views/bulk: many at once, since the store groups what comes together. */
   Answer bulk(Exchange exchange) {
-    return Bulk.answer(exchange, LINES_MAX, this::addLines);
+    return Bulk.answer(exchange, LINES_MAX, lines -> addLines(lines, exchange));
   }
 
-  private List<Map<String, Object>> addLines(List<String> lines) {
+  private List<Map<String, Object>> addLines(List<String> lines, Exchange exchange) {
     List<Map<String, Object>> answers = new ArrayList<>();
     try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<Map<String, Object>>> running = new ArrayList<>();
@@ -70,7 +75,7 @@ final class ViewRoutes {
         running.add(
             executor.submit(() -> {
               try {
-                return addLine(line);
+                return addLine(line, exchange);
               } finally {
                 places.release();
               }
@@ -80,7 +85,7 @@ final class ViewRoutes {
         answers.add(each.get());
       }
     } catch (ExecutionException e) {
-      throw new IllegalStateException(e.getCause()); // addLine answers all that it expects
+      throw new IllegalStateException(e.getCause()); // addLine answers every exception
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Problem.unknown("the server stops");
@@ -88,9 +93,13 @@ final class ViewRoutes {
     return answers;
   }
 
-  private Map<String, Object> addLine(String line) {
+  private Map<String, Object> addLine(String line, Exchange exchange) {
     try {
       ViewEvent event = event(JsonBody.parse(line, FIELDS));
+      if (!exchange.mayBegin()) {
+        throw StoreException.notApplied(
+            Reason.TIMEOUT, "the time for the request ended before this line; repeat it");
+      }
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("status", 202);
       if (queue.isPresent()) {
@@ -99,12 +108,10 @@ final class ViewRoutes {
         members.put("counted", views.get().add(event));
       }
       return members;
-    } catch (Problem problem) {
-      return problem.members();
-    } catch (StoreException e) {
-      return Problem.of(e).members();
-    } catch (IllegalArgumentException e) {
-      return Problem.badRequest(String.valueOf(e.getMessage())).members();
+    } catch (RuntimeException e) {
+      Map<String, Object> members = failures.problem(e, BULK).members();
+      members.putIfAbsent("outcome", "not-applied");
+      return members;
     }
   }
 

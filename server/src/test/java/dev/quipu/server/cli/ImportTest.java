@@ -174,6 +174,17 @@ final class ImportTest {
   }
 
   @Test
+  void aHugeLineIsSkippedAndNotKept() throws IOException {
+    String huge = "x".repeat(3_000_000);
+    assertEquals(
+        ExitCode.SKIPPED,
+        load("combined-log", file("log", view(1, 1) + "\r", huge, view(1, 2), huge)));
+    assertEquals(List.of(4L, 2L, 0L, 2L), said());
+    String why = "line 2 skipped: the line has 3000000 characters; the limit is 1048576\n";
+    assertTrue(err.toString().startsWith(why), err.toString());
+  }
+
+  @Test
   void gzippedFilesAreReadAndFilesThatAreNotAreNamed() throws IOException {
     Path good = directory.resolve("log.gz");
     try (Writer writer =

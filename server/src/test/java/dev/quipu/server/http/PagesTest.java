@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Quipu;
 import dev.quipu.ingest.StoredQueue;
 import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewOptions;
 import dev.quipu.time.Clock;
@@ -194,8 +194,8 @@ final class PagesTest {
             1,
             List.of(Fault.THROTTLED, Fault.LOST_REQUEST, Fault.LOST_REPLY),
             () -> {});
-    StoreOptions once =
-        new StoreOptions(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
+    RetryPolicy once =
+        new RetryPolicy(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
     ViewCounter views =
         new ViewCounter(new Store(away, Clock.system(), Randomness.seeded(2), once));
     try (Quipu quipu = Quipu.open(directory);

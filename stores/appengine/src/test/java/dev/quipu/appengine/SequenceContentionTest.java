@@ -9,9 +9,9 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
@@ -52,8 +52,8 @@ final class SequenceContentionTest {
           "Commit",
           Duration.ofMillis(25));
 
-  private static final StoreOptions PATIENT =
-      new StoreOptions(1_000, Duration.ofMillis(5), Duration.ofMillis(200), Duration.ofMinutes(10));
+  private static final RetryPolicy PATIENT =
+      new RetryPolicy(1_000, Duration.ofMillis(5), Duration.ofMillis(200), Duration.ofMinutes(10));
 
   private static final String HEAD =
       """

@@ -1,9 +1,9 @@
 package dev.quipu.datastore;
 
 import dev.quipu.Counters;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.time.ManualClock;
@@ -25,8 +25,8 @@ final class DatastoreCountersTest extends CountersContract {
     StoreDriver opened =
         StoreProvider.open(Emulator.newUri(Emulator.server().port(), Duration.ofSeconds(5)));
     driver = opened;
-    StoreOptions patient =
-        new StoreOptions(100, Duration.ofMillis(1), Duration.ofMillis(2), Duration.ofDays(1));
+    RetryPolicy patient =
+        new RetryPolicy(100, Duration.ofMillis(1), Duration.ofMillis(2), Duration.ofDays(1));
     return new MarkerItem(new Store(opened, clock, Randomness.secure(), patient));
   }
 

@@ -9,9 +9,9 @@ import dev.quipu.Bounds;
 import dev.quipu.Counters;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.ItemCollection;
@@ -223,7 +223,7 @@ final class RegionTableTest {
       Map<String, Store> stores = new TreeMap<>();
       for (int i = 0; i < NAMES.size(); i++) {
         StoreDriver seen = table.seenFrom(region, i);
-        stores.put(NAMES.get(i), new Store(seen, clock, random, StoreOptions.DEFAULT));
+        stores.put(NAMES.get(i), new Store(seen, clock, random, RetryPolicy.DEFAULT));
       }
       return new Regions(NAMES.get(region), NAMES, stores);
     }

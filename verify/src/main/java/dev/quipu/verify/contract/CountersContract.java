@@ -12,6 +12,7 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
+import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
@@ -343,7 +344,7 @@ public abstract class CountersContract {
   @Test
   final void severalAddsAreAnsweredInOrderEachByItself() {
     needsBounds();
-    List<AddResult> results =
+    List<ItemResult> results =
         counters.addAll(
             List.of(
                 new Add("a", 2, null),
@@ -438,7 +439,7 @@ public abstract class CountersContract {
     return counters.read(name).orElseThrow().value();
   }
 
-  private void applied(long added, long value, AddResult result) {
+  private void applied(long added, long value, ItemResult result) {
     AddResult.Applied applied = assertInstanceOf(AddResult.Applied.class, result);
     assertEquals(added, applied.added());
     if (counters.spec().promises(Guarantee.ADD_AND_GET)) {

@@ -15,10 +15,10 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.store.Version;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -52,8 +52,8 @@ public abstract class FailureContract {
   private static final Write ADD =
       new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, 1)), Condition.always());
   private static final Write BOUNDED_ADD = ADD.when(new Condition.Within(Item.VALUE, -9, 9));
-  private static final StoreOptions PATIENT =
-      new StoreOptions(50, Duration.ofMillis(5), Duration.ofMillis(100), Duration.ofSeconds(20));
+  private static final RetryPolicy PATIENT =
+      new RetryPolicy(50, Duration.ofMillis(5), Duration.ofMillis(100), Duration.ofSeconds(20));
 
   private FaultProxy proxy;
   private StoreDriver driver;

@@ -8,9 +8,9 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.ManualClock;
@@ -26,8 +26,8 @@ interface StoreFixture {
   String N = Item.VALUE;
 
   /** For many clients at one item of a store that cannot add by itself. */
-  StoreOptions PATIENT =
-      new StoreOptions(100, Duration.ofMillis(1), Duration.ofMillis(2), Duration.ofDays(1));
+  RetryPolicy PATIENT =
+      new RetryPolicy(100, Duration.ofMillis(1), Duration.ofMillis(2), Duration.ofDays(1));
 
   /** What is tested, as techniques see it. */
   Store store();

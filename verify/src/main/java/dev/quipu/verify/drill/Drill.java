@@ -7,10 +7,10 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.simulate.FaultingDriver;
@@ -72,7 +72,7 @@ public final class Drill {
             options.faultRate(),
             options.faults(),
             () -> {});
-    this.store = new Store(faulting, clock, random, StoreOptions.DEFAULT);
+    this.store = new Store(faulting, clock, random, RetryPolicy.DEFAULT);
     this.counters = technique.open(store, random);
     this.asked = new AtomicLongArray(options.keys());
   }

@@ -8,9 +8,9 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreOptions;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.ShardOptions;
 import dev.quipu.technique.Sharded;
@@ -116,7 +116,7 @@ public final class Simulation {
     this.random = Randomness.seeded(seed);
     this.baton = new Baton(random);
     this.driver = new FaultingDriver(new MemoryDriver(), random, size.faultRate(), baton::pass);
-    Store store = new Store(driver, new ManualClock(0), random, StoreOptions.DEFAULT);
+    Store store = new Store(driver, new ManualClock(0), random, RetryPolicy.DEFAULT);
     this.counters = technique.open(store, random);
   }
 

@@ -1,0 +1,54 @@
+package dev.quipu.server.cli;
+
+import java.io.IOException;
+import java.io.Reader;
+
+/** The lines of a text, one after the other; of a line that is too long only the beginning. */
+final class BoundedLines {
+  /** Most characters of a line. */
+  static final int LENGTH_MAX = 1 << 20;
+
+  private final Reader in;
+  private final StringBuilder line = new StringBuilder();
+  private long length;
+
+  BoundedLines(Reader in) {
+    this.in = in;
+  }
+
+  /** Goes on to the next line; returns false at the end. */
+  boolean next() throws IOException {
+    line.setLength(0);
+    length = 0;
+    int each = in.read();
+    if (each < 0) {
+      return false;
+    }
+    for (; each >= 0 && each != '\n'; each = in.read()) {
+      length++;
+      if (length <= LENGTH_MAX) {
+        line.append((char) each);
+      }
+    }
+    return true;
+  }
+
+  /** Returns the length of the line, in characters. */
+  long length() {
+    return length;
+  }
+
+  /**
+   * Returns the line.
+   *
+   * @throws IllegalArgumentException if it is too long
+   */
+  String line() {
+    if (length > LENGTH_MAX) {
+      throw new IllegalArgumentException(
+          "the line has %d characters; the limit is %d".formatted(length, LENGTH_MAX));
+    }
+    boolean hasReturn = !line.isEmpty() && line.charAt(line.length() - 1) == '\r';
+    return line.substring(0, line.length() - (hasReturn ? 1 : 0));
+  }
+}
