@@ -1,0 +1,383 @@
+package dev.quipu.verify.steps;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.Counters;
+import dev.quipu.Reading;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+
+/**
+ * One seed of one counter that several processes add to, with an oracle that knows all requests and
+ * all answers, and nothing of how the technique counts.
+ */
+final class CounterRun {
+  private static final String COUNTER = "counter";
+  private static final int OPERATIONS = 220;
+  private static final Duration CALL_MAX = Duration.ofMinutes(10);
+  private static final Duration SKEW_MAX = Duration.ofMinutes(5);
+
+  /** Opens counters in a process. */
+  interface Opener {
+    Counters open(Store store, RandomGenerator random);
+  }
+
+  /**
+   * What is simulated.
+   *
+   * @param hasIds whether requests are repeated under their ids; else each is sent once
+   * @param bounds what the counter must stay within, if requests bring bounds
+   * @param cancels whether requests are cancelled
+   * @param repeated how many writes arrive twice, from 0 to 1
+   * @param more what else processes do to the counter: growth, compaction
+   * @param limit puts limits, or planted faults, before the store
+   */
+  record Subject(
+      Opener opener,
+      boolean hasIds,
+      Bounds bounds,
+      boolean cancels,
+      double repeated,
+      Consumer<Counters> more,
+      UnaryOperator<StoreDriver> limit) {
+    static Subject of(Opener opener, boolean hasIds, Bounds bounds) {
+      return new Subject(
+          opener, hasIds, bounds, hasIds, 0, counters -> {}, UnaryOperator.identity());
+    }
+
+    Subject with(Consumer<Counters> also) {
+      return new Subject(opener, hasIds, bounds, cancels, repeated, also, limit);
+    }
+
+    Subject on(UnaryOperator<StoreDriver> other) {
+      return new Subject(opener, hasIds, bounds, cancels, repeated, more, other);
+    }
+
+    Subject repeating(double rate) {
+      return new Subject(opener, hasIds, bounds, cancels, rate, more, limit);
+    }
+  }
+
+  /** One logical request, and all that clients know of it. */
+  private static final class Request {
+    final int number;
+    final long delta;
+    final Bounds bounds;
+    boolean isSent;
+    boolean isApplied; // and a client knows it
+    boolean wasFirst; // a client was answered that its call applied it
+    boolean isCancelSent;
+    boolean isCancelled; // and a client knows it
+
+    Request(int number, long delta, Bounds bounds) {
+      this.number = number;
+      this.delta = delta;
+      this.bounds = bounds;
+    }
+
+    Add add(boolean hasId) {
+      return new Add(COUNTER, delta, bounds, hasId ? id() : null);
+    }
+
+    RequestId id() {
+      return RequestId.of("request-" + number);
+    }
+
+    @Override
+    public String toString() {
+      return "request-%d (%+d)".formatted(number, delta);
+    }
+  }
+
+  /** What the value may be during a call. */
+  private record Range(long low, long high) {}
+
+  private final Subject subject;
+  private final World world;
+  private final RandomGenerator random;
+  private final List<Request> requests = new ArrayList<>();
+  private int operations;
+
+  private CounterRun(Subject subject, long seed) {
+    this.subject = subject;
+    this.world =
+        new World(seed, LinkFaults.ALL.repeating(subject.repeated), SKEW_MAX, subject.limit);
+    this.random = world.random;
+  }
+
+  /** Runs a seed; returns what is not as promised. */
+  static List<String> run(Subject subject, long seed) {
+    CounterRun run = new CounterRun(subject, seed);
+    try {
+      run.run();
+    } catch (IllegalStateException e) {
+      run.world.violation("%s", e);
+    }
+    return run.world.violations;
+  }
+
+  private void run() {
+    int processes = 2 + random.nextInt(2);
+    for (int i = 0; i < processes; i++) {
+      Counters[] counters = new Counters[1];
+      world.process(
+          2 + random.nextInt(2),
+          store -> counters[0] = subject.opener.open(store, random),
+          () -> client(counters[0]));
+    }
+    world.run();
+    if (world.violations.isEmpty()) {
+      world.calmly(store -> settle(subject.opener.open(store, random)));
+    }
+    if (world.faultCount() == 0) {
+      world.violation("no fault in this run");
+    }
+  }
+
+  private void client(Counters own) {
+    while (operations < OPERATIONS && world.violations.isEmpty()) {
+      operations++;
+      long start = world.scheduler.nowNanos();
+      operation(own);
+      long nanos = world.scheduler.nowNanos() - start;
+      if (nanos > CALL_MAX.toNanos()) {
+        world.violation("a call took %s", Duration.ofNanos(nanos));
+      }
+    }
+  }
+
+  private void operation(Counters counters) {
+    int kind = random.nextInt(100);
+    Optional<Request> known =
+        requests.isEmpty()
+            ? Optional.empty()
+            : Optional.of(requests.get(random.nextInt(requests.size())));
+    if (kind < 20) {
+      read(counters);
+    } else if (kind < 24) {
+      quietly(() -> subject.more.accept(counters));
+    } else if (!subject.hasIds || known.isEmpty() || kind < 60) {
+      add(counters, newRequest());
+    } else if (kind < 85 || !subject.cancels) {
+      add(counters, known.get());
+    } else if (kind < 93) {
+      cancel(counters, known.get());
+    } else {
+      ask(counters, known.get());
+    }
+  }
+
+  private static void quietly(Runnable call) {
+    try {
+      call.run();
+    } catch (StoreException e) {
+      // the next does it
+    }
+  }
+
+  private Request newRequest() {
+    boolean isBounded = !subject.bounds.isNone();
+    long size = 1 + random.nextLong(5);
+    long delta = isBounded && random.nextBoolean() ? -size : size;
+    Request request = new Request(requests.size(), delta, subject.bounds);
+    requests.add(request);
+    return request;
+  }
+
+  /**
+   * What is known when a call begins.
+   *
+   * @param sum of all requests that are acknowledged
+   * @param decided those, and those whose cancellation is
+   */
+  private record Known(long sum, Set<Request> decided) {}
+
+  private Known known() {
+    long sum = 0;
+    Set<Request> decided = new HashSet<>();
+    for (Request each : requests) {
+      sum += each.isApplied ? each.delta : 0;
+      if (each.isApplied || each.isCancelled) {
+        decided.add(each);
+      }
+    }
+    return new Known(sum, decided);
+  }
+
+  /** What the value may have been between a moment and now. */
+  private Range range(Known before) {
+    long low = before.sum;
+    long high = before.sum;
+    for (Request each : requests) {
+      if (each.isSent && !before.decided.contains(each)) {
+        low += Math.min(0, each.delta);
+        high += Math.max(0, each.delta);
+      }
+    }
+    return new Range(low, high);
+  }
+
+  private void add(Counters counters, Request request) {
+    Known before = known();
+    boolean wasApplied = request.isApplied;
+    boolean wasCancelled = request.isCancelled;
+    request.isSent = true;
+    AddResult result;
+    try {
+      result = counters.add(request.add(subject.hasIds));
+    } catch (StoreException e) {
+      if (e.outcome() == Outcome.NOT_APPLIED && !subject.hasIds) {
+        request.isSent = false; // once, and not at all
+      }
+      return;
+    }
+    switch (result) {
+      case AddResult.Applied applied -> {
+        check(!request.wasFirst, "%s applied twice", request);
+        check(!wasApplied, "%s applied after it was acknowledged", request);
+        request.wasFirst = true;
+        applied(request, wasCancelled, applied.added());
+      }
+      case AddResult.Replayed replayed -> applied(request, wasCancelled, replayed.added());
+      case AddResult.Conflict conflict -> world.violation("%s: %s", request, conflict);
+      case AddResult.Refused refused -> {
+        check(!wasApplied, "%s was applied, now %s", request, refused);
+        if (refused.why() == Refusal.SEALED) {
+          check(request.isCancelSent, "%s is cancelled by nobody", request);
+        } else {
+          Range range = range(before);
+          long least = range.low - Math.min(0, request.delta);
+          long most = range.high - Math.max(0, request.delta);
+          boolean isJustified =
+              request.delta < 0
+                  ? least + request.delta < request.bounds.floor()
+                  : most + request.delta > request.bounds.ceiling();
+          check(isJustified, "%s: %s, and the value was in %s", request, refused, range);
+          if (!subject.hasIds) {
+            request.isSent = false;
+          }
+        }
+      }
+    }
+  }
+
+  private void applied(Request request, boolean wasCancelled, long added) {
+    check(!wasCancelled, "%s is acknowledged after its cancellation was", request);
+    check(added == request.delta, "%s added %d", request, added);
+    request.isApplied = true;
+  }
+
+  @SuppressWarnings("AnnotateFormatMethod")
+  private void check(boolean holds, String text, Object... arguments) {
+    if (!holds) {
+      world.violation(text, arguments);
+    }
+  }
+
+  private void cancel(Counters counters, Request request) {
+    boolean wasApplied = request.isApplied;
+    request.isCancelSent = true;
+    quietly(() -> {
+      switch (counters.seal(COUNTER, request.id())) {
+        case RequestOutcome.Sealed sealed -> {
+          check(!wasApplied, "%s was acknowledged and is cancelled", request);
+          request.isCancelled = true;
+        }
+        case RequestOutcome.Applied applied -> {
+          check(request.isSent, "%s was never sent and is applied", request);
+          applied(request, false, applied.added());
+        }
+        case RequestOutcome.NotSeen none -> world.violation("cancelled, not seen: %s", request);
+      }
+    });
+  }
+
+  private void ask(Counters counters, Request request) {
+    boolean wasApplied = request.isApplied;
+    boolean wasCancelled = request.isCancelled;
+    quietly(() -> {
+      switch (counters.outcome(COUNTER, request.id())) {
+        case RequestOutcome.Sealed sealed ->
+            check(request.isCancelSent && !wasApplied, "%s is cancelled", request);
+        case RequestOutcome.Applied applied -> applied(request, wasCancelled, applied.added());
+        case RequestOutcome.NotSeen none ->
+            check(!wasApplied && !wasCancelled, "%s is known and not seen", request);
+      }
+    });
+  }
+
+  private void read(Counters counters) {
+    Known before = known();
+    quietly(() -> {
+      Reading reading = counters.read(COUNTER).orElse(Reading.exact(0));
+      Range range = range(before);
+      check(
+          reading.low() <= range.high && reading.high() >= range.low,
+          "read %s, and the value was in %s",
+          reading,
+          range);
+    });
+  }
+
+  /** Nothing goes wrong any more, and nothing is under way: all must come to its end. */
+  private void settle(Counters counters) {
+    long sum = 0;
+    long unknown = 0;
+    for (Request request : List.copyOf(requests)) {
+      if (!request.isSent) {
+        continue;
+      }
+      if (subject.hasIds) {
+        resolve(counters, request);
+        sum += request.isApplied ? request.delta : 0;
+      } else {
+        sum += request.isApplied ? request.delta : 0;
+        unknown += request.isApplied ? 0 : request.delta;
+      }
+    }
+    Reading reading = counters.read(COUNTER).orElse(Reading.exact(0));
+    boolean isExact = reading.low() == reading.high() && reading.value() == reading.low();
+    check(isExact, "at rest, and the value is %s", reading);
+    if (subject.hasIds) {
+      check(reading.value() == sum, "the value is %s, the requests add up to %d", reading, sum);
+    } else if (subject.bounds.isNone()) {
+      check(
+          sum <= reading.value() && reading.value() <= sum + unknown,
+          "the value is %s, the requests add up to %d, unknown are %d",
+          reading,
+          sum,
+          unknown);
+    }
+    check(
+        reading.value() >= subject.bounds.floor() && reading.value() <= subject.bounds.ceiling(),
+        "the value is %s",
+        reading);
+  }
+
+  private void resolve(Counters counters, Request request) {
+    boolean wasApplied = request.isApplied;
+    boolean wasCancelled = request.isCancelled;
+    if (subject.cancels && random.nextBoolean()) {
+      cancel(counters, request);
+    } else {
+      add(counters, request);
+    }
+    check(!(wasApplied && !request.isApplied), "%s is gone", request);
+    check(!(wasCancelled && request.isApplied), "%s was cancelled and is applied", request);
+  }
+}
