@@ -40,14 +40,15 @@ final class Scenarios {
       all.put(
           "sharded-" + name, seed -> CounterRun.run(sharded(name, ShardOptions.fixed(3)), seed));
       all.put(
-          "growing-" + name,
-          seed -> CounterRun.run(sharded(name, ShardOptions.growing(1, 8).hotAt(3)), seed));
-      all.put(
-          "growing-bounded-" + name,
-          seed ->
-              CounterRun.run(
-                  sharded(name, ShardOptions.growing(1, 8).hotAt(3).within(STOCK)), seed));
+          "sharded-bounded-" + name,
+          seed -> CounterRun.run(sharded(name, ShardOptions.fixed(3).within(STOCK)), seed));
     }
+    ShardOptions growing = ShardOptions.growing(1, 8).hotAt(3);
+    all.put("growing-atomic-add", seed -> CounterRun.run(sharded("atomic-add", growing), seed));
+    all.put("growing-marker-item", seed -> CounterRun.run(sharded("marker-item", growing), seed));
+    all.put(
+        "growing-bounded-marker-item",
+        seed -> CounterRun.run(sharded("marker-item", growing.within(STOCK)), seed));
     return all;
   }
 
@@ -66,7 +67,7 @@ final class Scenarios {
                     Techniques.open(Techniques.named(name), store, random, Optional.empty()),
                     options,
                     random),
-            true,
+            Techniques.named(name).remembersIds(),
             options.bounds())
         .with(counters -> {
           Sharded sharded = (Sharded) counters;
