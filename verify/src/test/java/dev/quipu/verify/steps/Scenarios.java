@@ -68,6 +68,12 @@ final class Scenarios {
           seed ->
               CounterRun.run(technique(Techniques.named(name), STOCK).on(Scenarios::small), seed));
     }
+    all.put("sequence", seed -> SequenceRun.run(seed, World.Limit.NONE));
+    all.put("sequence-emulated", seed -> SequenceRun.run(seed, Scenarios::small));
+    all.put("sequence-eventual", seed -> SequenceRun.run(seed, Scenarios::unordered));
+    all.put("revisions", RevisionRun::run);
+    all.put("range-job", RangeRun::run);
+    all.put("locks", LockRun::run);
     all.put("marker-item-forgetting", seed -> CounterRun.run(forgetting("marker-item"), seed));
     all.put("request-token", seed -> CounterRun.run(requestTokens(Bounds.none()), seed));
     all.put("request-token-bounded", seed -> CounterRun.run(requestTokens(STOCK), seed));
@@ -126,5 +132,13 @@ final class Scenarios {
   /** A store without batches, updates and scans: those are emulated, or done without. */
   private static StoreDriver small(StoreDriver driver, Clock trueTime) {
     return new LimitedDriver(driver, EnumSet.of(Capability.STRONG_READ));
+  }
+
+  /** A store whose scans are eventual. */
+  private static StoreDriver unordered(StoreDriver driver, Clock trueTime) {
+    EnumSet<Capability> left = EnumSet.copyOf(driver.profile().capabilities());
+    left.remove(Capability.ORDERED_SCAN);
+    left.add(Capability.EVENTUAL_SCAN);
+    return new LimitedDriver(driver, left);
   }
 }
