@@ -37,6 +37,16 @@ final class Scenarios {
 
   private Scenarios() {}
 
+  /** Runs one seed; returns what is not as promised, and how to replay it. */
+  static Optional<String> problem(String name, Scenario scenario, long seed) {
+    List<String> violations = scenario.run(seed);
+    return violations.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            "seed %d: %s; replay: ./dev simulate techniques --scenario %s --seed %d"
+                .formatted(seed, violations, name, seed));
+  }
+
   /** Returns them in the order of their names. */
   static Map<String, Scenario> all() {
     Map<String, Scenario> all = new TreeMap<>();
