@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Reading;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.TechniqueSpec;
@@ -17,6 +18,7 @@ import dev.quipu.verify.checker.ExactlyOnceChecker;
 import dev.quipu.verify.checker.IntervalChecker;
 import dev.quipu.verify.checker.SumChecker;
 import dev.quipu.verify.checker.TilingChecker;
+import dev.quipu.verify.checker.TimedTruth;
 import dev.quipu.verify.checker.Verdict;
 import dev.quipu.verify.history.Operation;
 import java.util.ArrayList;
@@ -250,6 +252,31 @@ final class CheckersTest {
     assertTrue(checker.check(List.of(in, fair), 3).isKept());
     Operation meanwhile = bounded("meanwhile", -2, 2, 9, Operation.End.OK, 1);
     assertTrue(checker.check(List.of(in, unfair, meanwhile), 1).isKept());
+  }
+
+  @Test
+  void aReadingThatIsWiderThanJustifiedIsSeen() {
+    TimedTruth truth = new TimedTruth();
+    truth.ask(5, 10).acked(11);
+    truth.ask(-3, 20); // unknown
+    truth.ask(7, 30).refused();
+    assertEquals(8, truth.askedSince(10));
+    assertEquals(3, truth.askedSince(20));
+    assertEquals(0, truth.askedSince(21));
+    Reading all = new Reading(0, Long.MIN_VALUE, Long.MAX_VALUE);
+    assertTrue(truth.wrong(all, 25, 26, Long.MAX_VALUE).isEmpty());
+    assertTrue(truth.wrong(all, 25, 26, Long.MAX_VALUE - 1).isPresent());
+    Reading wide = new Reading(2, 2, 6);
+    assertTrue(truth.wrong(wide, 25, 26, 4).isEmpty());
+    assertTrue(truth.wrong(wide, 25, 26, 3).isPresent());
+    assertTrue(truth.wrong(new Reading(1, 2, 6), 25, 26, 4).isPresent());
+    assertTrue(truth.wrong(Reading.exact(1), 25, 26, 0).isPresent());
+    assertTrue(truth.wrong(Reading.exact(2), 25, 26, 0).isEmpty());
+    assertTrue(truth.wrong(Reading.exact(5), 25, 26, 0).isEmpty());
+    assertTrue(truth.wrong(Reading.exact(6), 25, 26, 0).isPresent());
+    assertTrue(truth.wrongAtEnd(2).isEmpty());
+    assertTrue(truth.wrongAtEnd(5).isEmpty());
+    assertTrue(truth.wrongAtEnd(1).isPresent());
   }
 
   /** A lie about a history. */
