@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -137,6 +138,20 @@ final class LambdaService implements AutoCloseable {
         .add("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:us-east-1:1:function:views");
     exchange.sendResponseHeaders(200, bytes.length);
     exchange.getResponseBody().write(bytes);
+  }
+
+  /** A message of a queue, as the function is given it. */
+  static Map<String, Object> message(String id, String receipt, String body) {
+    Map<String, Object> message = new LinkedHashMap<>();
+    message.put("messageId", id);
+    message.put("receiptHandle", receipt);
+    message.put("body", body);
+    message.put("attributes", Map.of());
+    message.put("messageAttributes", Map.of());
+    message.put("eventSource", "aws:sqs");
+    message.put("eventSourceARN", "arn:aws:sqs:us-east-1:1:views");
+    message.put("awsRegion", "us-east-1");
+    return message;
   }
 
   /** What the function answered; empty if it failed or died. */
