@@ -130,12 +130,20 @@ final class LambdaIT {
       }
     }
 
+    private void crash() {
+      try {
+        lambda.crash();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
     private void deliver(List<Message> batch) throws Exception {
       boolean crashNow =
           crashes < KILLS_MAX && Clock.system().nanoTime() - crashed > KILL_EVERY.toNanos();
       Thread killer = null;
       if (crashNow) {
-        killer = Thread.ofVirtual().start(lambda::crash);
+        killer = Thread.ofVirtual().start(this::crash);
         crashes++;
       }
       Optional<String> answer = lambda.invoke(event(batch));

@@ -122,7 +122,7 @@ final class LambdaOptionsIT {
       }
       countsOnce(environment, each.getValue());
     }
-    keepsForATime(uri.formatted("kept"));
+    keepsForATime(uri);
   }
 
   private static void countsOnce(Map<String, String> environment, long views) throws Exception {
@@ -130,17 +130,20 @@ final class LambdaOptionsIT {
       for (int delivery = 0; delivery < 2; delivery++) {
         assertEquals(MALFORMED, failed(lambda.invoke(event())), environment::toString);
       }
-      lambda.crash();
-      assertEquals(MALFORMED, failed(lambda.invoke(event())), environment::toString);
-      assertEquals(2, lambda.starts());
+      if (environment.size() == 1) { // without options
+        lambda.crash();
+        assertEquals(MALFORMED, failed(lambda.invoke(event())), environment::toString);
+        assertEquals(2, lambda.starts());
+      }
     }
     assertEquals(OptionalLong.of(views), count(environment), environment::toString);
   }
 
   private static void keepsForATime(String uri) throws Exception {
-    Map<String, String> aDay = Map.of("QUIPU_STORE", uri, "QUIPU_KEEP", "P1D");
+    Map<String, String> aDay = Map.of("QUIPU_STORE", uri.formatted("a_day"), "QUIPU_KEEP", "P1D");
     countsOnce(aDay, 4);
-    Map<String, String> aSecond = Map.of("QUIPU_STORE", uri + "2", "QUIPU_KEEP", "PT1S");
+    Map<String, String> aSecond =
+        Map.of("QUIPU_STORE", uri.formatted("a_second"), "QUIPU_KEEP", "PT1S");
     try (LambdaService lambda = new LambdaService(HANDLER, aSecond)) {
       assertEquals(MALFORMED, failed(lambda.invoke(event())));
       assertEquals(OptionalLong.of(4), count(aSecond));
