@@ -262,8 +262,8 @@ public final class CacheFirst implements DisplayCounters {
     if (read.isEmpty() && more > 0) {
       read = Optional.of(Reading.exact(0)); // all views so far may be in the cache
     }
-    return read.map(each ->
-        new DisplayReading(each.value(), each.low(), each.high() + more, durable.now()));
+    return read.map(
+        each -> new DisplayReading(each.value(), each.low(), each.high() + more, durable.now()));
   }
 
   /**

@@ -121,8 +121,7 @@ public final class OnlineExact implements Presence {
       return Online.incomplete(high, until.minus(window), until);
     }
     Instant last = start.plus(window);
-    long low =
-        expiries.stream().filter(each -> each.isAfter(end) && !each.isAfter(last)).count();
+    long low = expiries.stream().filter(each -> each.isAfter(end) && !each.isAfter(last)).count();
     return new Online(high, low, high, from, until, true);
   }
 

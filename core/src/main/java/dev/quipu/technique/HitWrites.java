@@ -61,7 +61,9 @@ final class HitWrites {
     }
   }
 
-  /** Makes sure that a request which left its marker is counted, before somebody says that it is. */
+  /**
+   * Makes sure that a request which left its marker is counted, before somebody says that it is.
+   */
   void finish(String counter, long millis, String id, long amount) {
     Key key = Hits.put(counter, Hits.sort(millis, id), amount).key();
     try {

@@ -39,8 +39,8 @@ import org.slf4j.LoggerFactory;
  * views are taken while that is slow or away. One item an event, in order of arrival; an item is
  * removed when its view is durable. A view that is counted twice, because a removal was lost, finds
  * its marker. An event that the counter can never take goes to the dead letters, partition {@link
- * #DEAD_LETTERS}, with the reason. One that fails in any other way stays, and the next round goes on
- * after it, and comes back to it in its turn: so none blocks those after it. Thread-safe.
+ * #DEAD_LETTERS}, with the reason. One that fails in any other way stays, and the next round goes
+ * on after it, and comes back to it in its turn: so none blocks those after it. Thread-safe.
  */
 public final class StoredQueue implements ViewQueue {
   /** Time between two rounds, when there is nothing to do. */

@@ -121,7 +121,9 @@ final class ExpiredItemTest {
     ViewCounter theirs = new ViewCounter(other, options);
     assertTrue(theirs.add(VIEW));
     clock.advance(KEEP);
-    script.before(Script.to(""), () -> {}).before(Script.to(""), () -> assertTrue(theirs.add(VIEW)));
+    script
+        .before(Script.to(""), () -> {})
+        .before(Script.to(""), () -> assertTrue(theirs.add(VIEW)));
     assertFalse(new ViewCounter(store, options).add(VIEW), "the other client counted it");
     assertEquals(2, other.get(number(), Consistency.STRONG).orElseThrow().number("views"));
   }
@@ -145,8 +147,7 @@ final class ExpiredItemTest {
     script
         .before(writes -> writes.size() > 1, () -> {})
         .before(writes -> writes.size() > 1, this::sweep);
-    assertInstanceOf(
-        AddResult.Applied.class, new MarkerItem(store, KEEP).add(add));
+    assertInstanceOf(AddResult.Applied.class, new MarkerItem(store, KEEP).add(add));
     assertTrue(script.isDone());
     assertEquals(2, new MarkerItem(other).read("counter").orElseThrow().value());
   }

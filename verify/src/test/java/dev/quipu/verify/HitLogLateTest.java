@@ -109,10 +109,9 @@ final class HitLogLateTest {
     script
         .before(Script.to("hits/"), () -> clock.advance(SETTLE))
         .beforeRead(() -> {}) // the entry of the counter
-        .beforeRead(
-            () -> {
-              throw StoreException.notApplied(Reason.THROTTLED, "too many reads");
-            });
+        .beforeRead(() -> {
+          throw StoreException.notApplied(Reason.THROTTLED, "too many reads");
+        });
     HitLog unlucky = unlucky(script, OPTIONS);
     StoreException e = assertThrows(StoreException.class, () -> unlucky.add(add(1, ID)));
     assertTrue(script.isDone());
@@ -203,13 +202,12 @@ final class HitLogLateTest {
     assertThrows(StoreException.class, () -> unlucky.add(add(1, ID)));
     clock.advance(WINDOW.plus(SETTLE.multipliedBy(3)));
     hits.rollUpDue();
-    script
-        .before(
-            Script.to("hits/"),
-            () -> {
-              script.arrive();
-              hits.rollUpDue();
-            });
+    script.before(
+        Script.to("hits/"),
+        () -> {
+          script.arrive();
+          hits.rollUpDue();
+        });
     unlucky.add(new Add(PAGE, 1, null));
     assertTrue(script.isDone());
     assertEquals(1, left("hits-due"), "the counter waits");

@@ -87,8 +87,7 @@ final class Script implements AroundDriver.Around {
 
   /** Writes to partitions that start so. */
   static Predicate<List<Write>> to(String partition) {
-    return writes ->
-        !writes.isEmpty() && writes.getFirst().key().partition().startsWith(partition);
+    return writes -> !writes.isEmpty() && writes.getFirst().key().partition().startsWith(partition);
   }
 
   @Override
@@ -116,9 +115,7 @@ final class Script implements AroundDriver.Around {
 
   /** Only the first step that is left may happen, so that the order is the one written down. */
   private Optional<Runnable> next(List<Write> writes, Kind kind) {
-    if (steps.isEmpty()
-        || steps.getFirst().kind != kind
-        || !steps.getFirst().when.test(writes)) {
+    if (steps.isEmpty() || steps.getFirst().kind != kind || !steps.getFirst().when.test(writes)) {
       return Optional.empty();
     }
     return Optional.of(steps.removeFirst().action);

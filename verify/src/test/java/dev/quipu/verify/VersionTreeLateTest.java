@@ -30,8 +30,7 @@ final class VersionTreeLateTest {
 
   private final ManualClock clock = new ManualClock(1_700_000_000_000L);
   private final LaggingDriver driver =
-      new LaggingDriver(
-          new MemoryDriver(), clock, Randomness.seeded(1), SETTLE.dividedBy(4));
+      new LaggingDriver(new MemoryDriver(), clock, Randomness.seeded(1), SETTLE.dividedBy(4));
   private final Script script = new Script();
   private final VersionTree tree = new VersionTree(new Store(driver, clock), OPTIONS);
 
