@@ -10,7 +10,6 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,8 +18,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One seed of one counter that several processes add to, with an oracle that knows all requests and
@@ -29,47 +28,88 @@ import java.util.random.RandomGenerator;
 final class CounterRun {
   private static final String COUNTER = "counter";
   private static final int OPERATIONS = 220;
+  private static final int EARLIER_MAX = 12;
   private static final Duration CALL_MAX = Duration.ofMinutes(10);
-  private static final Duration SKEW_MAX = Duration.ofMinutes(5);
+  private static final double REPEATED = 0.01; // writes that arrive twice
 
   /** Opens counters in a process. */
   interface Opener {
     Counters open(Store store, RandomGenerator random);
   }
 
-  /**
-   * What is simulated.
-   *
-   * @param hasIds whether requests are repeated under their ids; else each is sent once
-   * @param bounds what the counter must stay within, if requests bring bounds
-   * @param cancels whether requests are cancelled
-   * @param repeated how many writes arrive twice, from 0 to 1
-   * @param more what else processes do to the counter: growth, compaction
-   * @param limit puts limits, or planted faults, before the store
-   */
-  record Subject(
-      Opener opener,
-      boolean hasIds,
-      Bounds bounds,
-      boolean cancels,
-      double repeated,
-      Consumer<Counters> more,
-      UnaryOperator<StoreDriver> limit) {
-    static Subject of(Opener opener, boolean hasIds, Bounds bounds) {
-      return new Subject(
-          opener, hasIds, bounds, hasIds, 0, counters -> {}, UnaryOperator.identity());
+  /** What is simulated: by default requests with ids, on a store of all capabilities. */
+  static final class Subject {
+    private final Opener opener;
+    private boolean hasIds = true;
+    private boolean cancels = true;
+    private boolean hasOrder = true;
+    private Bounds bounds = Bounds.none();
+    private LinkFaults faults = LinkFaults.ALL.repeating(REPEATED);
+    private Duration skewMax = Duration.ofMinutes(5);
+    private @Nullable Duration repeatedWithin;
+    private @Nullable Opener before;
+    private @Nullable Consumer<Counters> more;
+    private World.Limit limit = World.Limit.NONE;
+
+    Subject(Opener opener) {
+      this.opener = opener;
     }
 
-    Subject with(Consumer<Counters> also) {
-      return new Subject(opener, hasIds, bounds, cancels, repeated, also, limit);
+    /** Requests are sent once, without an id, and no write arrives twice. */
+    Subject withoutIds() {
+      hasIds = false;
+      cancels = false;
+      faults = faults.repeating(0);
+      return this;
     }
 
-    Subject on(UnaryOperator<StoreDriver> other) {
-      return new Subject(opener, hasIds, bounds, cancels, repeated, more, other);
+    /** Requests are not cancelled, and nobody asks for their outcome. */
+    Subject withoutCancellation() {
+      cancels = false;
+      return this;
     }
 
-    Subject repeating(double rate) {
-      return new Subject(opener, hasIds, bounds, cancels, rate, more, limit);
+    /** A call may be answered that it applied a request which another was answered as a repeat. */
+    Subject withoutOrderOfAnswers() {
+      hasOrder = false;
+      return this;
+    }
+
+    /** Requests bring bounds, and go both ways. */
+    Subject within(Bounds all) {
+      bounds = all;
+      return this;
+    }
+
+    /** Other faults, and another largest difference of a clock from the true time. */
+    Subject under(LinkFaults others, Duration skew) {
+      faults = others;
+      skewMax = skew;
+      return this;
+    }
+
+    /** Requests are repeated for a while only. */
+    Subject repeatedWithin(Duration window) {
+      repeatedWithin = window;
+      return this;
+    }
+
+    /** One process used the counter in this way before. */
+    Subject after(Opener other) {
+      before = other;
+      return this;
+    }
+
+    /** Something else that processes do to the counter: growth, compaction. */
+    Subject beside(Consumer<Counters> other) {
+      more = other;
+      return this;
+    }
+
+    /** What the store cannot do, or what is planted, before the store. */
+    Subject on(World.Limit other) {
+      limit = other;
+      return this;
     }
   }
 
@@ -78,14 +118,16 @@ final class CounterRun {
     final int number;
     final long delta;
     final Bounds bounds;
+    final long firstNanos;
     boolean isSent;
     boolean isApplied; // and a client knows it
     boolean wasFirst; // a client was answered that its call applied it
     boolean isCancelSent;
     boolean isCancelled; // and a client knows it
 
-    Request(int number, long delta, Bounds bounds) {
+    Request(int number, long delta, Bounds bounds, long firstNanos) {
       this.number = number;
+      this.firstNanos = firstNanos;
       this.delta = delta;
       this.bounds = bounds;
     }
@@ -115,8 +157,7 @@ final class CounterRun {
 
   private CounterRun(Subject subject, long seed) {
     this.subject = subject;
-    this.world =
-        new World(seed, LinkFaults.ALL.repeating(subject.repeated), SKEW_MAX, subject.limit);
+    this.world = new World(seed, subject.faults, subject.skewMax, subject.limit);
     this.random = world.random;
   }
 
@@ -132,13 +173,23 @@ final class CounterRun {
   }
 
   private void run() {
+    Opener before = subject.before;
+    if (before != null) {
+      Counters[] current = new Counters[1];
+      int operationsBefore = random.nextInt(EARLIER_MAX);
+      world.process(
+          1,
+          store -> current[0] = before.open(store, random),
+          () -> client(current[0], operationsBefore));
+      world.run();
+    }
     int processes = 2 + random.nextInt(2);
     for (int i = 0; i < processes; i++) {
       Counters[] counters = new Counters[1];
       world.process(
           2 + random.nextInt(2),
           store -> counters[0] = subject.opener.open(store, random),
-          () -> client(counters[0]));
+          () -> client(counters[0], OPERATIONS));
     }
     world.run();
     if (world.violations.isEmpty()) {
@@ -149,11 +200,11 @@ final class CounterRun {
     }
   }
 
-  private void client(Counters own) {
-    while (operations < OPERATIONS && world.violations.isEmpty()) {
+  private void client(Counters own, int operationsMax) {
+    while (operations < operationsMax && world.violations.isEmpty()) {
       operations++;
       long start = world.scheduler.nowNanos();
-      operation(own);
+      operation(own, operationsMax);
       long nanos = world.scheduler.nowNanos() - start;
       if (nanos > CALL_MAX.toNanos()) {
         world.violation("a call took %s", Duration.ofNanos(nanos));
@@ -161,16 +212,17 @@ final class CounterRun {
     }
   }
 
-  private void operation(Counters counters) {
+  private void operation(Counters counters, int operationsMax) {
     int kind = random.nextInt(100);
+    Consumer<Counters> more = subject.more;
     Optional<Request> known =
         requests.isEmpty()
             ? Optional.empty()
-            : Optional.of(requests.get(random.nextInt(requests.size())));
+            : Optional.of(requests.get(random.nextInt(requests.size()))).filter(this::mayRepeat);
     if (kind < 20) {
       read(counters);
-    } else if (kind < 24) {
-      quietly(() -> subject.more.accept(counters));
+    } else if (kind < 24 && more != null && operationsMax == OPERATIONS) {
+      quietly(() -> more.accept(counters));
     } else if (!subject.hasIds || known.isEmpty() || kind < 60) {
       add(counters, newRequest());
     } else if (kind < 85 || !subject.cancels) {
@@ -180,6 +232,11 @@ final class CounterRun {
     } else {
       ask(counters, known.get());
     }
+  }
+
+  private boolean mayRepeat(Request request) {
+    Duration window = subject.repeatedWithin;
+    return window == null || request.firstNanos + window.toNanos() > world.scheduler.nowNanos();
   }
 
   private static void quietly(Runnable call) {
@@ -194,7 +251,8 @@ final class CounterRun {
     boolean isBounded = !subject.bounds.isNone();
     long size = 1 + random.nextLong(5);
     long delta = isBounded && random.nextBoolean() ? -size : size;
-    Request request = new Request(requests.size(), delta, subject.bounds);
+    Request request =
+        new Request(requests.size(), delta, subject.bounds, world.scheduler.nowNanos());
     requests.add(request);
     return request;
   }
@@ -249,7 +307,7 @@ final class CounterRun {
     switch (result) {
       case AddResult.Applied applied -> {
         check(!request.wasFirst, "%s applied twice", request);
-        check(!wasApplied, "%s applied after it was acknowledged", request);
+        check(!wasApplied || !subject.hasOrder, "%s applied after it was acknowledged", request);
         request.wasFirst = true;
         applied(request, wasCancelled, applied.added());
       }
@@ -337,32 +395,33 @@ final class CounterRun {
   /** Nothing goes wrong any more, and nothing is under way: all must come to its end. */
   private void settle(Counters counters) {
     long sum = 0;
-    long unknown = 0;
+    long low = 0; // of what nobody can know any more
+    long high = 0;
     for (Request request : List.copyOf(requests)) {
       if (!request.isSent) {
         continue;
       }
-      if (subject.hasIds) {
+      boolean isKnown = subject.hasIds && mayRepeat(request);
+      if (isKnown) {
         resolve(counters, request);
-        sum += request.isApplied ? request.delta : 0;
-      } else {
-        sum += request.isApplied ? request.delta : 0;
-        unknown += request.isApplied ? 0 : request.delta;
+      }
+      if (request.isApplied) {
+        sum += request.delta;
+      } else if (!isKnown && !request.isCancelled) {
+        low += Math.min(0, request.delta);
+        high += Math.max(0, request.delta);
       }
     }
     Reading reading = counters.read(COUNTER).orElse(Reading.exact(0));
     boolean isExact = reading.low() == reading.high() && reading.value() == reading.low();
     check(isExact, "at rest, and the value is %s", reading);
-    if (subject.hasIds) {
-      check(reading.value() == sum, "the value is %s, the requests add up to %d", reading, sum);
-    } else if (subject.bounds.isNone()) {
-      check(
-          sum <= reading.value() && reading.value() <= sum + unknown,
-          "the value is %s, the requests add up to %d, unknown are %d",
-          reading,
-          sum,
-          unknown);
-    }
+    check(
+        sum + low <= reading.value() && reading.value() <= sum + high,
+        "the value is %s, the requests add up to %d, and unknown ones to %d to %d",
+        reading,
+        sum,
+        low,
+        high);
     check(
         reading.value() >= subject.bounds.floor() && reading.value() <= subject.bounds.ceiling(),
         "the value is %s",

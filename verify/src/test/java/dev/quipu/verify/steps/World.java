@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /** What every scenario has: a store, and processes on it that die and are started again. */
@@ -29,17 +28,26 @@ final class World {
   private final List<SimLink> links = new ArrayList<>();
   private boolean isHealed;
 
+  /** Puts what a store cannot do, or what is planted, before the store. */
+  interface Limit {
+    /** Everything is possible. */
+    Limit NONE = (driver, trueTime) -> driver;
+
+    /** Returns the store as all processes have it. */
+    StoreDriver before(StoreDriver driver, Clock trueTime);
+  }
+
   /**
    * Creates a store.
    *
-   * @param limit puts what a store cannot do, or what is planted, before the store
    * @param skewMax most that the clock of a process is off the true time
    */
-  World(long seed, LinkFaults faults, Duration skewMax, UnaryOperator<StoreDriver> limit) {
+  World(long seed, LinkFaults faults, Duration skewMax, Limit limit) {
     this.scheduler = new StepScheduler(seed);
     this.random = scheduler.random();
     this.trueTime = scheduler.process(Duration.ZERO);
-    this.store = new LaggingDriver(limit.apply(new MemoryDriver()), trueTime, random, LAG);
+    this.store =
+        new LaggingDriver(limit.before(new MemoryDriver(), trueTime), trueTime, random, LAG);
     this.faults = faults;
     this.skewMax = skewMax;
   }
