@@ -228,9 +228,13 @@ public final class CacheFirst implements DisplayCounters {
     try {
       return fromCache(count);
     } catch (StoreException e) { // the cache is away: what it has, if it still has it, is within M
-      CachedCount now = stored(name).orElse(count); // what is remembered may be of a lost number
-      return durably(name, now.lossMax() + unflushedMax);
+      return durably(name, latest(count).lossMax() + unflushedMax);
     }
+  }
+
+  /** What is stored now: what is remembered may be of a number that is lost. */
+  private CachedCount latest(CachedCount remembered) {
+    return stored(remembered.name()).orElse(remembered);
   }
 
   private Optional<DisplayReading> fromCache(CachedCount found) {

@@ -101,9 +101,13 @@ public final class OnlineExact implements Presence {
     if (found.flatMap(Item::expiresAt).filter(expiry -> !expiry.isBefore(until)).isPresent()) {
       return true;
     }
-    Condition unchanged = Condition.unchanged(found);
-    return store.write(new Write.Put(key, Map.of(), Optional.of(until), unchanged))
+    return store.write(new Write.Put(key, Map.of(), Optional.of(until), ifUnchanged(found)))
         instanceof WriteResult.Applied;
+  }
+
+  /** So that a hit which arrives late does not shorten a later one. */
+  private static Condition ifUnchanged(Optional<Item> found) {
+    return Condition.unchanged(found);
   }
 
   @Override

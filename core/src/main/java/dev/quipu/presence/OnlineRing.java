@@ -203,11 +203,15 @@ public final class OnlineRing implements Presence {
     do {
       long start = store.clock().nanoTime();
       read = read(ring, window.current(store.clock()));
-      isQuick = store.clock().nanoTime() - start <= window.resolution().toNanos() / 2;
+      isQuick = isQuick(store.clock().nanoTime() - start);
     } while (!isQuick && ++reads < READS_MAX);
     return isQuick // else some numbers may have expired before they were read
         ? read
         : Online.incomplete(read.value(), read.from(), read.until());
+  }
+
+  private boolean isQuick(long nanos) {
+    return nanos <= window.resolution().toNanos() / 2;
   }
 
   private Online read(String ring, long current) {

@@ -119,12 +119,21 @@ public final class UniqueValues {
       if (!owner(found).equals(owner)) {
         return new OwnedByOther(owner(found));
       }
-      Condition unchanged = new Condition.VersionIs(found.version());
-      if (write(property, put(key, owner, unchanged)) instanceof WriteResult.Applied) {
-        return new Owned(true); // a delete that is still under way deletes nothing
+      if (isKept(property, owner, found)) {
+        return new Owned(true);
       }
     } while (attempts.again());
     throw contended(property, attempts);
+  }
+
+  /** Stores it again, so that a delete which is still under way deletes nothing. */
+  private boolean isKept(String property, String owner, Item found) {
+    return write(property, put(found.key(), owner, ifUnchanged(found)))
+        instanceof WriteResult.Applied;
+  }
+
+  private static Condition ifUnchanged(Item found) {
+    return new Condition.VersionIs(found.version());
   }
 
   private static Write put(Key key, String owner, Condition condition) {
@@ -156,7 +165,7 @@ public final class UniqueValues {
       if (found.isEmpty() || !owner(found.get()).equals(owner)) {
         return found.isEmpty();
       }
-      Write delete = new Write.Delete(key, new Condition.VersionIs(found.get().version()));
+      Write delete = new Write.Delete(key, ifUnchanged(found.get()));
       if (write(property, delete) instanceof WriteResult.Applied) {
         return true;
       }

@@ -280,8 +280,9 @@ public final class Store {
       Optional<Item> alive = failed.found().filter(item -> !item.isExpired(now()));
       int at = indexOf(writes, failed.key());
       Write write = writes.get(at);
-      boolean isPlain = sent.get(at).equals(write) && alive.equals(failed.found());
-      if ((isPlain && alive.isPresent()) || !write.holdsOn(alive)) {
+      boolean isReplacement = !sent.get(at).equals(write);
+      boolean isDecided = alive.isPresent() && !isReplacement;
+      if (isDecided || !(isReplacement ? holdsAnew(write, alive) : write.holdsOn(alive))) {
         return new WriteResult.ConditionFailed(failed.key(), alive);
       }
       if (round > writes.size() && !attempts.again()) {
@@ -291,6 +292,11 @@ public final class Store {
       boolean isExpired = failed.found().isPresent() && alive.isEmpty();
       next.set(at, isExpired ? inPlaceOf(failed.found().get(), write) : write);
     }
+  }
+
+  /** Whether a write holds on what is there now that the expired item is not. */
+  private static boolean holdsAnew(Write write, Optional<Item> alive) {
+    return write.holdsOn(alive);
   }
 
   /** The same write as if the expired item were not there, if exactly that is there. */

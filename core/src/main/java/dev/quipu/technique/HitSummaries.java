@@ -120,8 +120,8 @@ final class HitSummaries {
       List<Hits.Part> parts =
           oldest(counter, Math.min(marked.sweepableEnd(now, settleMillis), oldEnough));
       if (parts.isEmpty() && old.sweeping().isEmpty()) {
-        if (!marked.equals(old) && !oldest(counter, Math.min(old.end(), oldEnough)).isEmpty()) {
-          isWritten(marked.put(counter)); // no summary follows that would move them on
+        if (!marked.equals(old) && isLeft(counter, Math.min(old.end(), oldEnough))) {
+          isWritten(marked.put(counter));
         }
         return swept;
       }
@@ -139,6 +139,11 @@ final class HitSummaries {
       deleteSwept(counter, next);
       swept += parts.size();
     }
+  }
+
+  /** Whether hits wait for the marks to move on, and no summary need follow that moves them. */
+  private boolean isLeft(String counter, long until) {
+    return !oldest(counter, until).isEmpty();
   }
 
   private List<Hits.Part> oldest(String counter, long until) {

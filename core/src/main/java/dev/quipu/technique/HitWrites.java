@@ -68,13 +68,18 @@ final class HitWrites {
     Key key = Hits.put(counter, Hits.sort(millis, id), amount).key();
     try {
       if (store.get(key, Consistency.STRONG).isPresent()) {
-        repairIfLate(counter, millis); // who stored it may have died before
+        repairForOther(counter, millis);
       } else {
         add(counter, millis, id, amount, true);
       }
     } catch (StoreException e) {
       throw unknown(e);
     }
+  }
+
+  /** Who stored the hit may have died before the repair. */
+  private void repairForOther(String counter, long millis) {
+    repairIfLate(counter, millis);
   }
 
   /** What a summary may have passed is in one when this returns. */
@@ -119,7 +124,7 @@ final class HitWrites {
       }
       long rest = amount - (one.isPresent() ? 1 : 0);
       isDone =
-          store.write(Hits.putAmount(counter, sort, rest, Condition.unchanged(more)))
+          store.write(Hits.putAmount(counter, sort, rest, ifUnchanged(more)))
               instanceof WriteResult.Applied;
       if (!isDone && !attempts.again()) {
         throw StoreException.notApplied(
@@ -133,6 +138,11 @@ final class HitWrites {
       throw unknown(e);
     }
     return true;
+  }
+
+  /** So that an edit which arrives late does not undo a later one. */
+  private static Condition ifUnchanged(Optional<Item> found) {
+    return Condition.unchanged(found);
   }
 
   /** After a write: what went wrong then does not undo it. */

@@ -80,8 +80,12 @@ final class Hits {
    */
   static Write put(String counter, String sort, long amount) {
     return amount == 1
-        ? new Write.Put(one(counter, sort), Map.of(), Optional.empty(), new Condition.Absent())
-        : putAmount(counter, sort, amount, new Condition.Absent());
+        ? new Write.Put(one(counter, sort), Map.of(), Optional.empty(), ifNew())
+        : putAmount(counter, sort, amount, ifNew());
+  }
+
+  private static Condition ifNew() {
+    return new Condition.Absent();
   }
 
   static Write putAmount(String counter, String sort, long amount, Condition condition) {

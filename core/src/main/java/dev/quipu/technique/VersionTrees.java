@@ -142,10 +142,14 @@ public record VersionTrees(
    */
   long knownHorizon(long settledMillis) {
     return seen.stream()
-        .filter(each -> each.millis <= settledMillis)
+        .filter(each -> isKnown(each, settledMillis))
         .mapToLong(Seen::horizonMillis)
         .max()
         .orElse(-1);
+  }
+
+  private static boolean isKnown(Seen root, long settledMillis) {
+    return root.millis <= settledMillis;
   }
 
   /** Those of {@link #goneValues} that a root with this horizon stands for. */
