@@ -99,13 +99,10 @@ public final class Store {
   /** One item, atomic, conditional. */
   public WriteResult write(Write write) {
     check(write);
-    WriteResult result = isNative(write) ? attempt(() -> driver.write(write)) : simulate(write);
-    if (result instanceof WriteResult.ConditionFailed failed && isExpired(failed)) {
-      return asAbsent(write, failed)
-          .map(again -> attempt(() -> driver.write(again)))
-          .orElse(new WriteResult.ConditionFailed(failed.key(), Optional.empty()));
+    if (!isNative(write)) {
+      return simulate(write);
     }
-    return result;
+    return replacingExpired(List.of(write), writes -> driver.write(writes.getFirst()));
   }
 
   /**
@@ -120,11 +117,7 @@ public final class Store {
     }
     checkBatch(writes.stream().map(Write::key).toList());
     writes.forEach(this::check);
-    WriteResult result = attempt(() -> driver.writeAll(writes, token));
-    if (result instanceof WriteResult.ConditionFailed failed && isExpired(failed)) {
-      return replaceExpired(writes, token, failed);
-    }
-    return result;
+    return replacingExpired(writes, all -> driver.writeAll(all, token));
   }
 
   /**
@@ -263,52 +256,66 @@ public final class Store {
         return result;
       }
       if (!attempts.again()) {
-        throw StoreException.notApplied(
-            Reason.THROTTLED,
-            "others came first to %s/%s, in %s"
-                .formatted(write.key().partition(), write.key().sort(), attempts));
+        throw othersFirst(write.key(), attempts);
       }
     }
   }
 
-  private WriteResult replaceExpired(
-      List<Write> writes, @Nullable RequestToken token, WriteResult.ConditionFailed first) {
-    List<Write> again = new ArrayList<>(writes);
-    WriteResult.ConditionFailed failed = first;
-    for (int i = 0; i < writes.size(); i++) { // each round replaces one write, so this ends
-      Key key = failed.key();
-      int at = indexOf(again, key);
-      Optional<Write> replaced = asAbsent(again.get(at), failed);
-      if (replaced.isEmpty()) {
-        return new WriteResult.ConditionFailed(key, Optional.empty());
-      }
-      again.set(at, replaced.get());
-      WriteResult result = attempt(() -> driver.writeAll(again, token));
-      if (!(result instanceof WriteResult.ConditionFailed next) || !isExpired(next)) {
+  /**
+   * Writes as if expired items were not there. The driver judges conditions as if they were alive,
+   * so a write that meets one is sent again in the form that replaces exactly that item. If it is
+   * gone by then, removed or replaced by another client, the write is judged anew: a condition that
+   * failed on what is not there would otherwise look like one that failed on an item.
+   */
+  private WriteResult replacingExpired(
+      List<Write> writes, Function<List<Write>, WriteResult> driverCall) {
+    RetryPolicy.Attempts attempts = attempts();
+    List<Write> next = writes;
+    for (int round = 1; ; round++) {
+      List<Write> sent = next;
+      WriteResult result = attempt(() -> driverCall.apply(sent));
+      if (!(result instanceof WriteResult.ConditionFailed failed)) {
         return result;
       }
-      failed = next;
+      Optional<Item> alive = failed.found().filter(item -> !item.isExpired(now()));
+      int at = indexOf(writes, failed.key());
+      Write write = writes.get(at);
+      boolean isReplacement = !sent.get(at).equals(write);
+      boolean isDecided = alive.isPresent() && !isReplacement;
+      if (isDecided || !(isReplacement ? holdsAnew(write, alive) : write.holdsOn(alive))) {
+        return new WriteResult.ConditionFailed(failed.key(), alive);
+      }
+      if (round > writes.size() && !attempts.again()) {
+        throw othersFirst(failed.key(), attempts);
+      }
+      next = new ArrayList<>(sent);
+      boolean isExpired = failed.found().isPresent() && alive.isEmpty();
+      next.set(at, isExpired ? inPlaceOf(failed.found().get(), write) : write);
     }
-    return new WriteResult.ConditionFailed(failed.key(), Optional.empty());
   }
 
-  /** The same write as if the expired item were not there; empty if it fails even so. */
-  private Optional<Write> asAbsent(Write write, WriteResult.ConditionFailed failed) {
-    Item expired = failed.found().orElseThrow();
+  /** Whether a write holds on what is there now that the expired item is not. */
+  private static boolean holdsAnew(Write write, Optional<Item> alive) {
+    return write.holdsOn(alive);
+  }
+
+  /** The same write as if the expired item were not there, if exactly that is there. */
+  private static Write inPlaceOf(Item expired, Write write) {
     Condition unchanged = new Condition.VersionIs(expired.version());
     return switch (write.applyTo(Optional.empty(), new Version(""))) {
-      case Write.Effect.Unmet unmet -> Optional.empty();
+      case Write.Effect.Unmet unmet -> write; // its condition fails on what is not there
       case Write.Effect.Now now ->
-          Optional.of(
-              now.item()
-                  .<Write>map(
-                      item -> new Write.Put(item.key(), item.fields(), item.expiresAt(), unchanged))
-                  .orElse(new Write.Delete(write.key(), unchanged)));
+          now.item()
+              .<Write>map(
+                  item -> new Write.Put(item.key(), item.fields(), item.expiresAt(), unchanged))
+              .orElse(new Write.Delete(write.key(), unchanged));
     };
   }
 
-  private boolean isExpired(WriteResult.ConditionFailed failed) {
-    return failed.found().isPresent() && failed.found().get().isExpired(now());
+  private static StoreException othersFirst(Key key, RetryPolicy.Attempts attempts) {
+    return StoreException.notApplied(
+        Reason.THROTTLED,
+        "others came first to %s/%s, in %s".formatted(key.partition(), key.sort(), attempts));
   }
 
   private static int indexOf(List<Write> writes, Key key) {

@@ -1,6 +1,7 @@
 package dev.quipu.verify.steps;
 
 import dev.quipu.verify.steps.Planted.Returns;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Faults that scenarios must find. */
@@ -12,6 +13,12 @@ final class PlantedFaults {
 
   /** Returns them, by scenario. */
   static List<Planted> all() {
+    List<Planted> all = new ArrayList<>(ViewScenarios.planted());
+    all.addAll(shards());
+    return all;
+  }
+
+  private static List<Planted> shards() {
     return List.of(
         new Planted(
             "the place of a request id depends on the plan",

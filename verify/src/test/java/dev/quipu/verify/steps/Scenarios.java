@@ -90,6 +90,7 @@ final class Scenarios {
     all.put(
         "take-over-marker-item",
         seed -> CounterRun.run(sharded("marker-item", growing).after(Scenarios::plain), seed));
+    ViewScenarios.addTo(all);
     return all;
   }
 
