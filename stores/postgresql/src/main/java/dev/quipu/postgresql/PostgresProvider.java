@@ -18,7 +18,6 @@ import java.util.stream.Collectors;
 /** Opens {@code postgresql://user:password@host:port/database}. */
 public final class PostgresProvider implements StoreProvider {
   private static final int PORT = 5_432;
-  private static final int CONNECTIONS = 8;
   private static final int CONNECTIONS_MAX = 1_000;
   private static final long CONNECT_MILLIS_MIN = 250; // what the pool takes at least
 
@@ -62,7 +61,9 @@ public final class PostgresProvider implements StoreProvider {
     config.setJdbcUrl("jdbc:postgresql://%s/%s".formatted(hosts, parsed.path()));
     parsed.user().ifPresent(config::setUsername);
     parsed.password().ifPresent(config::setPassword);
-    config.setMaximumPoolSize(parsed.parameter("connections", CONNECTIONS, 1, CONNECTIONS_MAX));
+    int connectionsMax =
+        parsed.parameter("connections", PostgresDriver.CONNECTIONS, 1, CONNECTIONS_MAX);
+    config.setMaximumPoolSize(connectionsMax);
     config.setConnectionTimeout(Math.max(timeoutMillis, CONNECT_MILLIS_MIN));
     config.setPoolName("quipu");
     config.addDataSourceProperty("ApplicationName", "quipu");
@@ -80,7 +81,8 @@ public final class PostgresProvider implements StoreProvider {
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "PostgreSQL: " + e.getMessage(), e);
     }
     try {
-      return PostgresDriver.open(pool, table, parsed.timeout(), true, pool::close);
+      Connections connections = new Connections(pool, connectionsMax, parsed.timeout(), true);
+      return PostgresDriver.open(connections, table, pool::close);
     } catch (RuntimeException e) {
       pool.close();
       throw e;
