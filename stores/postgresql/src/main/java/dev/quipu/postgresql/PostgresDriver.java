@@ -4,6 +4,7 @@ import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
+import dev.quipu.store.Finding;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Page;
@@ -67,7 +68,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Atomic.</b> Batches over all items. <b>Limits.</b> An item of 1 MiB, a batch of 100. The
  * server's encoding must be UTF8. <b>Durable</b> if {@code fsync} and {@code synchronous_commit}
- * are on, which is looked up when the driver opens.
+ * are on, which is looked up when the driver opens, and by {@link #inspect}.
  *
  * <p><b>After a lost connection</b> a write is unknown: the server may have committed it. The
  * driver repeats nothing by itself but what the server said it rolled back.
@@ -93,17 +94,21 @@ public final class PostgresDriver implements StoreDriver {
           Capability.ORDERED_SCAN);
 
   private final Connections connections;
+  private final Schema schema;
+  private final boolean mayLose;
   private final Statements statements;
   private final Folder folder;
   private final Runnable onClose;
   private final StoreProfile profile;
 
   private PostgresDriver(
-      Connections connections, Statements statements, boolean durable, Runnable onClose) {
+      Connections connections, Schema schema, boolean mayLose, Runnable onClose) {
     this.connections = connections;
-    this.statements = statements;
+    this.schema = schema;
+    this.mayLose = mayLose;
+    this.statements = new Statements(schema);
     this.onClose = onClose;
-    this.profile = profile(durable);
+    this.profile = profile(inspect().stream().noneMatch(Finding::losesWrites));
     Duration waitMax = Duration.ofMillis(connections.timeoutMillis());
     this.folder = new Folder(new GroupsTable(), this::alone, waitMax);
   }
@@ -120,7 +125,8 @@ public final class PostgresDriver implements StoreDriver {
    */
   public static PostgresDriver of(
       DataSource source, String table, int connectionsMax, Duration timeout) {
-    return open(new Connections(source, connectionsMax, timeout, false), table, () -> {});
+    Connections connections = new Connections(source, connectionsMax, timeout, false);
+    return open(connections, table, false, () -> {});
   }
 
   /** Uses {@link #CONNECTIONS} connections at a time; see the other. */
@@ -128,15 +134,15 @@ public final class PostgresDriver implements StoreDriver {
     return of(source, table, CONNECTIONS, timeout);
   }
 
-  static PostgresDriver open(Connections connections, String table, Runnable onClose) {
+  static PostgresDriver open(
+      Connections connections, String table, boolean mayLose, Runnable onClose) {
     Schema schema = new Schema(table);
-    boolean durable;
     try (Borrowed borrowed = connections.borrow()) {
-      durable = schema.prepare(borrowed.connection);
+      schema.prepare(borrowed.connection);
     } catch (SQLException e) {
       throw Failures.ofRead(e);
     }
-    return new PostgresDriver(connections, new Statements(schema), durable, onClose);
+    return new PostgresDriver(connections, schema, mayLose, onClose);
   }
 
   static StoreProfile profile(boolean durable) {
@@ -146,6 +152,15 @@ public final class PostgresDriver implements StoreDriver {
     }
     return new StoreProfile(
         "postgresql", capabilities, Atomicity.STORE, BATCH_ITEMS_MAX, ITEM_BYTES_MAX);
+  }
+
+  @Override
+  public List<Finding> inspect() {
+    try (Borrowed borrowed = connections.borrow()) {
+      return schema.inspect(borrowed.connection, mayLose);
+    } catch (SQLException e) {
+      throw Failures.ofRead(e);
+    }
   }
 
   @Override

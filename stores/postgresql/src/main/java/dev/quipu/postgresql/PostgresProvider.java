@@ -31,7 +31,8 @@ public final class PostgresProvider implements StoreProvider {
 
   @Override
   public String usage() {
-    return "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=quipu_items&connections=8&sslmode=prefer";
+    return "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=quipu_items&connections=8&sslmode=prefer"
+        + "&durability=fsync";
   }
 
   @Override
@@ -46,12 +47,14 @@ public final class PostgresProvider implements StoreProvider {
   }
 
   private static StoreUri parse(URI uri) {
-    return new StoreUri(uri, PORT, Set.of("table", "connections", "sslmode"));
+    return new StoreUri(
+        uri, PORT, Set.of("table", "connections", "sslmode", StoreUri.DURABILITY_NAME));
   }
 
   @Override
   public StoreDriver open(URI uri) {
     StoreUri parsed = parse(uri);
+    parsed.mayLoseWrites(); // a wrong value is named before anything is connected
     int timeoutMillis = (int) parsed.timeout().toMillis();
     HikariConfig config = new HikariConfig();
     String hosts =
@@ -82,7 +85,7 @@ public final class PostgresProvider implements StoreProvider {
     }
     try {
       Connections connections = new Connections(pool, connectionsMax, parsed.timeout(), true);
-      return PostgresDriver.open(connections, table, pool::close);
+      return PostgresDriver.open(connections, table, parsed.mayLoseWrites(), pool::close);
     } catch (RuntimeException e) {
       pool.close();
       throw e;
