@@ -18,6 +18,7 @@ import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
 import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreWatch;
 import dev.quipu.store.Sweeper;
 import dev.quipu.technique.HitLog;
 import dev.quipu.technique.HitLogOptions;
@@ -294,15 +295,26 @@ final class ServeCommand implements Callable<Integer> {
     }
     Topology all = Topology.read(file, Optional.of(window));
     Topology.Opened opened = all.open(own);
+    StoreWatch watch = watch(opened.regions().here(), opened::close);
     LeaseKeeper keeper = new LeaseKeeper(opened.leases());
     Sweeper sweeper = new Sweeper(opened.regions().here());
     Runnable close =
         () -> {
           keeper.close();
           sweeper.close();
+          watch.close();
           opened.close();
         };
     return new Opened(Services.of(opened.quipu(all.options()), opened.name()), close);
+  }
+
+  private static StoreWatch watch(Store store, Runnable otherwise) {
+    try {
+      return new StoreWatch(store);
+    } catch (RuntimeException e) {
+      otherwise.run();
+      throw e;
+    }
   }
 
   private String storeUri() {
@@ -340,6 +352,7 @@ final class ServeCommand implements Callable<Integer> {
     Deque<Runnable> closing = new ArrayDeque<>(List.of(counting::close));
     Runnable close = () -> closing.forEach(Runnable::run);
     try {
+      closing.addFirst(new StoreWatch(quipu.store())::close);
       ViewCounter counter = quipu.views(views.options());
       CacheOptions.Shown shown = cache.open(quipu);
       closing.addFirst(shown.onClose());
