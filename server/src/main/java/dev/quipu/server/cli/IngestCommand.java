@@ -5,6 +5,7 @@ import dev.quipu.ingest.SqsConsumer;
 import dev.quipu.ingest.SqsOptions;
 import dev.quipu.store.Store;
 import dev.quipu.store.Sweeper;
+import dev.quipu.technique.RecordGuard;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewOptions;
 import dev.quipu.time.Clock;
@@ -107,6 +108,7 @@ final class IngestCommand implements Callable<Integer> {
       SqsClient client = SqsClients.of(queue, 2 * pollers);
       OpenedStore opened = OpenedStore.of(store);
       Store counted = new Store(opened.driver(), Clock.system());
+      RecordGuard.requireOneRegion(counted);
       SqsConsumer consumer =
           new SqsConsumer(client, options, new ViewCounter(counted, counting), Clock.system());
       Sweeper sweeper = new Sweeper(counted);
