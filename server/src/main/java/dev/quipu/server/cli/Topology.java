@@ -30,19 +30,19 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The regions that count together, as a file tells them: the same file in all regions.
+ * The regions that count together, as a file names them: the same file in all regions.
  *
- * @param founders those that the bounds are shared out to at first
+ * @param initial those that the bounds are shared out to at first
  * @param stores the URI of each region's replica
  * @param terms of the leases
  */
 record Topology(
-    List<String> founders,
+    List<String> initial,
     Map<String, String> stores,
     RegionOptions options,
     RegionLeases.Terms terms) {
   private static final Set<String> FIELDS =
-      Set.of("founders", "regions", "floor", "ceiling", "cells", "lease", "slack");
+      Set.of("initial", "regions", "floor", "ceiling", "cells", "lease", "slack", "beat");
   private static final RetryPolicy OTHERS =
       new RetryPolicy(2, Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofSeconds(1));
 
@@ -94,11 +94,11 @@ record Topology(
     for (Map.Entry<String, JsonNode> each : node.path("regions").properties()) {
       stores.put(each.getKey(), text("regions." + each.getKey(), each.getValue()));
     }
-    List<String> founders = new ArrayList<>();
-    node.path("founders").forEach(each -> founders.add(text("founders", each)));
-    if (stores.isEmpty() || founders.isEmpty()) {
+    List<String> initial = new ArrayList<>();
+    node.path("initial").forEach(each -> initial.add(text("initial", each)));
+    if (stores.isEmpty() || initial.isEmpty()) {
       throw new IllegalArgumentException(
-          "fields regions and founders are needed: the store of each region, and the regions that"
+          "fields regions and initial are needed: the store of each region, and the regions that"
               + " the bounds are shared out to at first");
     }
     RegionOptions options =
@@ -111,7 +111,9 @@ record Topology(
     RegionLeases.Terms terms =
         new RegionLeases.Terms(
             time(node, "lease", usual.lease()), time(node, "slack", usual.slack()));
-    return new Topology(founders, stores, options, terms);
+    terms =
+        new RegionLeases.Terms(terms.lease(), terms.slack(), time(node, "beat", terms.beat()));
+    return new Topology(initial, stores, options, terms);
   }
 
   private static String text(String field, JsonNode value) {
@@ -155,7 +157,7 @@ record Topology(
         replicas.put(
             each.getKey(), new Store(driver, Clock.system(), Randomness.secure(), options));
       }
-      Regions regions = new Regions(own, founders, replicas);
+      Regions regions = new Regions(own, initial, replicas);
       String name = "%s in region %s".formatted(StoreUri.shown(StoreUri.parse(uri)), own);
       return new Opened(regions, RegionLeases.of(regions, terms), name, closing);
     } catch (RuntimeException e) {
