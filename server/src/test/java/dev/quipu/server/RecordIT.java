@@ -275,11 +275,11 @@ final class RecordIT {
 
   // ---- regions
 
-  private QuipuProcess region(String own, String founders, List<Integer> ports) throws IOException {
+  private QuipuProcess region(String own, String initial, List<Integer> ports) throws IOException {
     String text =
-        "{\"founders\":[%s],\"ceiling\":300,\"regions\":{%s,%s}}"
+        "{\"initial\":[%s],\"ceiling\":300,\"regions\":{%s,%s}}"
             .formatted(
-                founders,
+                initial,
                 "\"eu\":\"redis://127.0.0.1:%d\"".formatted(ports.get(0)),
                 "\"us\":\"redis://127.0.0.1:%d\"".formatted(ports.get(1)));
     Path file = Files.writeString(Files.createTempFile(temporary, "regions", ".json"), text);

@@ -138,7 +138,7 @@ final class RegionsIT {
       }
       proxies.add(seen);
       String topology =
-          "{\"founders\": [\"ap\", \"eu\", \"us\"], \"regions\": {%s}, \"floor\": 0, \"cells\": 4}"
+          "{\"initial\": [\"ap\", \"eu\", \"us\"], \"regions\": {%s}, \"floor\": 0, \"cells\": 4}"
               .formatted(regions);
       Files.writeString(directory.resolve(NAMES.get(from)), topology);
     }

@@ -67,7 +67,7 @@ final class CountingFlags {
       names = "--topology",
       paramLabel = "FILE",
       description =
-          "The regions, in JSON, the same in all of them: founders, regions with their stores,"
+          "The regions, in JSON, the same in all of them: initial, regions with their stores,"
               + " floor, ceiling, cells, lease, slack.")
   private @Nullable Path topology;
 

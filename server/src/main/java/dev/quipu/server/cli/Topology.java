@@ -33,19 +33,19 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The regions that count together, as a file tells them: the same file in all regions.
+ * The regions that count together, as a file names them: the same file in all regions.
  *
- * @param founders those that the bounds are shared out to at first
+ * @param initial those that the bounds are shared out to at first
  * @param stores the URI of each region's replica
  * @param terms of the leases
  */
 record Topology(
-    List<String> founders,
+    List<String> initial,
     Map<String, String> stores,
     RegionOptions options,
     RegionLeases.Terms terms) {
   private static final Set<String> FIELDS =
-      Set.of("founders", "regions", "floor", "ceiling", "cells", "lease", "slack");
+      Set.of("initial", "regions", "floor", "ceiling", "cells", "lease", "slack", "beat");
   private static final RetryPolicy OTHERS =
       new RetryPolicy(2, Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofSeconds(1));
 
@@ -124,11 +124,11 @@ record Topology(
     for (Map.Entry<String, JsonNode> each : node.path("regions").properties()) {
       stores.put(each.getKey(), text("regions." + each.getKey(), each.getValue()));
     }
-    List<String> founders = new ArrayList<>();
-    node.path("founders").forEach(each -> founders.add(text("founders", each)));
-    if (stores.isEmpty() || founders.isEmpty()) {
+    List<String> initial = new ArrayList<>();
+    node.path("initial").forEach(each -> initial.add(text("initial", each)));
+    if (stores.isEmpty() || initial.isEmpty()) {
       throw new IllegalArgumentException(
-          "fields regions and founders are needed: the store of each region, and the regions that"
+          "fields regions and initial are needed: the store of each region, and the regions that"
               + " the bounds are shared out to at first");
     }
     RegionOptions options =
@@ -141,7 +141,8 @@ record Topology(
     RegionLeases.Terms terms =
         new RegionLeases.Terms(
             time(node, "lease", usual.lease()), time(node, "slack", usual.slack()));
-    return new Topology(founders, stores, options, terms);
+    terms = new RegionLeases.Terms(terms.lease(), terms.slack(), time(node, "beat", terms.beat()));
+    return new Topology(initial, stores, options, terms);
   }
 
   private static String text(String field, JsonNode value) {
@@ -186,12 +187,12 @@ record Topology(
       Map<String, Store> others = new TreeMap<>();
       drivers.forEach((name, driver) -> others.put(name, store(driver, name.equals(own))));
       Store here = Objects.requireNonNull(others.remove(own));
-      StoreRecord record = StoreRecord.inRegions(founders, options);
+      StoreRecord record = StoreRecord.inRegions(initial, options);
       RecordGuard guard = new RecordGuard(here, others, record, adopt(own));
       Map<String, Store> replicas = new TreeMap<>();
       drivers.forEach(
           (name, driver) -> replicas.put(name, store(guard.over(driver), name.equals(own))));
-      Regions regions = new Regions(own, founders, replicas);
+      Regions regions = new Regions(own, initial, replicas);
       String name = "%s in region %s".formatted(StoreUri.shown(StoreUri.parse(uri)), own);
       RegionLeases leases = RegionLeases.of(regions, terms);
       return new Opened(regions, leases, guard, here, record, name, closing);

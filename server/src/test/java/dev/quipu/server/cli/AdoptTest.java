@@ -84,7 +84,7 @@ final class AdoptTest {
       Path file =
           Files.writeString(
               temporary.resolve("regions.json"),
-              "{\"founders\":[\"eu\"],\"ceiling\":9,\"regions\":{\"eu\":\"%s\"}}".formatted(uri));
+              "{\"initial\":[\"eu\"],\"ceiling\":9,\"regions\":{\"eu\":\"%s\"}}".formatted(uri));
       String region = " --region eu --topology " + file;
       says("adopt" + region, ExitCode.OK, "technique regional, window PT24H");
       says(
@@ -97,7 +97,7 @@ final class AdoptTest {
           "one of several regions");
       Files.writeString(
           file,
-          "{\"founders\":[\"us\"],\"regions\":{\"eu\":\"%s\",\"us\":\"redis://127.0.0.1:1\"}}"
+          "{\"initial\":[\"us\"],\"regions\":{\"eu\":\"%s\",\"us\":\"redis://127.0.0.1:1\"}}"
               .formatted(uri));
       String complaint = "ceiling is 9 in the record and none here; regions is eu in the record";
       says("serve --http 0" + region, ExitCode.USAGE, complaint);

@@ -121,8 +121,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
           new CacheFirst(cache.operations(), durable, counters, UNFLUSHED_MAX, world.random);
       return new Process(shown, Optional.of(shown), counters);
     }
-    DurableFirst shown =
-        new DurableFirst(cache.operations(), counters, process, AGE, world.random);
+    DurableFirst shown = new DurableFirst(cache.operations(), counters, process, AGE, world.random);
     return new Process(shown, Optional.empty(), counters);
   }
 
@@ -162,11 +161,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
   private DisplayReading read(Client<Process> client) {
     long start = nanos() - (isCacheFirst ? 0 : AGE.toNanos() + 2 * skewNanos);
     DisplayReading reading =
-        client
-            .own()
-            .shown
-            .read(PAGE)
-            .orElse(new DisplayReading(0, 0, 0, client.now()));
+        client.own().shown.read(PAGE).orElse(new DisplayReading(0, 0, 0, client.now()));
     long least = answered(start);
     boolean isOrdered = reading.low() <= reading.value() && reading.value() <= reading.high();
     check(

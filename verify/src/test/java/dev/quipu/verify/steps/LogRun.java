@@ -69,11 +69,7 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
    *
    * @param repeatedWithin how long requests are repeated; 0 if they have no ids
    */
-  LogRun(
-      World world,
-      Duration sleepMax,
-      Duration repeatedWithin,
-      Function<Store, Both<C>> open) {
+  LogRun(World world, Duration sleepMax, Duration repeatedWithin, Function<Store, Both<C>> open) {
     super(world, sleepMax, open);
     this.repeatedNanos = repeatedWithin.toNanos();
   }
@@ -154,8 +150,7 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
     request.isCancelSent |= isCancel;
     RequestId id = RequestId.of("request-" + requests.indexOf(request));
     C counters = client.own().strong;
-    RequestOutcome outcome =
-        isCancel ? counters.seal(COUNTER, id) : counters.outcome(COUNTER, id);
+    RequestOutcome outcome = isCancel ? counters.seal(COUNTER, id) : counters.outcome(COUNTER, id);
     switch (outcome) {
       case RequestOutcome.Applied applied -> acked(request);
       case RequestOutcome.Sealed sealed -> {
@@ -217,7 +212,8 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
     request.amounts.add(amount);
     try {
       if (edit.get()) {
-        afterLag(() -> request.amounts.removeAll(before.stream().filter(a -> a != amount).toList()));
+        afterLag(
+            () -> request.amounts.removeAll(before.stream().filter(a -> a != amount).toList()));
       } else {
         request.amounts.remove(amount);
       }

@@ -13,8 +13,7 @@ import java.util.Optional;
 final class ViewScenarios {
   private static final Duration SKEW = Duration.ofSeconds(20);
   private static final LinkFaults ANY = LinkFaults.ALL;
-  private static final LinkFaults BRIEF =
-      ANY.within(Duration.ofMinutes(1), Duration.ofMinutes(1));
+  private static final LinkFaults BRIEF = ANY.within(Duration.ofMinutes(1), Duration.ofMinutes(1));
   private static final double REPEATED = 0.01;
   private static final Window RING = new Window(Duration.ofMinutes(6), Duration.ofMinutes(2));
 
