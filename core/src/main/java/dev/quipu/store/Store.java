@@ -41,6 +41,7 @@ public final class Store {
   private final Clock clock;
   private final RandomGenerator random;
   private final RetryPolicy policy;
+  private volatile @Nullable String writesStoppedBy;
   private final LongAdder calls = new LongAdder();
   private final LongAdder repeats = new LongAdder();
   private final LongAdder unknowns = new LongAdder();
@@ -98,6 +99,7 @@ public final class Store {
 
   /** One item, atomic, conditional. */
   public WriteResult write(Write write) {
+    requireWritable();
     check(write);
     if (!isNative(write)) {
       return simulate(write);
@@ -112,6 +114,7 @@ public final class Store {
    * @throws UnsupportedOperationException if the store has no batches
    */
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    requireWritable();
     if (token != null && !profile.has(Capability.TOKEN_BATCH)) {
       throw profile.lacks(Capability.TOKEN_BATCH);
     }
@@ -193,6 +196,7 @@ public final class Store {
 
   private void changeTokens(
       Key key, Set<String> tokens, Runnable natively, Function<String, Change> change) {
+    requireWritable();
     checkTokens(tokens);
     if (profile.has(Capability.NATIVE_TOKENS)) {
       attempt(() -> {
@@ -231,6 +235,32 @@ public final class Store {
   public int removeExpired(Duration ago, int itemsMax) {
     Instant before = now().minus(ago);
     return attempt(() -> driver.removeExpired(before, itemsMax));
+  }
+
+  /** See {@link StoreDriver#inspect}. */
+  List<Finding> inspect() {
+    return attempt(driver::inspect);
+  }
+
+  /** Rejects writes from now on; reads go on. */
+  void stopWrites(String why) {
+    writesStoppedBy = why;
+  }
+
+  /** Ends what {@link #stopWrites} began. */
+  void resumeWrites() {
+    writesStoppedBy = null;
+  }
+
+  Optional<String> writesStoppedBy() {
+    return Optional.ofNullable(writesStoppedBy);
+  }
+
+  private void requireWritable() {
+    String why = writesStoppedBy;
+    if (why != null) {
+      throw StoreException.notApplied(Reason.UNAVAILABLE, why);
+    }
   }
 
   private boolean isNative(Write write) {

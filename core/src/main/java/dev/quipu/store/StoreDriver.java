@@ -115,6 +115,15 @@ public interface StoreDriver extends AutoCloseable {
     return 0;
   }
 
+  /**
+   * Asks the store for settings that endanger writes: durability, eviction, schema and rights.
+   *
+   * @return empty if there is none, or the store has no such settings
+   */
+  default List<Finding> inspect() {
+    return List.of();
+  }
+
   /** Ends the use of what the driver opened itself; never of what was handed to it. */
   @Override
   void close();

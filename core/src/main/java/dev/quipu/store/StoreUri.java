@@ -24,6 +24,9 @@ public final class StoreUri {
   /** Usual wait for one answer of a store. */
   public static final Duration TIMEOUT = Duration.ofSeconds(5);
 
+  /** Name of the parameter of {@link #mayLoseWrites}. */
+  public static final String DURABILITY_NAME = "durability";
+
   private static final String TIMEOUT_NAME = "timeoutMillis";
 
   private final String scheme;
@@ -205,5 +208,23 @@ public final class StoreUri {
   public Duration timeout() {
     return Duration.ofMillis(
         parameter(TIMEOUT_NAME, (int) TIMEOUT.toMillis(), 1, (int) TIMEOUT_MAX.toMillis()));
+  }
+
+  /**
+   * Whether the user accepts that acknowledged writes can be lost as the store is set up: {@code
+   * durability=store}; the default is {@code durability=fsync}.
+   *
+   * @throws IllegalArgumentException if it is neither
+   */
+  public boolean mayLoseWrites() {
+    String chosen = parameters.getOrDefault(DURABILITY_NAME, "fsync");
+    return switch (chosen) {
+      case "fsync" -> false;
+      case "store" -> true;
+      default ->
+          throw new IllegalArgumentException(
+              "%s in the store's URI is '%s'; it must be fsync or store"
+                  .formatted(DURABILITY_NAME, chosen));
+    };
   }
 }

@@ -18,6 +18,8 @@ import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
@@ -30,6 +32,8 @@ import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.simulate.AroundDriver;
 import dev.quipu.verify.simulate.LimitedDriver;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -325,13 +329,57 @@ final class ShardedTest {
 
   @Test
   void theLeastLoadedShardIsChosen() {
-    ShardOptions options =
-        ShardOptions.fixed(8).within(STOCK).choosing(ShardOptions.Choice.LEAST_LOADED);
-    Sharded counters = open(options);
-    for (int i = 0; i < 100; i++) {
-      assertInstanceOf(AddResult.Applied.class, counters.add(new Add("a", 1, null)));
-    }
-    assertEquals(100, value(counters));
+    int random = addsToTheBusyShard(ShardOptions.Choice.RANDOM);
+    int leastLoaded = addsToTheBusyShard(ShardOptions.Choice.LEAST_LOADED);
+    // The better of two shards that are drawn: the busy one of two is drawn twice in 1 of 4.
+    assertTrue(random > 160 && random < 240, "of 400 at random: " + random);
+    assertTrue(leastLoaded > 60 && leastLoaded < 140, "of 400 by load: " + leastLoaded);
+  }
+
+  /** Of 400 adds during one that is under way on one of two shards, those that go there too. */
+  private static int addsToTheBusyShard(ShardOptions.Choice choice) {
+    List<String> shards = new ArrayList<>(); // of each add, in the order in which they began
+    List<Runnable> meanwhile = new ArrayList<>();
+    Store store =
+        new Store(
+            new AroundDriver(
+                new MemoryDriver(),
+                new AroundDriver.Around() {
+                  @Override
+                  public <T> T call(Supplier<T> call) {
+                    return call.get();
+                  }
+
+                  @Override
+                  public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
+                    if (writes.getLast() instanceof Write.Update add) {
+                      shards.add(add.key().partition());
+                      if (!meanwhile.isEmpty()) {
+                        meanwhile.removeFirst().run();
+                      }
+                    }
+                    return call.get();
+                  }
+                }),
+            new ManualClock(1_000_000));
+    Sharded counters =
+        new Sharded(
+            store,
+            new MarkerItem(store),
+            ShardOptions.fixed(2).choosing(choice),
+            Randomness.seeded(1));
+    counters.add(new Add("a", 1, null)); // stores the plan
+    shards.clear();
+    meanwhile.add(() -> {
+      for (int i = 0; i < 400; i++) {
+        assertInstanceOf(AddResult.Applied.class, counters.add(new Add("a", 1, null)));
+      }
+    });
+    counters.add(new Add("a", 1, null));
+    assertEquals(402, value(counters));
+    assertEquals(401, shards.size());
+    assertEquals(2, Set.copyOf(shards).size(), shards::toString);
+    return Collections.frequency(shards.subList(1, 401), shards.getFirst());
   }
 
   private void refused(String reason, Counters below, ShardOptions options) {

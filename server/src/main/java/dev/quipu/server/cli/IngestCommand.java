@@ -4,7 +4,9 @@ import dev.quipu.ingest.SqsClients;
 import dev.quipu.ingest.SqsConsumer;
 import dev.quipu.ingest.SqsOptions;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreWatch;
 import dev.quipu.store.Sweeper;
+import dev.quipu.technique.RecordGuard;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewOptions;
 import dev.quipu.time.Clock;
@@ -107,6 +109,15 @@ final class IngestCommand implements Callable<Integer> {
       SqsClient client = SqsClients.of(queue, 2 * pollers);
       OpenedStore opened = OpenedStore.of(store);
       Store counted = new Store(opened.driver(), Clock.system());
+      StoreWatch watch;
+      try {
+        RecordGuard.requireOneRegion(counted);
+        watch = new StoreWatch(counted);
+      } catch (RuntimeException e) {
+        client.close();
+        opened.close();
+        throw e;
+      }
       SqsConsumer consumer =
           new SqsConsumer(client, options, new ViewCounter(counted, counting), Clock.system());
       Sweeper sweeper = new Sweeper(counted);
@@ -119,6 +130,7 @@ final class IngestCommand implements Callable<Integer> {
           () -> {
             consumer.close();
             sweeper.close();
+            watch.close();
             client.close();
             opened.close();
             tell(consumer.statistics());

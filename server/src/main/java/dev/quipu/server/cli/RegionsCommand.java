@@ -3,6 +3,7 @@ package dev.quipu.server.cli;
 import dev.quipu.technique.RegionLeases;
 import dev.quipu.technique.RegionalCounters;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -49,15 +50,24 @@ final class RegionsCommand implements Callable<Integer> {
   @Option(names = "--retire", paramLabel = "NAME", description = "Retire this region, for ever.")
   private @Nullable String retired;
 
+  @Option(
+      names = "--window",
+      paramLabel = "TIME",
+      defaultValue = "24h",
+      converter = ServeCommand.DurationConverter.class,
+      description = "With --retire: as for serve (default ${DEFAULT-VALUE}).")
+  private Duration window = Duration.ofHours(24);
+
   @Override
   public Integer call() {
-    Topology all = Topology.read(topology, Optional.empty());
+    Topology all = Topology.read(topology, Optional.of(window));
     Topology.Opened opened = all.open(region);
     try {
       String lost = retired;
       if (lost == null) {
         opened.leases().status().forEach(this::print);
       } else {
+        opened.requireRecord();
         retire(opened, all, lost);
       }
       return ExitCode.OK;

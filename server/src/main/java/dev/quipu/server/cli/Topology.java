@@ -7,9 +7,11 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
+import dev.quipu.technique.RecordGuard;
 import dev.quipu.technique.RegionLeases;
 import dev.quipu.technique.RegionOptions;
 import dev.quipu.technique.Regions;
+import dev.quipu.technique.StoreRecord;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.io.IOException;
@@ -22,6 +24,7 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -46,10 +49,37 @@ record Topology(
   private static final RetryPolicy OTHERS =
       new RetryPolicy(2, Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofSeconds(1));
 
-  /** All regions as one sees them, opened, and what closes them. */
-  record Opened(Regions regions, RegionLeases leases, String name, Deque<Runnable> closing) {
+  /**
+   * All regions as one sees them, opened, and what closes them.
+   *
+   * @param guard of all that is written to any replica; it has not read the record yet
+   * @param own the replica of the own region, not guarded
+   */
+  record Opened(
+      Regions regions,
+      RegionLeases leases,
+      RecordGuard guard,
+      Store own,
+      StoreRecord record,
+      String name,
+      Deque<Runnable> closing) {
     void close() {
+      guard.close();
       closing.forEach(Runnable::run);
+    }
+
+    /**
+     * Reads the record, and keeps the right to write from now on.
+     *
+     * @throws IllegalArgumentException if it says something else than the topology
+     */
+    void requireRecord() {
+      guard
+          .check()
+          .ifPresent(why -> {
+            throw new IllegalArgumentException(why);
+          });
+      guard.start();
     }
 
     Quipu quipu(RegionOptions options) {
@@ -146,21 +176,38 @@ record Topology(
     }
     Deque<Runnable> closing = new ArrayDeque<>();
     try {
-      Map<String, Store> replicas = new TreeMap<>();
+      Map<String, StoreDriver> drivers = new TreeMap<>();
       for (Map.Entry<String, String> each : stores.entrySet()) {
         boolean isOwn = each.getKey().equals(own);
         StoreDriver driver = isOwn ? StoreProvider.open(uri) : new LaterDriver(each.getValue());
         closing.addFirst(driver::close);
-        RetryPolicy options = isOwn ? RetryPolicy.DEFAULT : OTHERS;
-        replicas.put(
-            each.getKey(), new Store(driver, Clock.system(), Randomness.secure(), options));
+        drivers.put(each.getKey(), driver);
       }
+      Map<String, Store> others = new TreeMap<>();
+      drivers.forEach((name, driver) -> others.put(name, store(driver, name.equals(own))));
+      Store here = Objects.requireNonNull(others.remove(own));
+      StoreRecord record = StoreRecord.inRegions(founders, options);
+      RecordGuard guard = new RecordGuard(here, others, record, adopt(own));
+      Map<String, Store> replicas = new TreeMap<>();
+      drivers.forEach(
+          (name, driver) -> replicas.put(name, store(guard.over(driver), name.equals(own))));
       Regions regions = new Regions(own, founders, replicas);
       String name = "%s in region %s".formatted(StoreUri.shown(StoreUri.parse(uri)), own);
-      return new Opened(regions, RegionLeases.of(regions, terms), name, closing);
+      RegionLeases leases = RegionLeases.of(regions, terms);
+      return new Opened(regions, leases, guard, here, record, name, closing);
     } catch (RuntimeException e) {
       closing.forEach(Runnable::run);
       throw e;
     }
+  }
+
+  private static Store store(StoreDriver driver, boolean isOwn) {
+    RetryPolicy policy = isOwn ? RetryPolicy.DEFAULT : OTHERS;
+    return new Store(driver, Clock.system(), Randomness.secure(), policy);
+  }
+
+  private String adopt(String own) {
+    String window = options.keep().map(keep -> " --window " + CountingFlags.words(keep)).orElse("");
+    return "quipu adopt --region %s --topology FILE%s".formatted(own, window);
   }
 }

@@ -16,6 +16,7 @@ final class Borrowed implements AutoCloseable {
   final Connection connection;
   private final int timeoutBefore;
   private final boolean isOwnPool;
+  private final Runnable onClose;
   private boolean isInTransaction;
   private boolean hasEnded; // the transaction, for sure
 
@@ -23,10 +24,13 @@ final class Borrowed implements AutoCloseable {
    * Limits the wait for each answer.
    *
    * @param isOwnPool whether the limit may stay on the connection, which spares setting it again
+   * @param onClose called after the connection was given back; not if this throws
    */
-  Borrowed(Connection connection, int timeoutMillis, boolean isOwnPool) throws SQLException {
+  Borrowed(Connection connection, int timeoutMillis, boolean isOwnPool, Runnable onClose)
+      throws SQLException {
     this.connection = connection;
     this.isOwnPool = isOwnPool;
+    this.onClose = onClose;
     try {
       Connection limited = isOwnPool ? connection.unwrap(PgConnection.class) : connection;
       this.timeoutBefore = limited.getNetworkTimeout();
@@ -76,5 +80,6 @@ final class Borrowed implements AutoCloseable {
     } catch (SQLException e) {
       LOGGER.debug("cannot give a connection back", e);
     }
+    onClose.run();
   }
 }

@@ -5,6 +5,7 @@ import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 
 /** What an error of PostgreSQL or of its client says about the effect of a call. */
 final class Failures {
@@ -17,7 +18,11 @@ final class Failures {
 
   /** No connection: nothing was sent. */
   static StoreException ofConnection(SQLException e) {
-    return failure(Outcome.NOT_APPLIED, e);
+    // A pool wraps what kept it from connecting.
+    boolean isOfPool = e instanceof SQLTransientConnectionException;
+    return isOfPool && e.getCause() instanceof SQLException cause
+        ? failure(Outcome.NOT_APPLIED, cause)
+        : failure(Outcome.NOT_APPLIED, e);
   }
 
   /** A statement before the commit of its transaction: without the commit it has no effect. */

@@ -5,48 +5,89 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Version;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
  * Folds adds to one number into one statement. One row can be updated by one transaction at a time,
- * each with a sync, so adds that queue for a row pay for one another; folded, they pay once.
+ * each with a sync, so adds that queue for a row pay for one another; folded, they pay once. An add
+ * may come with a new item, the marker of its request: a group stores all of these and adds the sum
+ * in one transaction.
  *
  * <p>The caller that finds nobody at work on a key leads: it takes all adds that wait for the key,
- * executes one statement for their sum, tells each of the others its own result, and hands the lead
- * to one that came meanwhile. If the statement's condition, which is the conjunction of theirs,
- * does not hold, each goes by itself.
+ * executes one statement for their sum, completes each of the others with its own result, and hands
+ * the lead to one that came meanwhile. If the statement's condition, which is the conjunction of
+ * theirs, does not hold, each goes by itself. Adds whose marker exists already add nothing, and the
+ * others of the group go on. A caller waits for a limited time until its add is in a group; if it
+ * is not, nothing was sent.
  */
 final class Folder {
   private static final int GROUP_MAX = 1_000;
   private static final Version NEVER_STORED = new Version("-"); // a state between two folded adds
 
-  private final BiFunction<Key, Sum, Optional<Item>> statement;
-  private final Function<Write, WriteResult> alone;
+  private final Table table;
+  private final Function<List<Write>, WriteResult> alone;
+  private final long waitMillisMax;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<Key, List<Pending>> waiting = new HashMap<>(); // a key is in it while one leads
+  private final Map<Key, Set<Pending>> waiting = new HashMap<>(); // a key is in it while one leads
+
+  /** What a group does to the table. */
+  interface Table {
+    /** Executes one statement; returns the item it left, or nothing if its condition failed. */
+    Optional<Item> add(Key key, Sum sum);
+
+    /**
+     * Stores new items and adds, in one transaction.
+     *
+     * @param sum what to add, given the items that were not there before; empty for nothing
+     */
+    Stored add(Key key, List<Write.Put> markers, Function<Set<Key>, Optional<Sum>> sum);
+
+    /** Returns the items that are there. */
+    Map<Key, Item> read(Collection<Key> keys);
+  }
+
+  /**
+   * What a transaction did.
+   *
+   * @param markers those that were not there before
+   * @param after the item that the add left; if empty, all was rolled back
+   */
+  record Stored(Set<Key> markers, Optional<Item> after) {}
 
   /**
    * Folds.
    *
-   * @param statement executes one, and returns the item it left, or nothing if its condition failed
-   * @param alone executes one write by itself
+   * @param alone executes one write, or one batch, by itself
+   * @param waitMax longest wait until an add is in a group
    */
-  Folder(BiFunction<Key, Sum, Optional<Item>> statement, Function<Write, WriteResult> alone) {
-    this.statement = statement;
+  Folder(Table table, Function<List<Write>, WriteResult> alone, Duration waitMax) {
+    this.table = table;
     this.alone = alone;
+    this.waitMillisMax = waitMax.toMillis();
   }
 
   /** An add to the value, possible while the value before is in {@code low..high}. */
@@ -95,7 +136,34 @@ final class Folder {
     }
   }
 
-  /** What a caller hears while it waits. */
+  /**
+   * A write that folds, or a batch of a new item and a write that folds.
+   *
+   * @param key of the number
+   */
+  record Member(List<Write> writes, Key key, Sum sum, Optional<Write.Put> marker) {
+    /**
+     * Recognises one. The marker is judged first, and lies before the number, so that groups and
+     * other batches lock rows in the same order.
+     */
+    static Optional<Member> of(List<Write> writes) {
+      Write last = writes.getLast();
+      Optional<Sum> sum = Sum.of(last);
+      if (sum.isEmpty() || writes.size() > 2) {
+        return Optional.empty();
+      }
+      if (writes.size() == 1) {
+        return Optional.of(new Member(writes, last.key(), sum.get(), Optional.empty()));
+      }
+      return writes.getFirst() instanceof Write.Put put
+              && put.condition() instanceof Condition.Absent
+              && put.key().compareTo(last.key()) < 0
+          ? Optional.of(new Member(writes, last.key(), sum.get(), Optional.of(put)))
+          : Optional.empty();
+    }
+  }
+
+  /** What a caller gets while it waits. */
   private sealed interface Turn {
     /** It leads from now on. */
     record Lead() implements Turn {}
@@ -103,35 +171,79 @@ final class Folder {
     /** The condition of all together does not hold: it goes by itself. */
     record Alone() implements Turn {}
 
-    /** Its write was applied. */
-    record Applied(WriteResult result) implements Turn {}
+    /** It has its result. */
+    record Done(WriteResult result) implements Turn {}
 
     /** The statement failed. */
     record Failed(RuntimeException why) implements Turn {}
   }
 
-  private record Pending(Sum sum, CompletableFuture<Turn> turn) {}
+  /** Equal to itself alone. */
+  private static final class Pending {
+    final Member member;
+    final CompletableFuture<Turn> turn = new CompletableFuture<>();
 
-  /** Executes a write whose sum this is, together with others. */
-  WriteResult write(Write write, Sum sum) {
-    Pending own = new Pending(sum, new CompletableFuture<>());
-    // Not to be interrupted: one that left could be the one that leads. The statement has a
-    // deadline.
-    Turn turn = leadsAtOnce(write.key(), own) ? new Turn.Lead() : own.turn.join();
+    Pending(Member member) {
+      this.member = member;
+    }
+
+    Optional<Key> marker() {
+      return member.marker.map(Write::key);
+    }
+
+    /** Whether it has no marker, or one that is in this set. */
+    boolean isIn(Set<Key> stored) {
+      return marker().map(stored::contains).orElse(true);
+    }
+  }
+
+  /**
+   * Executes a write or a batch, together with others.
+   *
+   * @throws StoreException if it was in no group in time, or its group failed
+   */
+  WriteResult write(Member member) {
+    Pending own = new Pending(member);
+    Turn turn = leadsAtOnce(own) ? new Turn.Lead() : await(own);
     if (turn instanceof Turn.Lead) {
-      turn = lead(write.key(), own);
+      turn = lead(member.key, own);
     }
     return switch (turn) {
-      case Turn.Applied applied -> applied.result;
-      case Turn.Alone alone -> this.alone.apply(write);
+      case Turn.Done done -> done.result;
+      case Turn.Alone alone -> this.alone.apply(member.writes);
       case Turn.Failed failed when failed.why instanceof StoreException e ->
           throw new StoreException(e.outcome(), e.reason(), e.getMessage(), e);
       case Turn.Failed failed -> throw failed.why;
-      case Turn.Lead lead -> throw new IllegalStateException("a leader was told to lead");
+      case Turn.Lead lead -> throw new IllegalStateException("a leader was made to lead again");
     };
   }
 
-  /** Executes a group, tells the others, and returns the leader's own turn. */
+  /** Waits; who is in a group, or leads, must not leave. The statements have a deadline. */
+  private Turn await(Pending own) {
+    try {
+      return own.turn.get(waitMillisMax, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      if (leaves(own)) {
+        throw StoreException.notApplied(
+            Reason.THROTTLED,
+            ("PostgreSQL: the add waited %d ms for others to the same row; nothing was sent. Raise"
+                    + " 'timeoutMillis' in the store's URI, send fewer adds at a time, or shard the"
+                    + " counter")
+                .formatted(waitMillisMax));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      if (leaves(own)) {
+        throw StoreException.notApplied(
+            Reason.UNAVAILABLE, "PostgreSQL: interrupted while waiting for a row");
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a turn is never an exception", e);
+    }
+    return own.turn.join();
+  }
+
+  /** Executes a group, completes the others, and returns the leader's own turn. */
   private Turn lead(Key key, Pending own) {
     List<Pending> group = new ArrayList<>(List.of(own));
     Sum sum = take(key, group);
@@ -152,12 +264,12 @@ final class Folder {
     }
   }
 
-  private boolean leadsAtOnce(Key key, Pending own) {
+  private boolean leadsAtOnce(Pending own) {
     lock.lock();
     try {
-      List<Pending> others = waiting.get(key);
+      Set<Pending> others = waiting.get(own.member.key);
       if (others == null) {
-        waiting.put(key, new ArrayList<>());
+        waiting.put(own.member.key, new LinkedHashSet<>());
         return true;
       }
       others.add(own);
@@ -167,23 +279,35 @@ final class Folder {
     }
   }
 
+  /** Whether it still waits, and so need not any more. */
+  private boolean leaves(Pending own) {
+    lock.lock();
+    try {
+      return waiting.getOrDefault(own.member.key, Set.of()).remove(own);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Takes into the group those that wait and fold with it; the sum of all. */
   private Sum take(Key key, List<Pending> group) {
     lock.lock();
     try {
-      List<Pending> others = waiting.getOrDefault(key, List.of());
-      Sum sum = group.getFirst().sum;
-      int taken = 0;
-      for (Pending each : others) {
-        Optional<Sum> both = sum.then(each.sum);
-        if (both.isEmpty() || group.size() == GROUP_MAX) {
+      Sum sum = group.getFirst().member.sum;
+      Set<Key> markers = new HashSet<>();
+      group.getFirst().marker().ifPresent(markers::add);
+      Iterator<Pending> others = waiting.getOrDefault(key, Set.of()).iterator();
+      while (others.hasNext() && group.size() < GROUP_MAX) {
+        Pending next = others.next();
+        Optional<Sum> both = sum.then(next.member.sum);
+        // One request twice: the second looks at what the first left.
+        if (both.isEmpty() || !next.marker().map(markers::add).orElse(true)) {
           break;
         }
         sum = both.get();
-        group.add(each);
-        taken++;
+        group.add(next);
+        others.remove();
       }
-      others.subList(0, taken).clear();
       return sum;
     } finally {
       lock.unlock();
@@ -191,30 +315,89 @@ final class Folder {
   }
 
   private List<Turn> execute(Key key, Sum sum, List<Pending> group) {
-    Optional<Item> after;
+    List<Write.Put> markers =
+        group.stream()
+            .flatMap(each -> each.member.marker.stream())
+            .sorted(Comparator.comparing(Write::key))
+            .toList();
+    Stored stored;
     try {
-      after = statement.apply(key, sum);
+      stored =
+          markers.isEmpty()
+              ? new Stored(Set.of(), table.add(key, sum))
+              : table.add(key, markers, found -> sum(group, found));
     } catch (RuntimeException e) {
-      return Collections.nCopies(group.size(), new Turn.Failed(e));
+      return Collections.nCopies(group.size(), failed(e, group.size()));
     }
-    if (after.isEmpty()) {
-      return Collections.nCopies(group.size(), new Turn.Alone());
+    return turns(group, stored, existing(group, stored.markers));
+  }
+
+  /** What a failure means to each: if one of several is the cause, the others need not suffer. */
+  private static Turn failed(RuntimeException e, int members) {
+    boolean isOfOne =
+        e instanceof StoreException why
+            && why.outcome() == Outcome.NOT_APPLIED
+            && why.reason() == Reason.INVALID;
+    return isOfOne && members > 1 ? new Turn.Alone() : new Turn.Failed(e);
+  }
+
+  /** The sum of those whose marker is new. */
+  private static Optional<Sum> sum(List<Pending> group, Set<Key> stored) {
+    Optional<Sum> sum = Optional.empty();
+    for (Pending each : group) {
+      if (each.isIn(stored)) {
+        sum = sum.isEmpty() ? Optional.of(each.member.sum) : sum.get().then(each.member.sum);
+        if (sum.isEmpty()) {
+          return sum; // less folds than all of them: possible at the ends of 64 bits
+        }
+      }
     }
-    Item last = after.get();
-    long value = last.number(Item.VALUE) - sum.delta();
+    return sum;
+  }
+
+  /** The markers that were there before. */
+  private Map<Key, Item> existing(List<Pending> group, Set<Key> stored) {
+    List<Key> keys =
+        group.stream().flatMap(p -> p.marker().stream()).filter(k -> !stored.contains(k)).toList();
+    try {
+      return keys.isEmpty() ? Map.of() : table.read(keys);
+    } catch (StoreException e) {
+      return Map.of(); // each looks for itself
+    }
+  }
+
+  private static List<Turn> turns(List<Pending> group, Stored stored, Map<Key, Item> existing) {
     List<Turn> turns = new ArrayList<>(group.size());
-    for (int i = 0; i < group.size(); i++) {
-      value += group.get(i).sum.delta();
-      Item item = i == group.size() - 1 ? last : at(last, value);
-      turns.add(new Turn.Applied(new WriteResult.Applied(Optional.of(item))));
+    Optional<Sum> all = sum(group, stored.markers);
+    Optional<Item> last = stored.after;
+    long value = last.map(item -> item.number(Item.VALUE) - all.orElseThrow().delta()).orElse(0L);
+    for (Pending each : group) {
+      Member member = each.member;
+      if (!each.isIn(stored.markers)) {
+        Optional<Item> marker = each.marker().map(existing::get);
+        turns.add(
+            marker.isEmpty() // it is gone again
+                ? new Turn.Alone()
+                : new Turn.Done(new WriteResult.ConditionFailed(marker.get().key(), marker)));
+      } else if (last.isEmpty()) {
+        turns.add(new Turn.Alone());
+      } else {
+        value += member.sum.delta();
+        Optional<Item> after = member.marker.isPresent() ? Optional.empty() : at(last.get(), value);
+        turns.add(new Turn.Done(new WriteResult.Applied(after)));
+      }
     }
     return turns;
   }
 
-  private static Item at(Item last, long value) {
+  /** The item at a value that it had on the way to the last. */
+  private static Optional<Item> at(Item last, long value) {
+    if (last.number(Item.VALUE) == value) {
+      return Optional.of(last);
+    }
     Map<String, Field> fields = new HashMap<>(last.fields());
     fields.put(Item.VALUE, new Field.Number(value));
-    return new Item(last.key(), fields, NEVER_STORED, last.expiresAt());
+    return Optional.of(new Item(last.key(), fields, NEVER_STORED, last.expiresAt()));
   }
 
   /** Hands the lead to the next that waits. */
@@ -222,12 +405,13 @@ final class Folder {
     Pending next;
     lock.lock();
     try {
-      List<Pending> others = waiting.get(key);
-      if (others == null || others.isEmpty()) {
+      Iterator<Pending> others = waiting.getOrDefault(key, Set.of()).iterator();
+      if (!others.hasNext()) {
         waiting.remove(key);
         return;
       }
-      next = others.removeFirst();
+      next = others.next();
+      others.remove();
     } finally {
       lock.unlock();
     }

@@ -4,6 +4,7 @@ import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
+import dev.quipu.store.Finding;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Page;
@@ -25,10 +26,13 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -56,12 +60,15 @@ import org.jspecify.annotations.Nullable;
  *       each other in a circle. One that brings no row rolls all back; then all items are read in
  *       one snapshot, and judged in the order of the batch.
  *   <li>Adds to one number that come while another is under way are folded into one statement,
- *       whose condition holds only if each add's does ({@link Folder}).
+ *       whose condition holds only if each add's does; with the markers of their requests, if they
+ *       have any, into one transaction ({@link Folder}).
+ *   <li>A call that finds all connections busy waits for one, in order of arrival. If there is none
+ *       in time, it is rejected before anything is sent.
  * </ol>
  *
  * <p><b>Atomic.</b> Batches over all items. <b>Limits.</b> An item of 1 MiB, a batch of 100. The
  * server's encoding must be UTF8. <b>Durable</b> if {@code fsync} and {@code synchronous_commit}
- * are on, which is looked up when the driver opens.
+ * are on, which is looked up when the driver opens, and by {@link #inspect}.
  *
  * <p><b>After a lost connection</b> a write is unknown: the server may have committed it. The
  * driver repeats nothing by itself but what the server said it rolled back.
@@ -73,6 +80,9 @@ public final class PostgresDriver implements StoreDriver {
   /** Largest item, in bytes. */
   static final int ITEM_BYTES_MAX = 1 << 20;
 
+  /** Most connections in use at a time, unless given. */
+  public static final int CONNECTIONS = 8;
+
   private static final int BATCH_ITEMS_MAX = 100;
   private static final int RACES_MAX = 100;
   private static final Set<Capability> CAPABILITIES =
@@ -83,28 +93,24 @@ public final class PostgresDriver implements StoreDriver {
           Capability.ATOMIC_BATCH,
           Capability.ORDERED_SCAN);
 
-  private final DataSource source;
+  private final Connections connections;
+  private final Schema schema;
+  private final boolean mayLose;
   private final Statements statements;
   private final Folder folder;
-  private final int timeoutMillis;
-  private final boolean isOwnPool;
   private final Runnable onClose;
   private final StoreProfile profile;
 
   private PostgresDriver(
-      DataSource source,
-      Statements statements,
-      Duration timeout,
-      boolean durable,
-      boolean isOwnPool,
-      Runnable onClose) {
-    this.source = source;
-    this.isOwnPool = isOwnPool;
-    this.statements = statements;
-    this.timeoutMillis = (int) timeout.toMillis();
+      Connections connections, Schema schema, boolean mayLose, Runnable onClose) {
+    this.connections = connections;
+    this.schema = schema;
+    this.mayLose = mayLose;
+    this.statements = new Statements(schema);
     this.onClose = onClose;
-    this.profile = profile(durable);
-    this.folder = new Folder(this::fold, this::writeOne);
+    this.profile = profile(inspect().stream().noneMatch(Finding::losesWrites));
+    Duration waitMax = Duration.ofMillis(connections.timeoutMillis());
+    this.folder = new Folder(new GroupsTable(), this::alone, waitMax);
   }
 
   /**
@@ -113,24 +119,30 @@ public final class PostgresDriver implements StoreDriver {
    * @param source where connections come from: pooled, or each add pays for a connection. It stays
    *     the caller's to close
    * @param table a name of lower-case letters, digits and underscores
-   * @param timeout how long to wait for one answer
+   * @param connectionsMax most connections in use at a time: no more than the source has for this
+   * @param timeout longest wait for a connection, and for one answer
    * @throws StoreException if the server cannot be used
    */
+  public static PostgresDriver of(
+      DataSource source, String table, int connectionsMax, Duration timeout) {
+    Connections connections = new Connections(source, connectionsMax, timeout, false);
+    return open(connections, table, false, () -> {});
+  }
+
+  /** Uses {@link #CONNECTIONS} connections at a time; see the other. */
   public static PostgresDriver of(DataSource source, String table, Duration timeout) {
-    return open(source, table, timeout, false, () -> {});
+    return of(source, table, CONNECTIONS, timeout);
   }
 
   static PostgresDriver open(
-      DataSource source, String table, Duration timeout, boolean isOwnPool, Runnable onClose) {
+      Connections connections, String table, boolean mayLose, Runnable onClose) {
     Schema schema = new Schema(table);
-    boolean durable;
-    try (Connection connection = source.getConnection()) {
-      connection.setNetworkTimeout(Runnable::run, (int) timeout.toMillis());
-      durable = schema.prepare(connection);
+    try (Borrowed borrowed = connections.borrow()) {
+      schema.prepare(borrowed.connection);
     } catch (SQLException e) {
       throw Failures.ofRead(e);
     }
-    return new PostgresDriver(source, new Statements(schema), timeout, durable, isOwnPool, onClose);
+    return new PostgresDriver(connections, schema, mayLose, onClose);
   }
 
   static StoreProfile profile(boolean durable) {
@@ -140,6 +152,15 @@ public final class PostgresDriver implements StoreDriver {
     }
     return new StoreProfile(
         "postgresql", capabilities, Atomicity.STORE, BATCH_ITEMS_MAX, ITEM_BYTES_MAX);
+  }
+
+  @Override
+  public List<Finding> inspect() {
+    try (Borrowed borrowed = connections.borrow()) {
+      return schema.inspect(borrowed.connection, mayLose);
+    } catch (SQLException e) {
+      throw Failures.ofRead(e);
+    }
   }
 
   @Override
@@ -161,7 +182,7 @@ public final class PostgresDriver implements StoreDriver {
   @Override
   public Page scan(Scan scan) {
     Sql sql = statements.scan(scan);
-    try (Borrowed borrowed = borrow();
+    try (Borrowed borrowed = connections.borrow();
         PreparedStatement statement = sql.prepare(borrowed.connection);
         ResultSet rows = statement.executeQuery()) {
       List<Item> found = new ArrayList<>();
@@ -176,8 +197,7 @@ public final class PostgresDriver implements StoreDriver {
 
   @Override
   public WriteResult write(Write write) {
-    Optional<Folder.Sum> sum = Folder.Sum.of(write);
-    return sum.isPresent() ? folder.write(write, sum.get()) : writeOne(write);
+    return foldedOrAlone(List.of(write));
   }
 
   @Override
@@ -185,6 +205,19 @@ public final class PostgresDriver implements StoreDriver {
     if (token != null) {
       throw profile.lacks(Capability.TOKEN_BATCH);
     }
+    return foldedOrAlone(writes);
+  }
+
+  private WriteResult foldedOrAlone(List<Write> writes) {
+    Optional<Folder.Member> member = Folder.Member.of(writes);
+    return member.isPresent() ? folder.write(member.get()) : alone(writes);
+  }
+
+  private WriteResult alone(List<Write> writes) {
+    return writes.size() == 1 ? writeOne(writes.getFirst()) : writeBatch(writes);
+  }
+
+  private WriteResult writeBatch(List<Write> writes) {
     List<Write> inOrder = writes.stream().sorted((a, b) -> a.key().compareTo(b.key())).toList();
     List<Sql> compiled = inOrder.stream().map(statements::write).toList();
     Sql all = Sql.sequence(compiled);
@@ -201,11 +234,6 @@ public final class PostgresDriver implements StoreDriver {
       }
     }
     throw raced(writes.getFirst().key());
-  }
-
-  /** One statement; the item it left, or nothing if no row came back. */
-  private Optional<Item> fold(Key key, Folder.Sum sum) {
-    return execute(key, statements.add(key, sum));
   }
 
   private WriteResult writeOne(Write write) {
@@ -234,18 +262,81 @@ public final class PostgresDriver implements StoreDriver {
   }
 
   private Optional<Item> execute(Key key, Sql sql) {
-    try (Borrowed borrowed = borrow();
-        PreparedStatement statement = sql.prepare(borrowed.connection);
-        ResultSet rows = statement.executeQuery()) {
-      return rows.next() ? Optional.of(Rows.item(key, rows)) : Optional.empty();
+    try (Borrowed borrowed = connections.borrow()) {
+      return execute(borrowed.connection, key, sql);
     } catch (SQLException e) {
       throw Failures.ofWrite(e);
     }
   }
 
+  private static Optional<Item> execute(Connection connection, Key key, Sql sql)
+      throws SQLException {
+    try (PreparedStatement statement = sql.prepare(connection);
+        ResultSet rows = statement.executeQuery()) {
+      return rows.next() ? Optional.of(Rows.item(key, rows)) : Optional.empty();
+    }
+  }
+
+  /** What groups of adds do to the table. */
+  private final class GroupsTable implements Folder.Table {
+    @Override
+    public Optional<Item> add(Key key, Folder.Sum sum) {
+      return execute(key, statements.add(key, sum));
+    }
+
+    @Override
+    public Folder.Stored add(
+        Key key, List<Write.Put> markers, Function<Set<Key>, Optional<Folder.Sum>> sum) {
+      try (Borrowed borrowed = connections.borrow()) {
+        borrowed.begin();
+        Folder.Stored stored;
+        try {
+          Set<Key> inserted = insert(borrowed.connection, markers);
+          Optional<Folder.Sum> toAdd = sum.apply(inserted);
+          Optional<Item> after =
+              toAdd.isEmpty()
+                  ? Optional.empty()
+                  : execute(borrowed.connection, key, statements.add(key, toAdd.get()));
+          stored = new Folder.Stored(inserted, after);
+        } catch (SQLException e) {
+          borrowed.rollBack();
+          throw Failures.beforeCommit(e);
+        }
+        if (stored.after().isPresent()) {
+          borrowed.commit();
+        } else {
+          borrowed.rollBack();
+        }
+        return stored;
+      } catch (SQLException e) {
+        throw Failures.ofWrite(e);
+      }
+    }
+
+    @Override
+    public Map<Key, Item> read(Collection<Key> keys) {
+      return PostgresDriver.this.read(keys);
+    }
+  }
+
+  /** Stores new items; returns the keys of those that were not there. */
+  private Set<Key> insert(Connection connection, List<Write.Put> puts) throws SQLException {
+    Map<Schema.StoredKey, Key> byStored = new HashMap<>();
+    puts.forEach(put -> byStored.put(Schema.StoredKey.of(put.key()), put.key()));
+    Set<Key> inserted = new HashSet<>();
+    try (PreparedStatement statement = statements.insert(puts).prepare(connection);
+        ResultSet rows = statement.executeQuery()) {
+      while (rows.next()) {
+        Schema.StoredKey stored = new Schema.StoredKey(rows.getString(1), rows.getString(2));
+        inserted.add(Objects.requireNonNull(byStored.get(stored)));
+      }
+    }
+    return inserted;
+  }
+
   /** Whether each statement brought a row, and all were committed; else none is. */
   private boolean commit(List<Write> writes, Sql all) {
-    try (Borrowed borrowed = borrow()) {
+    try (Borrowed borrowed = connections.borrow()) {
       borrowed.begin();
       try (PreparedStatement statement = all.prepare(borrowed.connection)) {
         if (!eachBroughtARow(statement, writes)) {
@@ -285,7 +376,7 @@ public final class PostgresDriver implements StoreDriver {
 
   private Map<Key, Item> read(Collection<Key> keys) {
     Sql sql = statements.read(List.copyOf(keys));
-    try (Borrowed borrowed = borrow();
+    try (Borrowed borrowed = connections.borrow();
         PreparedStatement statement = sql.prepare(borrowed.connection);
         ResultSet rows = statement.executeQuery()) {
       Map<Key, Item> found = new HashMap<>();
@@ -308,21 +399,12 @@ public final class PostgresDriver implements StoreDriver {
   /** Rows that another server removes or writes just now are left to it. */
   @Override
   public int removeExpired(Instant before, int itemsMax) {
-    try (Borrowed borrowed = borrow();
+    try (Borrowed borrowed = connections.borrow();
         PreparedStatement statement =
             statements.removeExpired(before, itemsMax).prepare(borrowed.connection)) {
       return statement.executeUpdate();
     } catch (SQLException e) {
       throw Failures.ofRead(e); // harmless to repeat
-    }
-  }
-
-  /** A connection with a limit for each answer. Nothing was sent if this fails. */
-  private Borrowed borrow() {
-    try {
-      return new Borrowed(source.getConnection(), timeoutMillis, isOwnPool);
-    } catch (SQLException e) {
-      throw Failures.ofConnection(e);
     }
   }
 

@@ -18,7 +18,6 @@ import java.util.stream.Collectors;
 /** Opens {@code postgresql://user:password@host:port/database}. */
 public final class PostgresProvider implements StoreProvider {
   private static final int PORT = 5_432;
-  private static final int CONNECTIONS = 8;
   private static final int CONNECTIONS_MAX = 1_000;
   private static final long CONNECT_MILLIS_MIN = 250; // what the pool takes at least
 
@@ -32,7 +31,8 @@ public final class PostgresProvider implements StoreProvider {
 
   @Override
   public String usage() {
-    return "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=quipu_items&connections=8&sslmode=prefer";
+    return "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?table=quipu_items&connections=8&sslmode=prefer"
+        + "&durability=fsync";
   }
 
   @Override
@@ -47,12 +47,14 @@ public final class PostgresProvider implements StoreProvider {
   }
 
   private static StoreUri parse(URI uri) {
-    return new StoreUri(uri, PORT, Set.of("table", "connections", "sslmode"));
+    return new StoreUri(
+        uri, PORT, Set.of("table", "connections", "sslmode", StoreUri.DURABILITY_NAME));
   }
 
   @Override
   public StoreDriver open(URI uri) {
     StoreUri parsed = parse(uri);
+    parsed.mayLoseWrites(); // a wrong value is named before anything is connected
     int timeoutMillis = (int) parsed.timeout().toMillis();
     HikariConfig config = new HikariConfig();
     String hosts =
@@ -62,7 +64,9 @@ public final class PostgresProvider implements StoreProvider {
     config.setJdbcUrl("jdbc:postgresql://%s/%s".formatted(hosts, parsed.path()));
     parsed.user().ifPresent(config::setUsername);
     parsed.password().ifPresent(config::setPassword);
-    config.setMaximumPoolSize(parsed.parameter("connections", CONNECTIONS, 1, CONNECTIONS_MAX));
+    int connectionsMax =
+        parsed.parameter("connections", PostgresDriver.CONNECTIONS, 1, CONNECTIONS_MAX);
+    config.setMaximumPoolSize(connectionsMax);
     config.setConnectionTimeout(Math.max(timeoutMillis, CONNECT_MILLIS_MIN));
     config.setPoolName("quipu");
     config.addDataSourceProperty("ApplicationName", "quipu");
@@ -80,7 +84,8 @@ public final class PostgresProvider implements StoreProvider {
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "PostgreSQL: " + e.getMessage(), e);
     }
     try {
-      return PostgresDriver.open(pool, table, parsed.timeout(), true, pool::close);
+      Connections connections = new Connections(pool, connectionsMax, parsed.timeout(), true);
+      return PostgresDriver.open(connections, table, parsed.mayLoseWrites(), pool::close);
     } catch (RuntimeException e) {
       pool.close();
       throw e;

@@ -1,5 +1,6 @@
 package dev.quipu.postgresql;
 
+import dev.quipu.store.Finding;
 import dev.quipu.store.Key;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
@@ -7,6 +8,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
 
 /** The table, and who creates it. */
 final class Schema {
@@ -79,8 +82,8 @@ final class Schema {
         .formatted(table, versions());
   }
 
-  /** Creates the table if it is not there; tells whether commits are durable. */
-  boolean prepare(Connection connection) throws SQLException {
+  /** Creates the table if it is not there. */
+  void prepare(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       String encoding = ask(statement, "SHOW server_encoding");
       if (!encoding.equals("UTF8")) {
@@ -98,9 +101,72 @@ final class Schema {
         statement.execute(
             "BEGIN; SELECT pg_advisory_xact_lock(%d); %s COMMIT".formatted(LOCK, ddl()));
       }
-      return ask(statement, "SHOW fsync").equals("on")
-          && !ask(statement, "SHOW synchronous_commit").equals("off");
     }
+  }
+
+  /**
+   * Returns the settings that endanger writes.
+   *
+   * @param mayLose whether the user accepts that acknowledged writes can be lost
+   */
+  List<Finding> inspect(Connection connection, boolean mayLose) throws SQLException {
+    List<Finding> found = new ArrayList<>();
+    try (Statement statement = connection.createStatement()) {
+      for (String each : List.of("fsync", "synchronous_commit", "full_page_writes")) {
+        if (ask(statement, "SHOW " + each).equals("off")) {
+          found.add(Finding.losesWrites(mayLose, each + "=off", "set " + each + " = on"));
+        }
+      }
+      if (ask(statement, persistence()).equals("t")) {
+        String remedy = "ALTER TABLE " + table + " SET LOGGED";
+        found.add(Finding.losesWrites(mayLose, "table=unlogged", remedy));
+      }
+      rejecting(found, statement, "SELECT pg_is_in_recovery()", "recovery=on", "name the primary");
+      rejecting(
+          found,
+          statement,
+          "SELECT current_setting('transaction_read_only') = 'on'",
+          "transaction_read_only=on",
+          "unset default_transaction_read_only");
+      rejecting(found, statement, lacksColumns(), "schema=outdated", "compare with quipu schema");
+      rejecting(found, statement, lacksRights(), "rights=missing", "see quipu schema for GRANTs");
+    }
+    return found;
+  }
+
+  private static void rejecting(
+      List<Finding> found, Statement statement, String sql, String setting, String remedy)
+      throws SQLException {
+    if (ask(statement, sql).equals("t")) {
+      found.add(new Finding(Finding.Effect.REJECTS_WRITES, setting, remedy));
+    }
+  }
+
+  private String persistence() {
+    return "SELECT COALESCE((SELECT relpersistence <> 'p' FROM pg_class WHERE oid ="
+        + " to_regclass('%s')), false)".formatted(table);
+  }
+
+  private String lacksColumns() {
+    return """
+    SELECT to_regclass('%2$s') IS NULL OR 6 <> (
+      SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass('%1$s')
+      AND (attname::text, format_type(atttypid, atttypmod)) IN (('partition', 'text'),
+      ('sort', 'text'), ('value', 'bigint'), ('fields', 'jsonb'), ('version', 'bigint'),
+      ('expires_at', 'bigint')))
+    """
+        .formatted(table, versions());
+  }
+
+  /** Null of a table that is missing, which the schema's check reports. */
+  private String lacksRights() {
+    return """
+    SELECT COALESCE(NOT (has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')
+      AND has_table_privilege(t, 'UPDATE') AND has_table_privilege(t, 'DELETE')
+      AND has_sequence_privilege(s, 'USAGE')), false)
+    FROM (SELECT to_regclass('%s')::oid AS t, to_regclass('%s')::oid AS s) AS of
+    """
+        .formatted(table, versions());
   }
 
   private static String ask(Statement statement, String sql) throws SQLException {

@@ -85,6 +85,35 @@ final class Statements {
     return returning(sql);
   }
 
+  /** Stores new items, in this order; returns the keys of those that were not there. */
+  Sql insert(List<Write.Put> puts) {
+    int count = puts.size();
+    String[] partitions = new String[count];
+    String[] sorts = new String[count];
+    @Nullable Long[] values = new Long[count];
+    String[] fields = new String[count];
+    @Nullable Long[] expiries = new Long[count];
+    for (int i = 0; i < count; i++) {
+      Write.Put put = puts.get(i);
+      Schema.StoredKey stored = Schema.StoredKey.of(put.key());
+      partitions[i] = stored.partition();
+      sorts[i] = stored.sort();
+      values[i] = put.fields().get(Item.VALUE) instanceof Field.Number n ? (Long) n.value() : null;
+      fields[i] = Rows.json(put.fields());
+      expiries[i] = put.expiresAt().map(at -> at.toEpochMilli()).orElse(null);
+    }
+    return new Sql(
+        """
+        INSERT INTO %1$s AS t (partition, sort, value, fields, expires_at, version)
+        SELECT partition, sort, value, fields::jsonb, expires_at, %2$s
+        FROM unnest(?::text[], ?::text[], ?::bigint[], ?::text[], ?::bigint[])
+        AS n (partition, sort, value, fields, expires_at)
+        ON CONFLICT (partition, sort) DO NOTHING RETURNING t.partition, t.sort
+        """
+            .formatted(schema.table(), nextVersion),
+        List.of(partitions, sorts, values, fields, expiries));
+  }
+
   Sql write(Write write) {
     Builder sql = new Builder();
     // What the write makes where there is no item: nothing, if its condition does not hold then.

@@ -1,6 +1,9 @@
 package dev.quipu.postgresql;
 
 import dev.quipu.testservers.PostgresServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -14,5 +17,16 @@ final class Databases {
   static String newUri(int port, Duration timeout) {
     return "postgresql://postgres@127.0.0.1:%d/postgres?table=t%d&timeoutMillis=%d"
         .formatted(port, TABLES.incrementAndGet(), timeout.toMillis());
+  }
+
+  /** The table that a URI names. */
+  static String table(String uri) {
+    return uri.replaceFirst(".*table=([a-z0-9]+).*", "$1");
+  }
+
+  /** A connection of its own. */
+  static Connection connection() throws SQLException {
+    return DriverManager.getConnection(
+        "jdbc:postgresql://127.0.0.1:%d/postgres?user=postgres".formatted(SERVER.port()));
   }
 }

@@ -18,11 +18,17 @@ import dev.quipu.store.Version;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.pace.Progress;
 import java.math.BigInteger;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -30,7 +36,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** How adds are folded: the same as one after the other. */
@@ -108,14 +116,42 @@ final class FolderTest {
   }
 
   /** A row, and how it behaves. */
-  private static final class Row {
+  private static final class Row implements Folder.Table {
     private long value;
     private int statements;
     private boolean fails;
     private final CountDownLatch begun = new CountDownLatch(1);
     private final CountDownLatch goOn = new CountDownLatch(1);
 
-    Optional<Item> execute(Key key, Folder.Sum sum) {
+    private final Set<Key> markers = new HashSet<>();
+    private Optional<Key> rejected = Optional.empty();
+
+    @Override
+    public Folder.Stored add(
+        Key key, List<Write.Put> puts, Function<Set<Key>, Optional<Folder.Sum>> sum) {
+      if (puts.stream().anyMatch(put -> rejected.equals(Optional.of(put.key())))) {
+        throw StoreException.notApplied(Reason.INVALID, "no such text");
+      }
+      Set<Key> inserted = puts.stream().map(Write::key).collect(Collectors.toSet());
+      inserted.removeAll(markers);
+      Optional<Item> after = sum.apply(inserted).flatMap(some -> add(key, some));
+      if (after.isPresent()) {
+        markers.addAll(inserted);
+      }
+      return new Folder.Stored(inserted, after);
+    }
+
+    @Override
+    public Map<Key, Item> read(Collection<Key> keys) {
+      return keys.stream()
+          .filter(markers::contains)
+          .collect(
+              Collectors.toMap(
+                  key -> key, key -> new Item(key, Map.of(), new Version("m"), Optional.empty())));
+    }
+
+    @Override
+    public Optional<Item> add(Key key, Folder.Sum sum) {
       statements++;
       begun.countDown();
       try {
@@ -139,20 +175,38 @@ final class FolderTest {
     }
   }
 
+  private static Folder folder(Row row, Function<List<Write>, WriteResult> alone) {
+    return new Folder(row, alone, Progress.STALL_MAX);
+  }
+
+  private static boolean waits(Thread thread) {
+    Thread.State state = thread.getState();
+    return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+  }
+
+  private static WriteResult write(Folder folder, Write... writes) {
+    return folder.write(Folder.Member.of(List.of(writes)).orElseThrow());
+  }
+
   /** Adds from many callers, of which the first is under way until all others wait. */
   private static List<Future<WriteResult>> together(
       Row row, Folder folder, List<Write> writes, ExecutorService executor) throws Exception {
+    return batches(row, folder, writes.stream().map(List::of).toList(), executor);
+  }
+
+  private static List<Future<WriteResult>> batches(
+      Row row, Folder folder, List<List<Write>> writes, ExecutorService executor) throws Exception {
     AtomicInteger arrived = new AtomicInteger();
     List<Thread> callers = new ArrayList<>();
     List<Future<WriteResult>> running = new ArrayList<>();
-    for (Write write : writes) {
+    for (List<Write> write : writes) {
       running.add(
           executor.submit(() -> {
             synchronized (callers) {
               callers.add(Thread.currentThread());
             }
             arrived.incrementAndGet();
-            return folder.write(write, Folder.Sum.of(write).orElseThrow());
+            return write(folder, write.toArray(Write[]::new));
           }));
       if (running.size() == 1) {
         row.begun.await();
@@ -161,8 +215,7 @@ final class FolderTest {
     BooleanSupplier allWait =
         () -> {
           synchronized (callers) {
-            return callers.size() == writes.size()
-                && callers.stream().allMatch(each -> each.getState() == Thread.State.WAITING);
+            return callers.size() == writes.size() && callers.stream().allMatch(FolderTest::waits);
           }
         };
     while (!allWait.getAsBoolean()) {
@@ -175,7 +228,7 @@ final class FolderTest {
   @Test
   void waitingAddsAreOneStatementAndEachHearsItsOwnValue() throws Exception {
     Row row = new Row();
-    Folder folder = new Folder(row::execute, write -> new WriteResult.Applied(Optional.empty()));
+    Folder folder = folder(row, write -> new WriteResult.Applied(Optional.empty()));
     List<Write> writes = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       writes.add(add(1, Condition.always()));
@@ -203,8 +256,8 @@ final class FolderTest {
     Row row = new Row();
     AtomicInteger alone = new AtomicInteger();
     Folder folder =
-        new Folder(
-            row::execute,
+        folder(
+            row,
             write -> {
               alone.incrementAndGet();
               return new WriteResult.Applied(Optional.empty());
@@ -227,7 +280,7 @@ final class FolderTest {
   void aFailureIsEveryonesAndTheNextGoOn() throws Exception {
     Row row = new Row();
     row.fails = true;
-    Folder folder = new Folder(row::execute, write -> new WriteResult.Applied(Optional.empty()));
+    Folder folder = folder(row, write -> new WriteResult.Applied(Optional.empty()));
     List<Write> writes = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
       writes.add(add(1, Condition.always()));
@@ -245,8 +298,95 @@ final class FolderTest {
       }
       assertEquals(5, unknown);
     }
-    assertThrows(
-        StoreException.class,
-        () -> folder.write(writes.getFirst(), Folder.Sum.of(writes.getFirst()).orElseThrow()));
+    assertThrows(StoreException.class, () -> write(folder, writes.getFirst()));
+  }
+
+  private static Write marker(String id) {
+    return new Write.Put(
+        new Key("p", "m" + id), Map.of(), Optional.empty(), new Condition.Absent());
+  }
+
+  private static WriteResult alone(List<Write> writes) {
+    throw new AssertionError("nothing goes by itself: " + writes);
+  }
+
+  private static List<WriteResult> results(Row row, Folder folder, List<List<Write>> batches)
+      throws Exception {
+    List<WriteResult> results = new ArrayList<>();
+    try (ExecutorService executor = Executors.newFixedThreadPool(batches.size())) {
+      for (Future<WriteResult> each : batches(row, folder, batches, executor)) {
+        results.add(each.get());
+      }
+    }
+    return results;
+  }
+
+  /** A repeat in a group, and the same request twice in it, change nothing for the others. */
+  @Test
+  void aGroupCountsThoseWhoseMarkerIsNew() throws Exception {
+    Row row = new Row();
+    row.markers.add(marker("old").key());
+    Write add = add(1, Condition.always());
+    List<List<Write>> batches =
+        List.of(
+            List.of(marker("a"), add),
+            List.of(marker("b"), add),
+            List.of(marker("old"), add),
+            List.of(marker("c"), add),
+            List.of(add),
+            List.of(marker("c"), add));
+    List<WriteResult> results = results(row, folder(row, FolderTest::alone), batches);
+    for (int i : List.of(0, 1, 4)) {
+      assertInstanceOf(WriteResult.Applied.class, results.get(i), "" + i);
+    }
+    WriteResult.ConditionFailed replayed =
+        assertInstanceOf(WriteResult.ConditionFailed.class, results.get(2));
+    assertEquals(marker("old").key(), replayed.key());
+    // Of one request twice, whichever comes first counts.
+    assertNotEquals(results.get(3).getClass(), results.get(5).getClass());
+    assertEquals(4, row.value);
+    assertTrue(row.statements <= 3, "they did not go together: " + row.statements);
+  }
+
+  @Test
+  void whatWaitsTooLongIsRejectedBeforeItIsSent() throws Exception {
+    Row row = new Row();
+    Folder folder = new Folder(row, FolderTest::alone, Duration.ofMillis(20));
+    Write add = add(1, Condition.always());
+    try (ExecutorService executor = Executors.newFixedThreadPool(1)) {
+      Future<WriteResult> first = executor.submit(() -> write(folder, add));
+      row.begun.await();
+      StoreException late = assertThrows(StoreException.class, () -> write(folder, add));
+      assertEquals(Outcome.NOT_APPLIED, late.outcome());
+      assertEquals(Reason.THROTTLED, late.reason());
+      row.goOn.countDown();
+      first.get();
+    }
+    write(folder, add);
+    assertEquals(2, row.value);
+  }
+
+  @Test
+  void whatIsInvalidInAGroupGoesByItself() throws Exception {
+    Row row = new Row();
+    row.rejected = Optional.of(marker("bad").key());
+    Write add = add(1, Condition.always());
+    List<List<Write>> batches =
+        List.of(
+            List.of(add),
+            List.of(marker("a"), add),
+            List.of(marker("bad"), add),
+            List.of(marker("c"), add));
+    List<List<Write>> alone = Collections.synchronizedList(new ArrayList<>());
+    Folder folder =
+        folder(
+            row,
+            writes -> {
+              alone.add(writes);
+              return new WriteResult.Applied(Optional.empty());
+            });
+    results(row, folder, batches);
+    assertEquals(3, alone.size());
+    assertEquals(1, row.value);
   }
 }

@@ -166,6 +166,7 @@ final class PostgresSetupTest {
     wrong("postgresql://127.0.0.1/db?connections=0", "connections in the store's URI is '0'");
     wrong("postgresql://127.0.0.1/db?timeoutMillis=0", "timeoutMillis in the store's URI is '0'");
     wrong("postgresql:///db", "has no host");
+    wrong("postgresql://127.0.0.1/db?durability=some", "durability in the store's URI is 'some'");
   }
 
   private static void wrong(String uri, String message) {
@@ -183,5 +184,36 @@ final class PostgresSetupTest {
                 StoreProvider.open("postgresql://u:tell-nobody@127.0.0.1:1/db?timeoutMillis=300"));
     assertFalse(e.toString().contains("tell-nobody"));
     assertEquals(Reason.UNAVAILABLE, e.reason());
+  }
+
+  private static List<String> settings(StoreDriver driver) {
+    return driver.inspect().stream().map(each -> each.effect() + " " + each.setting()).toList();
+  }
+
+  @Test
+  void whatEndangersWritesIsFoundWhileTheServerRuns() throws Exception {
+    execute("CREATE ROLE watched LOGIN");
+    String uri = "postgresql://db/app?table=watched";
+    String schema = StoreProvider.of(URI.create(uri)).schema(URI.create(uri));
+    execute(schema.replace("-- ", "").replace(" TO quipu", " TO watched"));
+    try (StoreDriver driver = PostgresDriver.of(source("watched"), "watched", TIMEOUT)) {
+      assertEquals(List.of(), settings(driver));
+      execute("ALTER ROLE watched SET synchronous_commit = off");
+      assertEquals(List.of("LOSES_WRITES synchronous_commit=off"), settings(driver));
+      execute("ALTER ROLE watched RESET synchronous_commit");
+      execute("ALTER TABLE watched SET UNLOGGED");
+      assertEquals(List.of("LOSES_WRITES table=unlogged"), settings(driver));
+      execute("ALTER TABLE watched SET LOGGED");
+      execute("ALTER ROLE watched SET default_transaction_read_only = on");
+      assertEquals(List.of("REJECTS_WRITES transaction_read_only=on"), settings(driver));
+      execute("ALTER ROLE watched RESET default_transaction_read_only");
+      execute("REVOKE DELETE ON watched FROM watched");
+      assertEquals(List.of("REJECTS_WRITES rights=missing"), settings(driver));
+      execute("GRANT DELETE ON watched TO watched");
+      execute("ALTER TABLE watched RENAME COLUMN version TO older");
+      assertEquals(List.of("REJECTS_WRITES schema=outdated"), settings(driver));
+      execute("DROP TABLE watched");
+      assertEquals(List.of("REJECTS_WRITES schema=outdated"), settings(driver));
+    }
   }
 }

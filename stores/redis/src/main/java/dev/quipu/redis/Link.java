@@ -18,7 +18,6 @@ import io.lettuce.core.codec.StringCodec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -153,28 +152,14 @@ final class Link implements AutoCloseable {
   }
 
   /** The same on every master; it must be harmless to repeat. */
-  <T> void onEachMaster(Call<T> call) {
+  <T> List<T> onEachMaster(Call<T> call) {
     Opened on = opened();
-    on.masters.get().forEach(master -> await(call, on, master, true));
+    return on.masters.get().stream().map(master -> await(call, on, master, true)).toList();
   }
 
   /** How far a script reaches. */
   Atomicity atomicity() {
     return atomicity;
-  }
-
-  /** Whether every master syncs its log before it answers. */
-  boolean isDurable() {
-    try {
-      Opened on = opened();
-      return on.masters.get().stream()
-          .allMatch(master -> {
-            Map<String, String> log = await(each -> each.configGet("append*"), on, master, true);
-            return "yes".equals(log.get("appendonly")) && "always".equals(log.get("appendfsync"));
-          });
-    } catch (StoreException e) {
-      return false; // those who run it for others do not let one look
-    }
   }
 
   private <T> T await(

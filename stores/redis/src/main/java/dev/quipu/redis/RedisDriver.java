@@ -3,6 +3,7 @@ package dev.quipu.redis;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Consistency;
+import dev.quipu.store.Finding;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -51,9 +52,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Atomic.</b> Batches over all items; in a cluster, over one partition. <b>Limits.</b> An
  * item of 1 MiB, a batch of 100. <b>Expiry.</b> Redis drops an item a minute after it expired, for
- * clocks that differ. <b>Durable</b> if {@code appendonly} is on and {@code appendfsync} is {@code
- * always}, which is looked up when the driver opens; even so, a replica that is promoted may lack
- * the last writes.
+ * clocks that differ. <b>Durable</b> if {@code appendonly} is on, {@code appendfsync} is {@code
+ * always}, and nothing is evicted: {@code maxmemory} is 0, or its policy is {@code noeviction}.
+ * That is looked up when the driver opens, and by {@link #inspect}; even so, a replica that is
+ * promoted may lack the last writes.
+ *
+ * <p><b>Full.</b> When Redis has reached {@code maxmemory}, reads, deletes and opening go on. A
+ * write is rejected as {@link Reason#FULL} only if its conditions hold: a repeat of a request is
+ * answered.
  *
  * <p><b>After a lost connection</b> a write is unknown. Lettuce's own way is to send it again after
  * it has connected again; a client that was opened by URI does not, and one that was handed in is
@@ -78,6 +84,7 @@ public final class RedisDriver implements StoreDriver {
           Capability.NATIVE_EXPIRY);
 
   private final Link link;
+  private final Settings settings;
   private final Script script;
   private final String prefix;
   private final StoreProfile profile;
@@ -85,11 +92,12 @@ public final class RedisDriver implements StoreDriver {
   // Each call's token is new, whichever process makes it, so that no version returns.
   private final FreshTokens tokens = new FreshTokens();
 
-  private RedisDriver(Link link, String prefix, Runnable onClose) {
+  private RedisDriver(Link link, String prefix, boolean mayLose, Runnable onClose) {
     this.link = link;
+    this.settings = new Settings(link, mayLose);
     this.script = new Script(link);
     this.prefix = prefix;
-    this.profile = profile(link.isDurable(), link.atomicity());
+    this.profile = profile(isDurable(), link.atomicity());
     this.onClose = onClose;
   }
 
@@ -102,17 +110,17 @@ public final class RedisDriver implements StoreDriver {
    * @throws StoreException if the server cannot be used
    */
   public static RedisDriver of(RedisClient client, String prefix, Duration timeout) {
-    return open(Link.to(client, timeout), prefix, () -> {});
+    return open(Link.to(client, timeout), prefix, false, () -> {});
   }
 
   /** Counts on a cluster; see {@link #of(RedisClient, String, Duration)}. */
   public static RedisDriver of(RedisClusterClient client, String prefix, Duration timeout) {
-    return open(Link.to(client, timeout), prefix, () -> {});
+    return open(Link.to(client, timeout), prefix, false, () -> {});
   }
 
-  static RedisDriver open(Link link, String prefix, Runnable onClose) {
+  static RedisDriver open(Link link, String prefix, boolean mayLose, Runnable onClose) {
     try {
-      return new RedisDriver(link, prefix, onClose);
+      return new RedisDriver(link, prefix, mayLose, onClose);
     } catch (RuntimeException e) {
       link.close();
       throw e;
@@ -125,6 +133,19 @@ public final class RedisDriver implements StoreDriver {
       capabilities.add(Capability.DURABLE);
     }
     return new StoreProfile("redis", capabilities, atomicity, BATCH_ITEMS_MAX, ITEM_BYTES_MAX);
+  }
+
+  private boolean isDurable() {
+    try {
+      return settings.inspect().stream().noneMatch(Finding::losesWrites);
+    } catch (StoreException e) {
+      return false; // those who run it for others do not let one look
+    }
+  }
+
+  @Override
+  public List<Finding> inspect() {
+    return settings.inspect();
   }
 
   @Override
@@ -190,7 +211,8 @@ public final class RedisDriver implements StoreDriver {
       keys.add(itemKey(write.key()));
       arguments.add(write);
     }
-    List<Object> answer = script.write(keys, arguments.list());
+    boolean frees = writes.stream().allMatch(write -> write instanceof Write.Delete);
+    List<Object> answer = script.write(keys, arguments.list(), frees);
     String result = (String) answer.getFirst();
     if (result.equals("applied")) {
       return new WriteResult.Applied(

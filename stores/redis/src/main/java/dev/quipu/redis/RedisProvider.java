@@ -32,7 +32,7 @@ public final class RedisProvider implements StoreProvider {
 
   @Override
   public String usage() {
-    return "redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=quipu, or redis-cluster://HOST:PORT,HOST:PORT;"
+    return "redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=quipu&durability=fsync, or redis-cluster://HOST:PORT,HOST:PORT;"
         + " with TLS: rediss, rediss-cluster";
   }
 
@@ -48,12 +48,13 @@ public final class RedisProvider implements StoreProvider {
 
   @Override
   public StoreDriver open(URI uri) {
-    StoreUri parsed = new StoreUri(uri, PORT, Set.of("prefix"));
+    StoreUri parsed = new StoreUri(uri, PORT, Set.of("prefix", StoreUri.DURABILITY_NAME));
     String prefix = parsed.parameter("prefix").orElse(PREFIX);
     if (!prefix.matches("[A-Za-z0-9_.:-]{1,64}")) {
       throw new IllegalArgumentException(
           "prefix is '%s'; it must be 1 to 64 letters, digits or _.:-".formatted(prefix));
     }
+    parsed.mayLoseWrites(); // a wrong value is named before anything is connected
     return parsed.scheme().endsWith("-cluster")
         ? openCluster(parsed, prefix)
         : openServer(parsed, prefix);
@@ -63,7 +64,8 @@ public final class RedisProvider implements StoreProvider {
     RedisClient client = RedisClient.create(redisUri(uri, uri.host()));
     client.setOptions(options(ClientOptions.builder().autoReconnect(false), uri.timeout()));
     try {
-      return RedisDriver.open(Link.to(client, uri.timeout()), prefix, () -> shutdown(client));
+      Link link = Link.to(client, uri.timeout());
+      return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);
       throw e;
@@ -77,7 +79,8 @@ public final class RedisProvider implements StoreProvider {
     client.setOptions(
         (ClusterClientOptions) options(ClusterClientOptions.builder(), uri.timeout()));
     try {
-      return RedisDriver.open(Link.to(client, uri.timeout()), prefix, () -> shutdown(client));
+      Link link = Link.to(client, uri.timeout());
+      return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);
       throw e;

@@ -1,6 +1,8 @@
 package dev.quipu.redis;
 
 import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
@@ -12,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * The script, as a library of functions where the server has them, else by its digest. Its name
@@ -22,14 +25,20 @@ final class Script {
   private static final String BODY = body();
   private static final String ID =
       HexFormat.of().formatHex(Key.digest(BODY.getBytes(StandardCharsets.UTF_8))).substring(0, 12);
-  private static final Entry WRITE = new Entry("write");
-  private static final Entry READ = new Entry("read");
-  private static final Entry SCAN = new Entry("scan");
-  private static final List<Entry> ENTRIES = List.of(WRITE, READ, SCAN);
+  private static final String READS = "no-writes"; // runs on a full server
+  private static final String FREES = "allow-oom"; // so does what only removes
+  private static final Entry WRITE = new Entry("write", "write", "");
+  private static final Entry REMOVE = new Entry("remove", "write", FREES);
+  private static final Entry JUDGE = new Entry("judge", "judge", READS);
+  private static final Entry READ = new Entry("read", "read", READS);
+  private static final Entry SCAN = new Entry("scan", "scan", FREES);
+  private static final List<Entry> ENTRIES = List.of(WRITE, REMOVE, JUDGE, READ, SCAN);
   private static final int LOADS_MAX = 3; // a failover may lose what was just loaded
 
+  private static final String NAME = "quipu_" + ID;
+
   private final Link link;
-  private final boolean functions;
+  private volatile boolean functions;
 
   /** Loads it on every master. */
   Script(Link link) {
@@ -37,28 +46,30 @@ final class Script {
     this.functions = load();
   }
 
-  /** One function of the script, and the same as a script by itself. */
-  private record Entry(String name, String function, String text, String digest) {
-    Entry(String name) {
-      this(name, BODY + "return " + name + "(KEYS, ARGV)\n");
+  /**
+   * One function of the script, and the same as a script by itself.
+   *
+   * @param lua the function in the script
+   * @param flag of a function; a script by itself needs none: it fails at its first write
+   */
+  private record Entry(String function, String lua, String flag, String text, String digest) {
+    Entry(String name, String lua, String flag) {
+      this("quipu_" + name + "_" + ID, lua, flag, BODY + "return " + lua + "(KEYS, ARGV)\n");
     }
 
-    private Entry(String name, String text) {
-      this(
-          name,
-          "quipu_" + name + "_" + ID,
-          text,
-          Base16.digest(text.getBytes(StandardCharsets.UTF_8)));
+    private Entry(String function, String lua, String flag, String text) {
+      this(function, lua, flag, text, Base16.digest(text.getBytes(StandardCharsets.UTF_8)));
     }
 
     String registration() {
-      return "redis.register_function('%s', %s)\n".formatted(function, name);
+      return "redis.register_function{function_name='%s', callback=%s, flags={%s}}\n"
+          .formatted(function, lua, flag.isEmpty() ? "" : "'" + flag + "'");
     }
   }
 
   /** The library, for who loads it by hand. */
   static String library() {
-    StringBuilder library = new StringBuilder("#!lua name=quipu_" + ID + "\n" + BODY);
+    StringBuilder library = new StringBuilder("#!lua name=" + NAME + "\n" + BODY);
     ENTRIES.forEach(entry -> library.append(entry.registration()));
     return library.toString();
   }
@@ -74,8 +85,24 @@ final class Script {
     }
   }
 
-  List<Object> write(List<String> keys, List<String> arguments) {
-    return call(WRITE, keys, arguments, false);
+  /**
+   * Writes.
+   *
+   * @param frees whether there are only deletes
+   */
+  List<Object> write(List<String> keys, List<String> arguments, boolean frees) {
+    try {
+      return call(frees ? REMOVE : WRITE, keys, arguments, false);
+    } catch (StoreException e) {
+      if (e.reason() != Reason.FULL || e.outcome() != Outcome.NOT_APPLIED) {
+        throw e;
+      }
+      List<Object> answer = call(JUDGE, keys, arguments, true);
+      if (answer.getFirst().equals("ok")) {
+        throw e; // only room is missing
+      }
+      return answer;
+    }
   }
 
   List<Object> read(List<String> keys) {
@@ -103,7 +130,7 @@ final class Script {
         if (!isUnknownScript(e) || load == LOADS_MAX) {
           throw e;
         }
-        load();
+        functions = load();
       }
     }
   }
@@ -120,15 +147,19 @@ final class Script {
         : "";
   }
 
-  /** Loads it everywhere; tells whether the servers have functions. */
+  /** Loads it where it is missing; returns whether the servers have functions. */
   private boolean load() {
     try {
-      link.onEachMaster(commands -> commands.functionLoad(library(), true));
+      List<List<Map<String, Object>>> loaded =
+          link.onEachMaster(commands -> commands.functionList(NAME));
+      if (loaded.stream().anyMatch(List::isEmpty)) { // a full server rejects what it has already
+        link.onEachMaster(commands -> commands.functionLoad(library(), true));
+      }
       return true;
     } catch (StoreException e) {
       String message = message(e);
-      boolean old = message.contains("unknown command") || message.contains("no permissions");
-      if (!old) {
+      boolean hasNone = message.contains("unknown command") || message.contains("no permissions");
+      if (!hasNone && e.reason() != Reason.FULL) {
         throw e;
       }
       ENTRIES.forEach(entry -> link.onEachMaster(commands -> commands.scriptLoad(entry.text())));

@@ -122,8 +122,11 @@ local function plan(item, next, token)
   local operation = next()
   if operation == 'put' then
     whole = true
-    step('DEL', item)
-    steps[1], steps[2] = steps[2], steps[1]
+    -- Not needlessly: after its first write, a script goes on though the server is full.
+    if redis.call('EXISTS', item) == 1 then
+      step('DEL', item)
+      steps[1], steps[2] = steps[2], steps[1]
+    end
     local expires, forget_at = next(), next()
     if expires ~= '' then step('HSET', item, 'x', expires) end
     for _ = 1, tonumber(next()) do put(next()) end
@@ -265,6 +268,24 @@ local function write(KEYS, ARGV)
   local answer = redis.call('HGETALL', KEYS[2])
   table.insert(answer, 1, 'applied')
   return answer
+end
+
+-- As write, but writes nothing: answers {'ok'}, or 'unmet' or 'type' as write does. For a full
+-- server, which does not let write begin.
+local function judge(KEYS, ARGV)
+  local next = reader(ARGV)
+  local token = next()
+  for i = 1, #KEYS, 2 do
+    next()
+    local result = plan(KEYS[i + 1], next, token)
+    if result ~= 'ok' then
+      local answer = redis.call('HGETALL', KEYS[i + 1])
+      table.insert(answer, 1, tostring((i - 1) / 2))
+      table.insert(answer, 1, result)
+      return answer
+    end
+  end
+  return {'ok'}
 end
 
 -- KEYS: items. Answers the fields of each, as they are at one moment.

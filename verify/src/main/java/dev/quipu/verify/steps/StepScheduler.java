@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * hands them to this scheduler: a list of those that can run, of which the seed picks the next. They
  * run on the thread that calls run(), one at a time, so a seed gives the same interleaving each
  * time, while locks and other means of java.util.concurrent are the real ones. Time passes when no
- * thread can run: then it is the time of the next event.
+ * thread can run: then it is the time of the next event. Simulations that run at the same time need
+ * a virtual machine each: a lock that they share would disturb the order.
  */
 
 /**
@@ -42,6 +43,7 @@ public final class StepScheduler {
   private long eventCount;
   private long steps;
   private @Nullable Throwable failure;
+  private @Nullable Thread runner;
 
   private record Event(long dueNanos, long number, Runnable work) {}
 
@@ -99,6 +101,7 @@ public final class StepScheduler {
    */
   public void run(long stepsMax) {
     long last = steps + stepsMax;
+    runner = Thread.currentThread();
     while (failure == null && !(ready.isEmpty() && events.isEmpty())) {
       if (ready.isEmpty()) {
         nowNanos = Math.max(nowNanos, events.element().dueNanos);
@@ -123,7 +126,13 @@ public final class StepScheduler {
     }
   }
 
+  @SuppressWarnings("ReferenceEquality") // of threads
   void ready(SimProcess process, Runnable continuation) {
+    Thread caller = Thread.currentThread();
+    if (runner != null && caller != runner && !caller.isVirtual()) {
+      // It waited for a monitor that another simulation has: time would pass without it.
+      failed(new IllegalStateException("simulations in one virtual machine share a lock"));
+    }
     ready.add(new Ready(process, continuation));
   }
 

@@ -164,12 +164,7 @@ final class CounterRun {
   /** Runs a seed; returns what is not as promised. */
   static List<String> run(Subject subject, long seed) {
     CounterRun run = new CounterRun(subject, seed);
-    try {
-      run.run();
-    } catch (IllegalStateException e) {
-      run.world.violation("%s", e);
-    }
-    return run.world.violations;
+    return run.world.checked(run::run);
   }
 
   private void run() {
@@ -195,9 +190,6 @@ final class CounterRun {
     if (world.violations.isEmpty()) {
       world.calmly(store -> settle(subject.opener.open(store, random)));
     }
-    if (world.faultCount() == 0) {
-      world.violation("no fault in this run");
-    }
   }
 
   private void client(Counters own, int operationsMax) {
@@ -222,7 +214,7 @@ final class CounterRun {
     if (kind < 20) {
       read(counters);
     } else if (kind < 24 && more != null && operationsMax == OPERATIONS) {
-      quietly(() -> more.accept(counters));
+      World.quietly(() -> more.accept(counters));
     } else if (!subject.hasIds || known.isEmpty() || kind < 60) {
       add(counters, newRequest());
     } else if (kind < 85 || !subject.cancels) {
@@ -237,14 +229,6 @@ final class CounterRun {
   private boolean mayRepeat(Request request) {
     Duration window = subject.repeatedWithin;
     return window == null || request.firstNanos + window.toNanos() > world.scheduler.nowNanos();
-  }
-
-  private static void quietly(Runnable call) {
-    try {
-      call.run();
-    } catch (StoreException e) {
-      // the next does it
-    }
   }
 
   private Request newRequest() {
@@ -306,17 +290,18 @@ final class CounterRun {
     }
     switch (result) {
       case AddResult.Applied applied -> {
-        check(!request.wasFirst, "%s applied twice", request);
-        check(!wasApplied || !subject.hasOrder, "%s applied after it was acknowledged", request);
+        world.check(!request.wasFirst, "%s applied twice", request);
+        world.check(
+            !wasApplied || !subject.hasOrder, "%s applied after it was acknowledged", request);
         request.wasFirst = true;
         applied(request, wasCancelled, applied.added());
       }
       case AddResult.Replayed replayed -> applied(request, wasCancelled, replayed.added());
       case AddResult.Conflict conflict -> world.violation("%s: %s", request, conflict);
       case AddResult.Refused refused -> {
-        check(!wasApplied, "%s was applied, now %s", request, refused);
+        world.check(!wasApplied, "%s was applied, now %s", request, refused);
         if (refused.why() == Refusal.SEALED) {
-          check(request.isCancelSent, "%s is cancelled by nobody", request);
+          world.check(request.isCancelSent, "%s is cancelled by nobody", request);
         } else {
           Range range = range(before);
           long least = range.low - Math.min(0, request.delta);
@@ -325,7 +310,7 @@ final class CounterRun {
               request.delta < 0
                   ? least + request.delta < request.bounds.floor()
                   : most + request.delta > request.bounds.ceiling();
-          check(isJustified, "%s: %s, and the value was in %s", request, refused, range);
+          world.check(isJustified, "%s: %s, and the value was in %s", request, refused, range);
           if (!subject.hasIds) {
             request.isSent = false;
           }
@@ -335,29 +320,22 @@ final class CounterRun {
   }
 
   private void applied(Request request, boolean wasCancelled, long added) {
-    check(!wasCancelled, "%s is acknowledged after its cancellation was", request);
-    check(added == request.delta, "%s added %d", request, added);
+    world.check(!wasCancelled, "%s is acknowledged after its cancellation was", request);
+    world.check(added == request.delta, "%s added %d", request, added);
     request.isApplied = true;
-  }
-
-  @SuppressWarnings("AnnotateFormatMethod")
-  private void check(boolean holds, String text, Object... arguments) {
-    if (!holds) {
-      world.violation(text, arguments);
-    }
   }
 
   private void cancel(Counters counters, Request request) {
     boolean wasApplied = request.isApplied;
     request.isCancelSent = true;
-    quietly(() -> {
+    World.quietly(() -> {
       switch (counters.seal(COUNTER, request.id())) {
         case RequestOutcome.Sealed sealed -> {
-          check(!wasApplied, "%s was acknowledged and is cancelled", request);
+          world.check(!wasApplied, "%s was acknowledged and is cancelled", request);
           request.isCancelled = true;
         }
         case RequestOutcome.Applied applied -> {
-          check(request.isSent, "%s was never sent and is applied", request);
+          world.check(request.isSent, "%s was never sent and is applied", request);
           applied(request, false, applied.added());
         }
         case RequestOutcome.NotSeen none -> world.violation("cancelled, not seen: %s", request);
@@ -368,23 +346,23 @@ final class CounterRun {
   private void ask(Counters counters, Request request) {
     boolean wasApplied = request.isApplied;
     boolean wasCancelled = request.isCancelled;
-    quietly(() -> {
+    World.quietly(() -> {
       switch (counters.outcome(COUNTER, request.id())) {
         case RequestOutcome.Sealed sealed ->
-            check(request.isCancelSent && !wasApplied, "%s is cancelled", request);
+            world.check(request.isCancelSent && !wasApplied, "%s is cancelled", request);
         case RequestOutcome.Applied applied -> applied(request, wasCancelled, applied.added());
         case RequestOutcome.NotSeen none ->
-            check(!wasApplied && !wasCancelled, "%s is known and not seen", request);
+            world.check(!wasApplied && !wasCancelled, "%s is known and not seen", request);
       }
     });
   }
 
   private void read(Counters counters) {
     Known before = known();
-    quietly(() -> {
+    World.quietly(() -> {
       Reading reading = counters.read(COUNTER).orElse(Reading.exact(0));
       Range range = range(before);
-      check(
+      world.check(
           reading.low() <= range.high && reading.high() >= range.low,
           "read %s, and the value was in %s",
           reading,
@@ -414,15 +392,15 @@ final class CounterRun {
     }
     Reading reading = counters.read(COUNTER).orElse(Reading.exact(0));
     boolean isExact = reading.low() == reading.high() && reading.value() == reading.low();
-    check(isExact, "at rest, and the value is %s", reading);
-    check(
+    world.check(isExact, "at rest, and the value is %s", reading);
+    world.check(
         sum + low <= reading.value() && reading.value() <= sum + high,
         "the value is %s, the requests add up to %d, and unknown ones to %d to %d",
         reading,
         sum,
         low,
         high);
-    check(
+    world.check(
         reading.value() >= subject.bounds.floor() && reading.value() <= subject.bounds.ceiling(),
         "the value is %s",
         reading);
@@ -436,7 +414,7 @@ final class CounterRun {
     } else {
       add(counters, request);
     }
-    check(!(wasApplied && !request.isApplied), "%s is gone", request);
-    check(!(wasCancelled && request.isApplied), "%s was cancelled and is applied", request);
+    world.check(!(wasApplied && !request.isApplied), "%s is gone", request);
+    world.check(!(wasCancelled && request.isApplied), "%s was cancelled and is applied", request);
   }
 }

@@ -37,6 +37,16 @@ final class Scenarios {
 
   private Scenarios() {}
 
+  /** Runs one seed; returns what is not as promised, and how to replay it. */
+  static Optional<String> problem(String name, Scenario scenario, long seed) {
+    List<String> violations = scenario.run(seed);
+    return violations.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            "seed %d: %s; replay: ./dev simulate techniques --scenario %s --seed %d"
+                .formatted(seed, violations, name, seed));
+  }
+
   /** Returns them in the order of their names. */
   static Map<String, Scenario> all() {
     Map<String, Scenario> all = new TreeMap<>();
@@ -68,6 +78,12 @@ final class Scenarios {
           seed ->
               CounterRun.run(technique(Techniques.named(name), STOCK).on(Scenarios::small), seed));
     }
+    all.put("sequence", seed -> SequenceRun.run(seed, World.Limit.NONE));
+    all.put("sequence-emulated", seed -> SequenceRun.run(seed, Scenarios::small));
+    all.put("sequence-eventual", seed -> SequenceRun.run(seed, Scenarios::unordered));
+    all.put("revisions", RevisionRun::run);
+    all.put("range-job", RangeRun::run);
+    all.put("locks", LockRun::run);
     all.put("marker-item-forgetting", seed -> CounterRun.run(forgetting("marker-item"), seed));
     all.put("request-token", seed -> CounterRun.run(requestTokens(Bounds.none()), seed));
     all.put("request-token-bounded", seed -> CounterRun.run(requestTokens(STOCK), seed));
@@ -127,5 +143,13 @@ final class Scenarios {
   /** A store without batches, updates and scans: those are emulated, or done without. */
   private static StoreDriver small(StoreDriver driver, Clock trueTime) {
     return new LimitedDriver(driver, EnumSet.of(Capability.STRONG_READ));
+  }
+
+  /** A store whose scans are eventual. */
+  private static StoreDriver unordered(StoreDriver driver, Clock trueTime) {
+    EnumSet<Capability> left = EnumSet.copyOf(driver.profile().capabilities());
+    left.remove(Capability.ORDERED_SCAN);
+    left.add(Capability.EVENTUAL_SCAN);
+    return new LimitedDriver(driver, left);
   }
 }

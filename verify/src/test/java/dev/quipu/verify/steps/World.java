@@ -4,6 +4,7 @@ import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
 import dev.quipu.verify.simulate.LaggingDriver;
 import java.time.Duration;
@@ -109,6 +110,34 @@ final class World {
     Store calm = store(process);
     process.start(() -> work.accept(calm));
     run();
+  }
+
+  /** Runs a scenario; returns what is not as promised. */
+  List<String> checked(Runnable scenario) {
+    try {
+      scenario.run();
+      check(faultCount() > 0, "nothing went wrong in this run");
+    } catch (IllegalStateException e) {
+      violation("%s", e);
+    }
+    return violations;
+  }
+
+  /** Makes calls, of which one may get no definite answer: then another is made some time. */
+  static void quietly(Runnable calls) {
+    try {
+      calls.run();
+    } catch (StoreException e) {
+      // what may not be is seen by what is there
+    }
+  }
+
+  /** Notes a violation unless something holds. */
+  @SuppressWarnings("AnnotateFormatMethod")
+  void check(boolean holds, String text, Object... arguments) {
+    if (!holds) {
+      violation(text, arguments);
+    }
   }
 
   /** Returns the number of faults so far. */

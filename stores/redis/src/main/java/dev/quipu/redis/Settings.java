@@ -1,0 +1,131 @@
+package dev.quipu.redis;
+
+import dev.quipu.store.Finding;
+import dev.quipu.store.Reason;
+import dev.quipu.store.StoreException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The settings of the masters that endanger writes. They are read by {@code CONFIG GET} where that
+ * is allowed; {@code INFO} has some of them.
+ */
+final class Settings {
+  private static final String UNKNOWN = "unknown";
+  private static final List<String> ASKED =
+      List.of(
+          "appendonly",
+          "appendfsync",
+          "no-appendfsync-on-rewrite",
+          "maxmemory",
+          "maxmemory-policy");
+
+  private final Link link;
+  private final boolean mayLose;
+
+  /**
+   * Reads them when asked.
+   *
+   * @param mayLose whether the user accepts that acknowledged writes can be lost
+   */
+  Settings(Link link, boolean mayLose) {
+    this.link = link;
+    this.mayLose = mayLose;
+  }
+
+  /** Returns what endangers writes, each once, whichever master it is on. */
+  List<Finding> inspect() {
+    List<String> infos;
+    try {
+      infos = link.onEachMaster(commands -> commands.info());
+    } catch (StoreException e) {
+      if (e.reason() != Reason.DENIED) {
+        throw e;
+      }
+      String remedy = "allow the user INFO and CONFIG GET";
+      return List.of(Finding.losesWrites(mayLose, "appendonly=unknown", remedy));
+    }
+    List<Map<String, String>> configs = configs();
+    List<Finding> found = new ArrayList<>();
+    for (int i = 0; i < infos.size(); i++) {
+      Map<String, String> info = parsed(infos.get(i));
+      Map<String, String> config = configs.size() == infos.size() ? configs.get(i) : Map.of();
+      inspect(info, config, found);
+    }
+    return found.stream().distinct().toList();
+  }
+
+  private List<Map<String, String>> configs() {
+    try {
+      return link.onEachMaster(commands -> commands.configGet(ASKED.toArray(String[]::new)));
+    } catch (StoreException e) {
+      return eachByItself();
+    }
+  }
+
+  /** Before Redis 7 one call takes one pattern; those who run it for others may allow none. */
+  private List<Map<String, String>> eachByItself() {
+    List<Map<String, String>> all = new ArrayList<>();
+    try {
+      for (String name : ASKED) {
+        List<Map<String, String>> one = link.onEachMaster(commands -> commands.configGet(name));
+        for (int i = 0; i < one.size(); i++) {
+          if (all.size() == i) {
+            all.add(new TreeMap<>());
+          }
+          all.get(i).putAll(one.get(i));
+        }
+      }
+      return all;
+    } catch (StoreException e) {
+      return List.of();
+    }
+  }
+
+  private static Map<String, String> parsed(String info) {
+    Map<String, String> values = new TreeMap<>();
+    info.lines()
+        .map(line -> line.split(":", 2))
+        .filter(parts -> parts.length == 2)
+        .forEach(parts -> values.put(parts[0], parts[1]));
+    return values;
+  }
+
+  private void inspect(Map<String, String> info, Map<String, String> config, List<Finding> found) {
+    String isLogged = info.getOrDefault("aof_enabled", "0").equals("1") ? "yes" : "no";
+    losing(found, "appendonly", config.getOrDefault("appendonly", isLogged), "yes");
+    if (isLogged.equals("yes")) {
+      losing(found, "appendfsync", config.getOrDefault("appendfsync", UNKNOWN), "always");
+      losing(
+          found,
+          "no-appendfsync-on-rewrite",
+          config.getOrDefault("no-appendfsync-on-rewrite", "no"),
+          "no");
+    }
+    String maxMemory = config.getOrDefault("maxmemory", info.getOrDefault("maxmemory", UNKNOWN));
+    if (!maxMemory.equals("0")) {
+      String policy = info.getOrDefault("maxmemory_policy", UNKNOWN);
+      losing(
+          found, "maxmemory-policy", config.getOrDefault("maxmemory-policy", policy), "noeviction");
+    }
+    if (info.getOrDefault("role", "master").equals("slave")) {
+      found.add(rejects("role=slave", "name the master in the store's URI"));
+    }
+    if (info.getOrDefault("aof_last_write_status", "ok").equals("err")) {
+      found.add(rejects("aof_last_write_status=err", "look at the disk and the log of Redis"));
+    }
+  }
+
+  private void losing(List<Finding> found, String name, String value, String safe) {
+    if (!value.equals(safe)) {
+      String setting = name + "=" + value;
+      found.add(Finding.losesWrites(mayLose, setting, "set " + name + " " + safe));
+    }
+  }
+
+  private static Finding rejects(String setting, String remedy) {
+    return new Finding(Finding.Effect.REJECTS_WRITES, setting, remedy);
+  }
+}

@@ -1,0 +1,201 @@
+package dev.quipu.redis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.RequestId;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Key;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.store.StoreWatch;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.technique.MarkerItem;
+import dev.quipu.testservers.RedisServer;
+import dev.quipu.time.Clock;
+import io.lettuce.core.AclSetuserArgs;
+import io.lettuce.core.FlushMode;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.protocol.CommandType;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+/** Servers that can lose what they acknowledged, and servers that are full. */
+final class RedisSettingsTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Add FIRST = new Add("likes", 1, RequestId.of("request-first"));
+
+  private static List<String> settings(StoreDriver driver) {
+    return driver.inspect().stream().map(each -> each.effect() + " " + each.setting()).toList();
+  }
+
+  private static void admin(
+      RedisServer server, Consumer<StatefulRedisConnection<String, String>> action) {
+    RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
+    try (StatefulRedisConnection<String, String> connection = client.connect()) {
+      action.accept(connection);
+    } finally {
+      client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+    }
+  }
+
+  private static void set(RedisServer server, String name, String value) {
+    admin(server, connection -> connection.sync().configSet(name, value));
+  }
+
+  private static StoreDriver open(RedisServer server, String more) {
+    return StoreProvider.open(Stores.newUri("redis", server.port(), TIMEOUT) + more);
+  }
+
+  @Test
+  void whatCanLoseWritesIsFoundWhileTheServerRuns() {
+    try (RedisServer server = RedisServer.startDurable();
+        StoreDriver driver = open(server, "");
+        StoreDriver accepting = open(server, "&durability=store")) {
+      assertEquals(List.of(), settings(driver));
+      set(server, "maxmemory-policy", "allkeys-lru");
+      assertEquals(List.of(), settings(driver)); // without a limit nothing is evicted
+      set(server, "maxmemory", "100mb");
+      assertEquals(List.of("LOSES_WRITES maxmemory-policy=allkeys-lru"), settings(driver));
+      set(server, "maxmemory-policy", "volatile-ttl"); // markers have an expiry
+      assertEquals(List.of("LOSES_WRITES maxmemory-policy=volatile-ttl"), settings(driver));
+      assertEquals(
+          List.of("LOSES_WRITES_BY_CHOICE maxmemory-policy=volatile-ttl"), settings(accepting));
+      set(server, "maxmemory-policy", "noeviction");
+      assertEquals(List.of(), settings(driver));
+      set(server, "appendfsync", "everysec");
+      assertEquals(List.of("LOSES_WRITES appendfsync=everysec"), settings(driver));
+      set(server, "appendfsync", "always");
+      set(server, "no-appendfsync-on-rewrite", "yes");
+      assertEquals(List.of("LOSES_WRITES no-appendfsync-on-rewrite=yes"), settings(driver));
+      set(server, "appendonly", "no");
+      assertEquals(List.of("LOSES_WRITES appendonly=no"), settings(driver));
+    }
+  }
+
+  @Test
+  void whatIsNotShownIsNotAssumed() {
+    try (RedisServer server = RedisServer.startDurable()) {
+      admin(
+          server,
+          connection ->
+              connection
+                  .sync()
+                  .aclSetuser(
+                      "hosted",
+                      AclSetuserArgs.Builder.on()
+                          .addPassword("p")
+                          .allKeys()
+                          .allChannels()
+                          .allCommands()
+                          .removeCommand(CommandType.CONFIG)));
+      String uri = "redis://hosted:p@127.0.0.1:%d".formatted(server.port());
+      try (StoreDriver driver = StoreProvider.open(uri)) {
+        assertEquals(List.of("LOSES_WRITES appendfsync=unknown"), settings(driver));
+        assertFalse(driver.profile().has(Capability.DURABLE));
+      }
+      admin(
+          server,
+          connection ->
+              connection
+                  .sync()
+                  .aclSetuser("hosted", AclSetuserArgs.Builder.removeCommand(CommandType.INFO)));
+      try (StoreDriver driver = StoreProvider.open(uri)) {
+        assertEquals(List.of("LOSES_WRITES appendonly=unknown"), settings(driver));
+      }
+    }
+  }
+
+  @Test
+  void aStoreThatCanLoseWritesIsRefusedUnlessThatWasChosen() {
+    try (RedisServer server = RedisServer.start("--appendonly", "no")) {
+      try (StoreDriver driver = open(server, "")) {
+        Store store = new Store(driver, Clock.system());
+        IllegalArgumentException e =
+            assertThrows(IllegalArgumentException.class, () -> new StoreWatch(store).close());
+        assertTrue(String.valueOf(e.getMessage()).contains("appendonly=no"), e.getMessage());
+        assertTrue(String.valueOf(e.getMessage()).contains("durability=store"), e.getMessage());
+        StoreException write =
+            assertThrows(StoreException.class, () -> new MarkerItem(store).add(FIRST));
+        assertEquals(Outcome.NOT_APPLIED, write.outcome());
+        assertEquals(Optional.empty(), new MarkerItem(store).read("likes"));
+      }
+      try (StoreDriver driver = open(server, "&durability=store")) {
+        Store store = new Store(driver, Clock.system());
+        StoreWatch watch = new StoreWatch(store);
+        assertInstanceOf(AddResult.Applied.class, new MarkerItem(store).add(FIRST));
+        watch.close();
+      }
+    }
+  }
+
+  /** Reads, repeats, deletes and restarts need no room. */
+  @Test
+  void aFullServerIsReadAndRepeatsAreAnswered() {
+    try (RedisServer server = RedisServer.startDurable()) {
+      String uri = Stores.newUri("redis", server.port(), TIMEOUT);
+      try (StoreDriver driver = StoreProvider.open(uri)) {
+        new MarkerItem(new Store(driver, Clock.system())).add(FIRST);
+        driver.write(filler());
+      }
+      set(server, "maxmemory", "1kb");
+      try (StoreDriver driver = StoreProvider.open(uri)) { // it has the library
+        assertFullButReadable(driver);
+      }
+      admin(server, connection -> connection.sync().functionFlush(FlushMode.SYNC));
+      try (StoreDriver driver = StoreProvider.open(uri)) { // nor is there room for the library
+        assertFullButReadable(driver);
+        assertInstanceOf(
+            WriteResult.Applied.class,
+            driver.write(new Write.Delete(filler().key(), Condition.always())));
+        assertEquals(Optional.empty(), driver.get(filler().key(), Consistency.STRONG));
+      }
+      set(server, "maxmemory", "0");
+      try (StoreDriver driver = StoreProvider.open(uri)) {
+        MarkerItem counters = new MarkerItem(new Store(driver, Clock.system()));
+        counters.add(new Add("likes", 1, RequestId.of("request-second")));
+        assertEquals(2, counters.read("likes").orElseThrow().value());
+      }
+    }
+  }
+
+  private static Write filler() {
+    Map<String, Field> fields = Map.of("t", new Field.Text("x".repeat(10_000)));
+    return new Write.Put(new Key("p", "filler"), fields, Optional.empty(), Condition.always());
+  }
+
+  private static void assertFullButReadable(StoreDriver driver) {
+    MarkerItem counters = new MarkerItem(new Store(driver, Clock.system()));
+    assertEquals(1, counters.read("likes").orElseThrow().value());
+    assertEquals(1, driver.scan(Scan.all("p")).items().size());
+    assertEquals(1, driver.getAll(List.of(filler().key())).size());
+    assertInstanceOf(AddResult.Replayed.class, counters.add(FIRST));
+    StoreException full =
+        assertThrows(
+            StoreException.class,
+            () -> counters.add(new Add("likes", 1, RequestId.of("request-second"))));
+    assertEquals(Outcome.NOT_APPLIED, full.outcome());
+    assertEquals(Reason.FULL, full.reason());
+    assertEquals(1, counters.read("likes").orElseThrow().value());
+  }
+}
