@@ -3,9 +3,12 @@ package dev.quipu.server.cli;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
+import dev.quipu.time.Clock;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -55,6 +58,11 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
     URI parsed = StoreUri.parse(uri);
     StoreDriver driver = StoreProvider.of(parsed).open(parsed);
     return new OpenedStore(driver, StoreUri.shown(parsed), Optional.empty(), driver::close);
+  }
+
+  /** The store, by its own clock if it shows one. */
+  Store store() {
+    return new Store(driver, StoreClock.of(driver, Clock.system()));
   }
 
   static boolean isEngine(String uri) {

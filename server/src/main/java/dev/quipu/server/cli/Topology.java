@@ -4,6 +4,7 @@ import dev.quipu.Bounds;
 import dev.quipu.Quipu;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
@@ -151,9 +152,9 @@ record Topology(
         boolean isOwn = each.getKey().equals(own);
         StoreDriver driver = isOwn ? StoreProvider.open(uri) : new LaterDriver(each.getValue());
         closing.addFirst(driver::close);
+        Clock clock = isOwn ? StoreClock.of(driver, Clock.system()) : Clock.system();
         RetryPolicy options = isOwn ? RetryPolicy.DEFAULT : OTHERS;
-        replicas.put(
-            each.getKey(), new Store(driver, Clock.system(), Randomness.secure(), options));
+        replicas.put(each.getKey(), new Store(driver, clock, Randomness.secure(), options));
       }
       Regions regions = new Regions(own, founders, replicas);
       String name = "%s in region %s".formatted(StoreUri.shown(StoreUri.parse(uri)), own);
