@@ -9,6 +9,7 @@ import dev.quipu.sequence.SequenceWithGaps;
 import dev.quipu.sequence.UniqueValues;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.RecordGuard;
@@ -96,7 +97,7 @@ public final class Quipu implements AutoCloseable {
 
   /** Counts on a store by a technique. The driver stays the caller's to close. */
   public static Quipu on(StoreDriver driver, Function<Store, Counters> technique) {
-    Store store = new Store(driver, Clock.system());
+    Store store = new Store(driver, StoreClock.of(driver, Clock.system()));
     return new Quipu(technique.apply(store), store, false, () -> {});
   }
 

@@ -115,6 +115,11 @@ public interface StoreDriver extends AutoCloseable {
     return 0;
   }
 
+  /** Returns the time of the store's own clock; empty if it does not show one. */
+  default Optional<Instant> time() {
+    return Optional.empty();
+  }
+
   /**
    * Asks the store for settings that endanger writes: durability, eviction, schema and rights.
    *

@@ -2,6 +2,7 @@ package dev.quipu.technique;
 
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Consistency;
+import dev.quipu.store.Finding;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Page;
@@ -86,6 +87,16 @@ final class GuardedDriver implements StoreDriver {
   @Override
   public Optional<AtomicOperations> operations() {
     return driver.operations();
+  }
+
+  @Override
+  public Optional<Instant> time() {
+    return driver.time();
+  }
+
+  @Override
+  public List<Finding> inspect() {
+    return driver.inspect();
   }
 
   @Override

@@ -5,6 +5,8 @@ import com.amazonaws.services.lambda.runtime.RequestHandler;
 import com.amazonaws.services.lambda.runtime.events.SQSBatchResponse;
 import com.amazonaws.services.lambda.runtime.events.SQSEvent;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreClock;
+import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.ViewCounter;
@@ -58,7 +60,8 @@ public final class ViewHandler implements RequestHandler<SQSEvent, SQSBatchRespo
         ViewOptions.EXACT.by(
             ViewIdentity.named(environment.getOrDefault("QUIPU_IDENTITY", "event")));
     String keep = environment.get("QUIPU_KEEP");
-    Store store = new Store(StoreProvider.open(uri), Clock.system());
+    StoreDriver driver = StoreProvider.open(uri);
+    Store store = new Store(driver, StoreClock.of(driver, Clock.system()));
     return new ViewCounter(store, keep == null ? options : options.keeping(Duration.parse(keep)));
   }
 

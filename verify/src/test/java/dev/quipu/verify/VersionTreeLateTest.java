@@ -1,5 +1,6 @@
 package dev.quipu.verify;
 
+import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -61,8 +62,10 @@ final class VersionTreeLateTest {
       tree.prune(PAGE);
       checkReaders();
     }
-    assertTrue(tree.trees(PAGE).get(0).goneValues().isEmpty(), "what is folded is taken out");
-    assertTrue(tree.trees(PAGE).get(0).nodes().isEmpty(), "all is folded");
+    assertTrue(
+        requireNonNull(tree.trees(PAGE).get(0)).goneValues().isEmpty(),
+        "what is folded is taken out");
+    assertTrue(requireNonNull(tree.trees(PAGE).get(0)).nodes().isEmpty(), "all is folded");
   }
 
   @Test

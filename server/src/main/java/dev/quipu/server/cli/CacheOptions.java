@@ -6,7 +6,6 @@ import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DurableFirst;
 import dev.quipu.display.WriteBack;
 import dev.quipu.store.Store;
-import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -82,7 +81,7 @@ final class CacheOptions {
     }
     OpenedStore opened = OpenedStore.of("--cache", cache);
     try {
-      Store store = new Store(opened.driver(), Clock.system());
+      Store store = opened.store();
       if (!cacheFirst) {
         Duration ageMax = age == null ? DurableFirst.AGE_DEFAULT : age;
         DisplayCounters counters = quipu.display(store.operations(), ageMax);

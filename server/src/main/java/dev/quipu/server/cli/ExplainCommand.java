@@ -4,7 +4,6 @@ import dev.quipu.store.Store;
 import dev.quipu.technique.HitLog;
 import dev.quipu.technique.VersionTree;
 import dev.quipu.technique.VersionTrees;
-import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,7 +51,7 @@ final class ExplainCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     try (OpenedStore opened = OpenedStore.of(store)) {
-      Store on = new Store(opened.driver(), Clock.system());
+      Store on = opened.store();
       Map<Integer, VersionTrees> trees = new VersionTree(on).trees(counter);
       if (!trees.isEmpty()) {
         return tree(new TreePicture(counter, trees));

@@ -108,7 +108,7 @@ final class IngestCommand implements Callable<Integer> {
       ViewOptions counting = views.options();
       SqsClient client = SqsClients.of(queue, 2 * pollers);
       OpenedStore opened = OpenedStore.of(store);
-      Store counted = new Store(opened.driver(), Clock.system());
+      Store counted = opened.store();
       StoreWatch watch;
       try {
         RecordGuard.requireOneRegion(counted);

@@ -2,6 +2,7 @@ package dev.quipu.server.cli;
 
 import dev.quipu.store.Capability;
 import dev.quipu.store.Consistency;
+import dev.quipu.store.Finding;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Page;
@@ -146,6 +147,16 @@ final class LaterDriver implements StoreDriver {
   @Override
   public Instant intactSince() {
     return driver().intactSince();
+  }
+
+  @Override
+  public Optional<Instant> time() {
+    return driver().time();
+  }
+
+  @Override
+  public List<Finding> inspect() {
+    return driver().inspect();
   }
 
   @Override

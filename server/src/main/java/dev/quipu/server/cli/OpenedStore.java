@@ -4,10 +4,13 @@ import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
+import dev.quipu.time.Clock;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -84,6 +87,11 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
       LaterDriver later = new LaterDriver(uri);
       return new OpenedStore(later, StoreUri.shown(parsed), Optional.empty(), later::close);
     }
+  }
+
+  /** The store, by its own clock if it shows one. */
+  Store store() {
+    return new Store(driver, StoreClock.of(driver, Clock.system()));
   }
 
   static boolean isEngine(String uri) {

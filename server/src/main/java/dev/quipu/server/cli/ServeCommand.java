@@ -332,7 +332,7 @@ final class ServeCommand implements Callable<Integer> {
     }
     OpenedStore opened = OpenedStore.of("--queue", uri);
     opened.engine().ifPresent(policy::watch);
-    return new StoredQueue(new Store(opened.driver(), Clock.system()), counter, opened::close);
+    return new StoredQueue(opened.store(), counter, opened::close);
   }
 
   private Counting open(String uri) {

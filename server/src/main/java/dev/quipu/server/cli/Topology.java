@@ -4,6 +4,7 @@ import dev.quipu.Bounds;
 import dev.quipu.Quipu;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
@@ -204,7 +205,8 @@ record Topology(
 
   private static Store store(StoreDriver driver, boolean isOwn) {
     RetryPolicy policy = isOwn ? RetryPolicy.DEFAULT : OTHERS;
-    return new Store(driver, Clock.system(), Randomness.secure(), policy);
+    Clock clock = isOwn ? StoreClock.of(driver, Clock.system()) : Clock.system();
+    return new Store(driver, clock, Randomness.secure(), policy);
   }
 
   private String adopt(String own) {

@@ -19,7 +19,7 @@ final class Losses {
   private static final List<String> COUNTS =
       List.of(
           "cmd_flush", "evictions", "slab_reassign_evictions_nomem", "slab_reassign_busy_deletes");
-  private static final Duration COARSENESS = Duration.ofSeconds(3); // of an uptime that ticks
+  private static final Duration COARSENESS = Duration.ofSeconds(3); // of times in seconds
 
   private final MemcachedClient client;
   private final Clock clock;
@@ -64,7 +64,7 @@ final class Losses {
     String started = stats.get("pid") + " " + (number(stats, "time") - uptime);
     long losses = COUNTS.stream().mapToLong(name -> number(stats, name)).sum();
     Seen before = seen.get(server);
-    Instant lost = now;
+    Instant lost = now.plus(COARSENESS);
     if (before == null && losses == 0) {
       lost = now.minusSeconds(uptime).plus(COARSENESS);
     } else if (before != null && before.started.equals(started) && losses == before.losses) {

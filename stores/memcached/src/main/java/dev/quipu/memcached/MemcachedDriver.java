@@ -12,6 +12,7 @@ import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
@@ -21,6 +22,7 @@ import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
@@ -83,6 +85,7 @@ public final class MemcachedDriver implements StoreDriver {
   private static final Logger LOGGER = LoggerFactory.getLogger(MemcachedDriver.class);
   private static final int RACES_MAX = 1_000;
   private static final long NATIVE_DELTA_MAX = 1L << 32;
+  private static final long HALF_SECOND_MILLIS = 500; // memcached shows whole seconds
   private static final int ALREADY_EXPIRED =
       60 * 60 * 24 * 30 + 1; // the least that is a date: 1970
   private static final long NONE = -1; // no unique of memcached
@@ -119,7 +122,12 @@ public final class MemcachedDriver implements StoreDriver {
           "The memcached client is not in failure mode: while a server is away, it counts on"
               + " another, and counts are lost when that one returns. Set failureMode.");
     }
-    return new MemcachedDriver(client, timeout, Clock.system(), false, () -> {});
+    return new MemcachedDriver(client, timeout, clock(client), false, () -> {});
+  }
+
+  /** The clock of the servers. */
+  static Clock clock(MemcachedClient client) {
+    return StoreClock.of(() -> time(client), Clock.system());
   }
 
   /** On a client of Quipu's own, whose {@code incr} and {@code decr} are {@link CountCommand}. */
@@ -264,6 +272,22 @@ public final class MemcachedDriver implements StoreDriver {
   @Override
   public Optional<AtomicOperations> operations() {
     return Optional.ofNullable(operations);
+  }
+
+  @Override
+  public Optional<Instant> time() {
+    return time(client);
+  }
+
+  /**
+   * The earliest of all servers that answer, so that no item expires too early; within a second.
+   */
+  static Optional<Instant> time(MemcachedClient client) {
+    return call(Outcome.NOT_APPLIED, client::getStats).values().stream()
+        .filter(stats -> stats.containsKey("time"))
+        .map(stats -> Long.parseLong(stats.getOrDefault("time", "0")))
+        .min(Comparator.naturalOrder())
+        .map(seconds -> Instant.ofEpochMilli(seconds * 1_000 + HALF_SECOND_MILLIS));
   }
 
   @Override

@@ -14,6 +14,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import net.rubyeye.xmemcached.MemcachedClient;
 import net.rubyeye.xmemcached.XMemcachedClientBuilder;
 import net.rubyeye.xmemcached.exception.MemcachedException;
@@ -51,10 +52,10 @@ public final class MemcachedProvider implements StoreProvider {
 
   @Override
   public StoreDriver open(URI uri) {
-    return open(uri, Clock.system());
+    return open(uri, MemcachedDriver::clock);
   }
 
-  static StoreDriver open(URI uri, Clock clock) {
+  static StoreDriver open(URI uri, Function<MemcachedClient, Clock> clock) {
     StoreUri parsed = new StoreUri(uri, PORT, Set.of("connections"));
     XMemcachedClientBuilder builder =
         new XMemcachedClientBuilder(
@@ -74,7 +75,8 @@ public final class MemcachedProvider implements StoreProvider {
       requireAll(client, parsed.hosts().size());
       client.setOptimizeGet(false);
       client.setTimeoutExceptionThreshold(1); // the second in a row closes what others wait behind
-      return MemcachedDriver.ofOwn(client, parsed.timeout(), clock, () -> shutdown(client));
+      Clock time = clock.apply(client);
+      return MemcachedDriver.ofOwn(client, parsed.timeout(), time, () -> shutdown(client));
     } catch (IOException e) {
       throw new StoreException(
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "memcached: " + e.getMessage(), e);

@@ -59,7 +59,8 @@ final class MemcachedClusterTest {
     long now = Clock.system().epochMillis();
     clock = new ManualClock(now - now % MINUTE.toMillis());
     driver =
-        MemcachedProvider.open(URI.create("memcached://" + hosts + "?timeoutMillis=2000"), clock);
+        MemcachedProvider.open(
+            URI.create("memcached://" + hosts + "?timeoutMillis=2000"), client -> clock);
     store = new Store(driver, clock);
   }
 

@@ -155,6 +155,15 @@ public final class PostgresDriver implements StoreDriver {
   }
 
   @Override
+  public Optional<Instant> time() {
+    try (Borrowed borrowed = connections.borrow()) {
+      return Optional.of(Schema.time(borrowed.connection));
+    } catch (SQLException e) {
+      throw Failures.ofRead(e);
+    }
+  }
+
+  @Override
   public List<Finding> inspect() {
     try (Borrowed borrowed = connections.borrow()) {
       return schema.inspect(borrowed.connection, mayLose);

@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -132,6 +133,15 @@ final class Schema {
       rejecting(found, statement, lacksRights(), "rights=missing", "see quipu schema for GRANTs");
     }
     return found;
+  }
+
+  /** Returns the time of the server. */
+  static Instant time(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      String millis =
+          ask(statement, "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint");
+      return Instant.ofEpochMilli(Long.parseLong(millis));
+    }
   }
 
   private static void rejecting(

@@ -19,7 +19,9 @@ import dev.quipu.store.WriteResult;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.cluster.RedisClusterClient;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -141,6 +143,26 @@ public final class RedisDriver implements StoreDriver {
     } catch (StoreException e) {
       return false; // those who run it for others do not let one look
     }
+  }
+
+  /** In a cluster the earliest of all masters, so that no item expires too early. */
+  @Override
+  public Optional<Instant> time() {
+    try {
+      return link.onEachMaster(commands -> commands.time()).stream()
+          .map(RedisDriver::instant)
+          .min(Comparator.naturalOrder());
+    } catch (StoreException e) {
+      if (e.reason() == Reason.DENIED) {
+        return Optional.empty();
+      }
+      throw e;
+    }
+  }
+
+  /** Of seconds and microseconds. */
+  private static Instant instant(List<String> time) {
+    return Instant.ofEpochSecond(Long.parseLong(time.get(0)), Long.parseLong(time.get(1)) * 1_000);
   }
 
   @Override

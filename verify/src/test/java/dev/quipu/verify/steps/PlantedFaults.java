@@ -68,6 +68,7 @@ final class PlantedFaults {
             "sequence.RevisionLog",
             "bringUp",
             Returns.NONE),
-        new Planted("a lease keeps nobody away", "locks", "technique.Locks", "isHeld", Returns.NONE));
+        new Planted(
+            "a lease keeps nobody away", "locks", "technique.Locks", "isHeld", Returns.NONE));
   }
 }

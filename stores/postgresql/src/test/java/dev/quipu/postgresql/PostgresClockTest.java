@@ -1,0 +1,14 @@
+package dev.quipu.postgresql;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.verify.contract.StoreClockContract;
+import java.time.Duration;
+
+/** Servers with wrong clocks on PostgreSQL. */
+final class PostgresClockTest extends StoreClockContract {
+  @Override
+  protected StoreDriver open() {
+    return StoreProvider.open(Databases.newUri(Databases.SERVER.port(), Duration.ofSeconds(5)));
+  }
+}
