@@ -12,10 +12,12 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.RecordGuard;
 import dev.quipu.technique.RegionLeases;
 import dev.quipu.technique.RegionOptions;
 import dev.quipu.technique.RegionalCounters;
 import dev.quipu.technique.Regions;
+import dev.quipu.technique.StoreRecord;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.technique.ViewCounter;
@@ -82,10 +84,14 @@ public final class Quipu implements AutoCloseable {
    * kept for ever, wherever the store has batches; else {@link dev.quipu.technique.AtomicAdd},
    * which keeps no request ids. The driver stays the caller's to close.
    *
-   * @throws IllegalArgumentException if no technique works on the store
+   * @throws IllegalArgumentException if no technique works on the store, or its record says that it
+   *     is counted on otherwise
+   * @throws dev.quipu.store.StoreException if the record cannot be read
    */
   public static Quipu on(StoreDriver driver) {
     TechniqueSpec best = Techniques.bestFor(driver.profile());
+    Store read = new Store(driver, Clock.system());
+    RecordGuard.require(read, StoreRecord.of(best, Optional.empty()));
     return on(driver, store -> Techniques.open(best, store, Randomness.secure(), Optional.empty()));
   }
 

@@ -46,13 +46,18 @@ import org.jspecify.annotations.Nullable;
  *
  * Protocol of a view.
  *   1. incr the number. The item was read before and is remembered.
- *   2. A miss: read the item. It names another number: go to 1 with that.
+ *   2. A miss, or a number below what was flushed of it: the cache has lost it. Read the item. It
+ *      names another number: go to 1 with that.
  *   3. The number is lost, or there never was one. Read the counter; store a new item by cas, with
  *      a new key, not yet filled; if the old one was filled, lossMax grows by M. Somebody was
  *      faster: go to 2.
  *   4. add the new number, 0, to the cache; then mark the item as filled, by cas. Go to 1.
  *   5. Who finds an item that is not filled waits for whoever fills it, and after a second does 3.
  *   6. The number is M or more beyond what was flushed: flush before answering.
+ *
+ * Protocol of a reader. The number, with base and lossMax. The cache is away: read the item anew,
+ * since another process may have replaced the number that this one remembers, and lossMax with it;
+ * then the counter, to which lossMax and M views may come.
  *
  * Protocol of a flush, by whoever: the write-back every few seconds, or a view.
  *   1. Read the item and the number.
@@ -67,6 +72,11 @@ import org.jspecify.annotations.Nullable;
  * within M of what the counter has, by step 6, so a number that is lost takes at most M answered
  * views with it, and lossMax grows by M before a new number can be seen. So at every moment
  * base + flushed <= true views <= base + number + lossMax.
+ *
+ * Assumptions. All processes have the same M. A number that the cache has lost is gone, or below
+ * what was flushed of it: a cache that brings back a later one, as a replica that was behind does
+ * when it takes over, has lost views that no reader is told of, M at most. None about time: it
+ * makes no difference how late a write is or how long a process stands still, but for what follows.
  *
  * Crash table.
  *   | broken off after  | stored                     | then                                     |
@@ -154,7 +164,7 @@ public final class CacheFirst implements DisplayCounters {
     for (int loss = 0; loss < LOSSES_MAX; loss++) {
       CachedCount count = notCounted(() -> current(name));
       OptionalLong number = cache.incr(count.cacheKey(), 1);
-      if (number.isPresent()) {
+      if (number.isPresent() && number.getAsLong() >= count.flushed()) {
         if (number.getAsLong() - count.flushed() >= unflushedMax) {
           flushBeforeAnswer(count, number.getAsLong());
         }
@@ -218,8 +228,13 @@ public final class CacheFirst implements DisplayCounters {
     try {
       return fromCache(count);
     } catch (StoreException e) { // the cache is away: what it has, if it still has it, is within M
-      return durably(name, count.lossMax() + unflushedMax);
+      return durably(name, latest(count).lossMax() + unflushedMax);
     }
+  }
+
+  /** What is stored now: what is remembered may be of a number that is lost. */
+  private CachedCount latest(CachedCount remembered) {
+    return stored(remembered.name()).orElse(remembered);
   }
 
   private Optional<DisplayReading> fromCache(CachedCount found) {
@@ -229,7 +244,7 @@ public final class CacheFirst implements DisplayCounters {
         return durably(count.name(), count.lossMax()); // no view was counted in it so far
       }
       Optional<AtomicOperations.Value> cached = cache.get(count.cacheKey());
-      if (cached.isPresent()) {
+      if (cached.isPresent() && number(count, cached.get()) >= count.flushed()) {
         long value = count.base() + number(count, cached.get());
         return Optional.of(
             new DisplayReading(
@@ -247,10 +262,12 @@ public final class CacheFirst implements DisplayCounters {
    * @param more how much more it may be
    */
   private Optional<DisplayReading> durably(String name, long more) {
-    return counters
-        .read(name)
-        .map(each ->
-            new DisplayReading(each.value(), each.low(), each.high() + more, durable.now()));
+    Optional<Reading> read = counters.read(name);
+    if (read.isEmpty() && more > 0) {
+      read = Optional.of(Reading.exact(0)); // all views so far may be in the cache
+    }
+    return read.map(
+        each -> new DisplayReading(each.value(), each.low(), each.high() + more, durable.now()));
   }
 
   /**

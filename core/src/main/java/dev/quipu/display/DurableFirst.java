@@ -46,6 +46,9 @@ import org.jspecify.annotations.Nullable;
  * cache that loses everything, or brings back what it had, changes nothing. The mark only saves
  * work: without it every reader would ask the database at once when a number is too old.
  *
+ * Assumptions. What is shown is too old by as much as the clock of whoever reads is behind that of
+ * whoever rebuilt. None about how late a write is or how long a process stands still.
+ *
  * Cost. A view costs what an add costs. A reader one round trip to the cache; for each counter and
  * age that is allowed, one read of the durable counter and four round trips more.
  *

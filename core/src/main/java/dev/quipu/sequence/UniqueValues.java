@@ -7,6 +7,8 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.Reason;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
@@ -26,20 +28,28 @@ import java.util.Optional;
  * Protocol.
  *   1. Store the item under the value, if there is none.
  *      a. Stored: the value is the owner's.
- *      b. There is one of the same owner: it is the owner's already.
+ *      b. There is one of the same owner: store it again, if it is still as it was found, and then
+ *         it is the owner's already; if not, go to 1.
  *      c. There is another's: refused, and told whose it is.
- *   2. Unknown: go to 1. To give a value up, delete its item if it is still the owner's.
+ *   2. Unknown: go to 1.
+ *   To give a value up, read its item, and delete it if it is the owner's and still as it was read.
  *
- * Why it is right. Only one write under a key finds nothing there. A repeat meets its own item.
+ * Why it is right. Only one write under a key finds nothing there. A repeat meets its own item. A
+ * delete is of one version of the item, so that one which arrives late, after the owner took the
+ * value again, deletes nothing: that is why 1b stores it again.
+ *
+ * Assumptions. None about time. A put that arrives late, after the owner gave the value up, takes
+ * it once more: the value has one owner, who does not know it until somebody asks. Give it up again.
  *
  * Crash table.
  *   | broken off      | stored                | a repeat     |
  *   | before 1        | nothing               | takes it     |
  *   | reply to 1 lost | the value, its owner  | 1b           |
+ *   | in a delete     | the value, or nothing | deletes it   |
  *   Take the value first, under an owner that is known before its record is: who dies in between
  *   comes back as the same owner. To change a value, take the new one, then give up the old one.
  *
- * Cost. One round trip and one item a value.
+ * Cost. One round trip and one item a value; a repeat, and to give it up, two.
  *
  * Source. "Sequence numbers for records without a counter" (App Engine), putUniqueValue.
  */
@@ -99,16 +109,46 @@ public final class UniqueValues {
   public Result putUnique(String property, String value, String owner) {
     Key key = key(property, value);
     Limits.checkText("owner", owner, OWNER_BYTES_MAX);
-    Write put =
-        new Write.Put(
-            key, Map.of(OWNER, new Field.Text(owner)), Optional.empty(), new Condition.Absent());
-    WriteResult result =
-        UntilDefinite.result(store, "a value of " + property, () -> store.write(put));
-    if (result instanceof WriteResult.ConditionFailed failed) {
-      String found = owner(failed.found().orElseThrow());
-      return found.equals(owner) ? new Owned(true) : new OwnedByOther(found);
-    }
-    return new Owned(false);
+    RetryPolicy.Attempts attempts = store.attempts();
+    do {
+      WriteResult result = write(property, put(key, owner, new Condition.Absent()));
+      if (!(result instanceof WriteResult.ConditionFailed failed)) {
+        return new Owned(false);
+      }
+      Item found = failed.found().orElseThrow();
+      if (!owner(found).equals(owner)) {
+        return new OwnedByOther(owner(found));
+      }
+      if (isKept(property, owner, found)) {
+        return new Owned(true);
+      }
+    } while (attempts.again());
+    throw contended(property, attempts);
+  }
+
+  /** Stores it again, so that a delete which is still under way deletes nothing. */
+  private boolean isKept(String property, String owner, Item found) {
+    return write(property, put(found.key(), owner, ifUnchanged(found)))
+        instanceof WriteResult.Applied;
+  }
+
+  private static Condition ifUnchanged(Item found) {
+    return new Condition.VersionIs(found.version());
+  }
+
+  private static Write put(Key key, String owner, Condition condition) {
+    return new Write.Put(key, Map.of(OWNER, new Field.Text(owner)), Optional.empty(), condition);
+  }
+
+  private WriteResult write(String property, Write write) {
+    return UntilDefinite.result(store, "a value of " + property, () -> store.write(write));
+  }
+
+  private static StoreException contended(String property, RetryPolicy.Attempts attempts) {
+    return StoreException.unknown(
+        Reason.THROTTLED,
+        "others change the same value of %s, in %s".formatted(property, attempts),
+        null);
   }
 
   /**
@@ -118,11 +158,19 @@ public final class UniqueValues {
    * @throws StoreException if the outcome is not known; calling again is harmless
    */
   public boolean drop(String property, String value, String owner) {
-    Write delete =
-        new Write.Delete(key(property, value), new Condition.FieldIs(OWNER, new Field.Text(owner)));
-    WriteResult result =
-        UntilDefinite.result(store, "a value of " + property, () -> store.write(delete));
-    return !(result instanceof WriteResult.ConditionFailed failed) || failed.found().isEmpty();
+    Key key = key(property, value);
+    RetryPolicy.Attempts attempts = store.attempts();
+    do {
+      Optional<Item> found = store.get(key, Consistency.STRONG);
+      if (found.isEmpty() || !owner(found.get()).equals(owner)) {
+        return found.isEmpty();
+      }
+      Write delete = new Write.Delete(key, ifUnchanged(found.get()));
+      if (write(property, delete) instanceof WriteResult.Applied) {
+        return true;
+      }
+    } while (attempts.again());
+    throw contended(property, attempts);
   }
 
   /** Who has a value; empty if it is free. */

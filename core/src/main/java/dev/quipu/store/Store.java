@@ -42,6 +42,7 @@ public final class Store {
   private final RandomGenerator random;
   private final RetryPolicy policy;
   private volatile @Nullable String writesStoppedBy;
+  private volatile boolean isExpiryPaused;
   private final LongAdder calls = new LongAdder();
   private final LongAdder repeats = new LongAdder();
   private final LongAdder unknowns = new LongAdder();
@@ -80,7 +81,7 @@ public final class Store {
 
   /** One item; empty if there is none or it has expired. */
   public Optional<Item> get(Key key, Consistency consistency) {
-    return attempt(() -> driver.get(key, consistency)).filter(item -> !item.isExpired(now()));
+    return attempt(() -> driver.get(key, consistency)).filter(item -> !item.isExpired(expiryNow()));
   }
 
   /**
@@ -91,7 +92,7 @@ public final class Store {
    */
   public List<Optional<Item>> getAll(List<Key> keys) {
     checkBatch(keys);
-    Instant now = now();
+    Instant now = expiryNow();
     return attempt(() -> driver.getAll(keys)).stream()
         .map(found -> found.filter(item -> !item.isExpired(now)))
         .toList();
@@ -101,13 +102,10 @@ public final class Store {
   public WriteResult write(Write write) {
     requireWritable();
     check(write);
-    WriteResult result = isNative(write) ? attempt(() -> driver.write(write)) : simulate(write);
-    if (result instanceof WriteResult.ConditionFailed failed && isExpired(failed)) {
-      return asAbsent(write, failed)
-          .map(again -> attempt(() -> driver.write(again)))
-          .orElse(new WriteResult.ConditionFailed(failed.key(), Optional.empty()));
+    if (!isNative(write)) {
+      return simulate(write);
     }
-    return result;
+    return replacingExpired(List.of(write), writes -> driver.write(writes.getFirst()));
   }
 
   /**
@@ -123,11 +121,7 @@ public final class Store {
     }
     checkBatch(writes.stream().map(Write::key).toList());
     writes.forEach(this::check);
-    WriteResult result = attempt(() -> driver.writeAll(writes, token));
-    if (result instanceof WriteResult.ConditionFailed failed && isExpired(failed)) {
-      return replaceExpired(writes, token, failed);
-    }
-    return result;
+    return replacingExpired(writes, all -> driver.writeAll(all, token));
   }
 
   /**
@@ -143,7 +137,7 @@ public final class Store {
       throw profile.lacks(Capability.ORDERED_SCAN);
     }
     Page page = attempt(() -> driver.scan(scan));
-    Instant now = now();
+    Instant now = expiryNow();
     return new Page(
         page.items().stream().filter(item -> !item.isExpired(now)).toList(), page.resumeAt());
   }
@@ -240,6 +234,9 @@ public final class Store {
    * @return how many were removed, at most {@code itemsMax}
    */
   public int removeExpired(Duration ago, int itemsMax) {
+    if (isExpiryPaused) {
+      return 0;
+    }
     Instant before = now().minus(ago);
     return attempt(() -> driver.removeExpired(before, itemsMax));
   }
@@ -263,6 +260,15 @@ public final class Store {
     return Optional.ofNullable(writesStoppedBy);
   }
 
+  /** While this is so, no item counts as expired, and none is removed for it. */
+  void pauseExpiry(boolean isPaused) {
+    isExpiryPaused = isPaused;
+  }
+
+  private Instant expiryNow() {
+    return isExpiryPaused ? Instant.MIN : now();
+  }
+
   private void requireWritable() {
     String why = writesStoppedBy;
     if (why != null) {
@@ -281,7 +287,7 @@ public final class Store {
     RetryPolicy.Attempts attempts = attempts();
     while (true) {
       Optional<Item> found = attempt(() -> driver.get(write.key(), Consistency.STRONG));
-      Optional<Item> alive = found.filter(item -> !item.isExpired(now()));
+      Optional<Item> alive = found.filter(item -> !item.isExpired(expiryNow()));
       if (!(write.applyTo(alive, new Version("")) instanceof Write.Effect.Now now)) {
         return new WriteResult.ConditionFailed(write.key(), alive);
       }
@@ -293,52 +299,66 @@ public final class Store {
         return result;
       }
       if (!attempts.again()) {
-        throw StoreException.notApplied(
-            Reason.THROTTLED,
-            "others came first to %s/%s, in %s"
-                .formatted(write.key().partition(), write.key().sort(), attempts));
+        throw othersFirst(write.key(), attempts);
       }
     }
   }
 
-  private WriteResult replaceExpired(
-      List<Write> writes, @Nullable RequestToken token, WriteResult.ConditionFailed first) {
-    List<Write> again = new ArrayList<>(writes);
-    WriteResult.ConditionFailed failed = first;
-    for (int i = 0; i < writes.size(); i++) { // each round replaces one write, so this ends
-      Key key = failed.key();
-      int at = indexOf(again, key);
-      Optional<Write> replaced = asAbsent(again.get(at), failed);
-      if (replaced.isEmpty()) {
-        return new WriteResult.ConditionFailed(key, Optional.empty());
-      }
-      again.set(at, replaced.get());
-      WriteResult result = attempt(() -> driver.writeAll(again, token));
-      if (!(result instanceof WriteResult.ConditionFailed next) || !isExpired(next)) {
+  /**
+   * Writes as if expired items were not there. The driver judges conditions as if they were alive,
+   * so a write that meets one is sent again in the form that replaces exactly that item. If it is
+   * gone by then, removed or replaced by another client, the write is judged anew: a condition that
+   * failed on what is not there would otherwise look like one that failed on an item.
+   */
+  private WriteResult replacingExpired(
+      List<Write> writes, Function<List<Write>, WriteResult> driverCall) {
+    RetryPolicy.Attempts attempts = attempts();
+    List<Write> next = writes;
+    for (int round = 1; ; round++) {
+      List<Write> sent = next;
+      WriteResult result = attempt(() -> driverCall.apply(sent));
+      if (!(result instanceof WriteResult.ConditionFailed failed)) {
         return result;
       }
-      failed = next;
+      Optional<Item> alive = failed.found().filter(item -> !item.isExpired(expiryNow()));
+      int at = indexOf(writes, failed.key());
+      Write write = writes.get(at);
+      boolean isReplacement = !sent.get(at).equals(write);
+      boolean isDecided = alive.isPresent() && !isReplacement;
+      if (isDecided || !(isReplacement ? holdsAnew(write, alive) : write.holdsOn(alive))) {
+        return new WriteResult.ConditionFailed(failed.key(), alive);
+      }
+      if (round > writes.size() && !attempts.again()) {
+        throw othersFirst(failed.key(), attempts);
+      }
+      next = new ArrayList<>(sent);
+      boolean isExpired = failed.found().isPresent() && alive.isEmpty();
+      next.set(at, isExpired ? inPlaceOf(failed.found().get(), write) : write);
     }
-    return new WriteResult.ConditionFailed(failed.key(), Optional.empty());
   }
 
-  /** The same write as if the expired item were not there; empty if it fails even so. */
-  private Optional<Write> asAbsent(Write write, WriteResult.ConditionFailed failed) {
-    Item expired = failed.found().orElseThrow();
+  /** Whether a write holds on what is there now that the expired item is not. */
+  private static boolean holdsAnew(Write write, Optional<Item> alive) {
+    return write.holdsOn(alive);
+  }
+
+  /** The same write as if the expired item were not there, if exactly that is there. */
+  private static Write inPlaceOf(Item expired, Write write) {
     Condition unchanged = new Condition.VersionIs(expired.version());
     return switch (write.applyTo(Optional.empty(), new Version(""))) {
-      case Write.Effect.Unmet unmet -> Optional.empty();
+      case Write.Effect.Unmet unmet -> write; // its condition fails on what is not there
       case Write.Effect.Now now ->
-          Optional.of(
-              now.item()
-                  .<Write>map(
-                      item -> new Write.Put(item.key(), item.fields(), item.expiresAt(), unchanged))
-                  .orElse(new Write.Delete(write.key(), unchanged)));
+          now.item()
+              .<Write>map(
+                  item -> new Write.Put(item.key(), item.fields(), item.expiresAt(), unchanged))
+              .orElse(new Write.Delete(write.key(), unchanged));
     };
   }
 
-  private boolean isExpired(WriteResult.ConditionFailed failed) {
-    return failed.found().isPresent() && failed.found().get().isExpired(now());
+  private static StoreException othersFirst(Key key, RetryPolicy.Attempts attempts) {
+    return StoreException.notApplied(
+        Reason.THROTTLED,
+        "others came first to %s/%s, in %s".formatted(key.partition(), key.sort(), attempts));
   }
 
   private static int indexOf(List<Write> writes, Key key) {

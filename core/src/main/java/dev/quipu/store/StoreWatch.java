@@ -9,13 +9,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks how a store is set up, at the start and every minute, and logs what endangers writes.
+ * Checks how a store is set up, at the start and every ten seconds, and logs what endangers writes.
  * While acknowledged writes could be lost without a trace, and the user did not choose that by
- * {@code durability=store}, the store rejects writes.
+ * {@code durability=store}, and until the store could be asked, it rejects writes.
  */
 public final class StoreWatch implements AutoCloseable {
   /** Time between two checks. */
-  public static final Duration INTERVAL = Duration.ofMinutes(1);
+  public static final Duration INTERVAL = Duration.ofSeconds(10);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(StoreWatch.class);
 
@@ -27,14 +27,23 @@ public final class StoreWatch implements AutoCloseable {
    * Checks, and goes on checking until it is closed.
    *
    * @throws IllegalArgumentException if acknowledged writes can be lost and that was not chosen
-   * @throws StoreException if the store cannot be asked
+   * @throws StoreException if the store answers that it cannot be asked
    */
   public StoreWatch(Store store) {
     this.store = store;
-    check();
-    Optional<String> stopped = store.writesStoppedBy();
-    if (stopped.isPresent()) {
-      throw new IllegalArgumentException(stopped.get());
+    try {
+      check();
+      Optional<String> stopped = store.writesStoppedBy();
+      if (stopped.isPresent()) {
+        throw new IllegalArgumentException(stopped.get());
+      }
+    } catch (StoreException e) {
+      if (!e.reason().isTemporary()) {
+        throw e;
+      }
+      store.stopWrites(
+          "the settings of store %s are not known yet: %s"
+              .formatted(store.profile().name(), e.getMessage()));
     }
     this.running = new Periodic("quipu-store-watch", INTERVAL, this::round);
   }

@@ -112,10 +112,10 @@ public final class AtomicAdd implements Split.Technique {
     if (repeats && !add.bounds().isNone()) {
       throw Techniques.keepsNoBounds(spec());
     }
-    items.enlist(add.counter());
-    Write write =
-        new Write.Update(
-            CounterItems.valueKey(add.counter()), List.of(split.change()), split.condition());
+    if (split.isWhole()) {
+      items.enlist(add.counter());
+    }
+    Write write = new Write.Update(split.value(), List.of(split.change()), split.condition());
     return repeats
         ? UntilDefinite.answer(store, "an add to " + add.counter(), () -> send(add, split, write))
         : send(add, split, write);

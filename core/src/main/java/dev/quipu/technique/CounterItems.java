@@ -130,6 +130,17 @@ final class CounterItems {
     return list(prefix, after, limit, this::read);
   }
 
+  /** Whether a store holds a counter; false if that is unknown, on a store without order. */
+  static boolean areIn(Store store) {
+    boolean isOrdered = store.profile().has(Capability.ORDERED_SCAN);
+    if (!isOrdered && !store.profile().has(Capability.EVENTUAL_SCAN)) {
+      return false;
+    }
+    Consistency consistency = isOrdered ? Consistency.STRONG : Consistency.EVENTUAL;
+    Scan one = new Scan(DIRECTORY, "", Optional.empty(), false, 1, consistency);
+    return !store.scan(one).items().isEmpty();
+  }
+
   /** The names of all counters of a store. */
   static List<String> names(Store store) {
     List<String> names = new ArrayList<>();

@@ -14,7 +14,6 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
@@ -29,6 +28,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,8 +50,9 @@ import org.slf4j.LoggerFactory;
  *   Add:
  *     1. With an id: store the marker, if there is none. There was one: it is the same request, and
  *        its time is the marker's, or another: a conflict.
- *     2. Store the hit. Unknown outcome: store it again. It is the same item. If that took so long
- *        that a summary may have passed it, roll up before the answer.
+ *     2. Store the hit, if it is not stored. Unknown outcome: go to 2. It is the same item.
+ *     3. If the hit is so old by now that a summary may have passed it, roll up before the answer:
+ *        whoever answers, be it a repeat that found the hit stored, since the first may have died.
  *   Read:
  *     1. Read the summary.
  *     2. Sum up the hits behind its end.
@@ -61,12 +62,16 @@ import org.slf4j.LoggerFactory;
  *     1. Read the summary. Delete what it says is being swept.
  *     2. Sum up all hits that are stored, until the new end. With the base, that is the count.
  *     3. Store the summary, if it is still the one that was read, and the new end is later or the
- *        count another.
+ *        count another. Nothing new: look whether it is still the same.
  *   Sweep:
  *     1. Read the summary. Delete what it says is being swept.
  *     2. Take some of the oldest hits, which no reader looks for and no request can repeat. Store
  *        the summary with their sum in the base and their names in it, if it is still the same.
  *     3. Delete them.
+ *   Which hits no reader looks for: each summary that is stored notes the end of the one before,
+ *   and a time after that was read, so after it was stored, however long that took. Once the
+ *   settled age has passed since, every reader knows that end.
+ *   Edit: store the new amount, if the hit is still as it was read. Then roll up.
  *
  * Why it is right. Nobody changes what another writes: a hit is there or not. Count and end change
  * as one, so that of any two summaries each is right by itself, whichever is stored; and one that
@@ -79,6 +84,15 @@ import org.slf4j.LoggerFactory;
  * An eventual read tells the count as it was when the store's consistency window began: that lies
  * in low..high, where high has all hits that were seen, and low only the settled ones; counts that
  * go down the other way around. What came since may be missing from both.
+ *
+ * Assumptions. Half of the settled age is longer than all of these together: what the clocks of
+ * two processes differ by, what a replica is behind, how long a process stands still between a look
+ * at its clock and the write that follows, and how late that write is applied. Beyond that, a read
+ * may miss hits that were acknowledged until the next roll up finds them, and a hit or an edit whose
+ * request is about to be forgotten may be lost or count twice. A hit that nobody waited for may be
+ * later than that: it counts from the next roll up on, and is swept, if it comes before its request
+ * would be forgotten. Later ones count with the next hit of their counter. Summaries, marks and
+ * edits may be as late as they like: they are conditional.
  *
  * Crash table.
  *   | broken off              | stored                   | a repeat                           |
@@ -119,7 +133,6 @@ public final class HitLog implements Counters {
   private static final Logger LOGGER = LoggerFactory.getLogger(HitLog.class);
   private static final String REQUEST = "request/";
   private static final String AT = "at";
-  private static final int RACES_MAX = 100;
 
   private final Store store;
   private final HitLogOptions options;
@@ -130,6 +143,7 @@ public final class HitLog implements Counters {
   private final Hits hits;
   private final HitSummaries summaries;
   private final HitLogDue due;
+  private final HitWrites writes;
 
   /**
    * One hit.
@@ -172,7 +186,8 @@ public final class HitLog implements Counters {
     this.requests = new Markers(store, REQUEST);
     this.hits = new Hits(store);
     this.summaries = new HitSummaries(store, hits, options);
-    this.due = new HitLogDue(store, options.settle());
+    this.due = new HitLogDue(store, options);
+    this.writes = new HitWrites(store, summaries, due, options);
   }
 
   private static TechniqueSpec eventual() {
@@ -216,20 +231,23 @@ public final class HitLog implements Counters {
       throw Techniques.keepsNoBounds(SPEC);
     }
     items.enlist(add.counter());
-    due.note(add.counter());
     RequestId id = add.id();
+    AddResult applied = new AddResult.Applied(add.delta(), OptionalLong.empty());
     if (id == null) {
-      AddResult.Applied applied = new AddResult.Applied(add.delta(), OptionalLong.empty());
-      return stored(add, millis, RequestId.random(random), applied);
+      writes.add(add.counter(), millis, RequestId.random(random).bits(), add.delta(), false);
+      return applied;
     }
+    due.note(add.counter()); // before the marker: who finds that stores the hit
     String call = Long.toHexString(random.nextLong());
     Instant forgotten = Instant.ofEpochMilli(millis).plus(options.window());
     Write marker =
         requests.put(add, id, call, Map.of(AT, new Field.Number(millis)), Optional.of(forgotten));
     WriteResult claimed = UntilDefinite.result(store, "request " + id, () -> store.write(marker));
     return switch (claimed) {
-      case WriteResult.Applied applied ->
-          stored(add, millis, id, new AddResult.Applied(add.delta(), OptionalLong.empty()));
+      case WriteResult.Applied mine -> {
+        writes.add(add.counter(), millis, id.bits(), add.delta(), true);
+        yield applied;
+      }
       case WriteResult.ConditionFailed failed -> known(add, id, failed.found().orElseThrow(), call);
     };
   }
@@ -237,37 +255,10 @@ public final class HitLog implements Counters {
   /** There was a marker: of this call, whose reply was lost, or of an earlier one. */
   private AddResult known(Add add, RequestId id, Item marker, String call) {
     AddResult known = Markers.answer(add, marker, call);
-    return switch (known) {
-      case AddResult.Applied own -> stored(add, marker.number(AT), id, known);
-      case AddResult.Replayed again -> {
-        long first = marker.number(AT);
-        yield isStored(add, first, id) ? known : stored(add, first, id, known);
-      }
-      case AddResult.Refused refused -> known;
-      case AddResult.Conflict conflict -> known;
-    };
-  }
-
-  /** Stores the hit; if that comes so late that a summary may have passed it, puts that right. */
-  private AddResult stored(Add add, long millis, RequestId id, AddResult answer) {
-    Write hit = Hits.put(add.counter(), Hits.sort(millis, id.bits()), add.delta());
-    AddResult done =
-        UntilDefinite.answer(
-            store,
-            "hit of request " + id,
-            () -> {
-              store.write(hit);
-              return answer;
-            });
-    if (now() - millis >= settleMillis() / 2) {
-      repair(add.counter());
+    if (known instanceof AddResult.Applied || known instanceof AddResult.Replayed) {
+      writes.finish(add.counter(), marker.number(AT), id.bits(), add.delta());
     }
-    return done;
-  }
-
-  private boolean isStored(Add add, long millis, RequestId id) {
-    Key key = Hits.put(add.counter(), Hits.sort(millis, id.bits()), add.delta()).key();
-    return store.get(key, Consistency.STRONG).isPresent();
+    return known;
   }
 
   private long now() {
@@ -353,17 +344,7 @@ public final class HitLog implements Counters {
    */
   public boolean edit(String counter, Hit hit, long amount) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    String sort = Hits.sort(hit.at().toEpochMilli(), hit.id());
-    if (hit.at().toEpochMilli() <= now() - options.window().toMillis()) {
-      return false;
-    }
-    Optional<Item> one = store.get(Hits.one(counter, sort), Consistency.STRONG);
-    if (one.isEmpty() && store.get(Hits.amount(counter, sort), Consistency.STRONG).isEmpty()) {
-      return false;
-    }
-    store.write(Hits.putAmount(counter, sort, amount - (one.isPresent() ? 1 : 0)));
-    repair(counter);
-    return true;
+    return writes.edit(counter, hit, amount);
   }
 
   /**
@@ -394,17 +375,6 @@ public final class HitLog implements Counters {
   }
 
   // ---- summaries
-
-  /** Rolls up until a summary has what was stored before. */
-  private void repair(String counter) {
-    for (int race = 0; race < RACES_MAX; race++) {
-      if (summaries.rollUp(counter).isPresent()) {
-        return;
-      }
-    }
-    throw StoreException.unknown(
-        Reason.THROTTLED, "others roll up counter " + counter + " all the time", null);
-  }
 
   /**
    * Makes a new summary, if there is anything new for it. Any number of processes may do so at
@@ -437,19 +407,31 @@ public final class HitLog implements Counters {
    */
   public long rollUpDue() {
     long stored = 0;
+    @Nullable StoreException failure = null;
     for (HitLogDue.Waiting each : due.waiting()) {
-      String counter = each.counter();
-      RollUp done = rollUp(counter);
-      stored += done.isStored() ? 1 : 0;
-      if (done.late() != 0) {
-        LOGGER.warn("Counter {} is repaired by {}: hits came late", counter, done.late());
-      }
-      sweep(counter);
-      if (due.isOld(each) && isSwept(counter)) {
-        due.forget(each);
+      try {
+        stored += rollUpAndSweep(each) ? 1 : 0;
+      } catch (StoreException e) {
+        failure = failure == null ? e : failure; // the others need not wait for this one
       }
     }
+    if (failure != null) {
+      throw failure;
+    }
     return stored;
+  }
+
+  private boolean rollUpAndSweep(HitLogDue.Waiting each) {
+    String counter = each.counter();
+    RollUp done = rollUp(counter);
+    if (done.late() != 0) {
+      LOGGER.warn("Counter {} is repaired by {}: hits came late", counter, done.late());
+    }
+    sweep(counter);
+    if (due.isOld(each) && isSwept(counter)) {
+      due.forget(each);
+    }
+    return done.isStored();
   }
 
   /** Whether there is no hit of a counter, nor one that is named as being swept. */
@@ -476,11 +458,7 @@ public final class HitLog implements Counters {
     if (outcome instanceof RequestOutcome.Applied applied) {
       OptionalLong millis = requests.number(counter, id, AT);
       if (millis.isPresent()) {
-        Add add = new Add(counter, applied.added(), id);
-        if (!isStored(add, millis.getAsLong(), id)) {
-          AddResult again = new AddResult.Replayed(applied.added(), OptionalLong.empty());
-          stored(add, millis.getAsLong(), id, again);
-        }
+        writes.finish(counter, millis.getAsLong(), id.bits(), applied.added());
       }
     }
     return outcome;

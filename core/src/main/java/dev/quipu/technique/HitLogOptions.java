@@ -8,11 +8,11 @@ import java.time.Duration;
  *
  * @param reads what readers ask of the store: strong reads are exact, eventual ones are cheaper and
  *     tell the count as it was a consistency window ago
- * @param settle the age at which a hit is summarised: more than clocks differ, and a hit takes to
- *     be stored, and the store's consistency window, together; {@link #SETTLE_MIN} to {@link
- *     #SETTLE_MAX}
- * @param window how long a request id is remembered; hits are swept {@code settle} later; at least
- *     {@code settle}, at most {@link #WINDOW_MAX}
+ * @param settle the age at which a hit is summarised: more than twice of what clocks differ by, a
+ *     process stands still, a write is late, and the store's consistency window, together; {@link
+ *     #SETTLE_MIN} to {@link #SETTLE_MAX}
+ * @param window how long a request id is remembered; hits are swept {@code settle} later, or more;
+ *     at least {@code settle}, at most {@link #WINDOW_MAX}
  * @param hitsMax a read that finds as many hits behind the summary makes a new one; 1 or more
  */
 public record HitLogOptions(Consistency reads, Duration settle, Duration window, long hitsMax) {

@@ -2,6 +2,7 @@ package dev.quipu.technique;
 
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
@@ -41,9 +42,9 @@ final class HitSummaries {
    */
   Optional<HitLog.RollUp> rollUp(String counter) {
     HitSummary old = HitSummary.read(store, counter, Consistency.STRONG);
+    HitSummary marked = old.marked(Hits.now(store), settleMillis);
     deleteSwept(counter, old);
-    long now = Hits.now(store);
-    long end = Math.max(old.end(), now - settleMillis);
+    long end = Math.max(old.end(), Hits.now(store) - settleMillis);
     if (end < 0) {
       return Optional.of(new HitLog.RollUp(false, 0));
     }
@@ -54,11 +55,12 @@ final class HitSummaries {
     long until = CounterItems.plus(counter, old.base(), stored); // what it should have been
     long late = until - old.count();
     if (late == 0 && fresh.hits() == 0) {
-      return Optional.of(new HitLog.RollUp(false, 0));
+      return isUnchanged(counter, old) // else what was swept meanwhile may hide what was late
+          ? Optional.of(new HitLog.RollUp(false, 0))
+          : Optional.empty();
     }
     long sum = CounterItems.plus(counter, until, fresh.total(counter));
-    HitSummary next = old.until(end, sum, now, settleMillis);
-    boolean isStored = isWritten(next.put(counter));
+    boolean isStored = isWritten(marked.until(end, sum).put(counter));
     return isStored ? Optional.of(new HitLog.RollUp(true, late)) : Optional.empty();
   }
 
@@ -77,6 +79,13 @@ final class HitSummaries {
     } catch (StoreException e) {
       LOGGER.debug("a counter keeps its old summary for now", e);
     }
+  }
+
+  private boolean isUnchanged(String counter, HitSummary old) {
+    return HitSummary.read(store, counter, Consistency.STRONG)
+        .item()
+        .map(Item::version)
+        .equals(old.item().map(Item::version));
   }
 
   /**
@@ -104,12 +113,16 @@ final class HitSummaries {
     long swept = 0;
     while (true) {
       HitSummary old = HitSummary.read(store, counter, Consistency.STRONG);
-      deleteSwept(counter, old);
       long now = Hits.now(store);
+      HitSummary marked = old.marked(now, settleMillis);
+      deleteSwept(counter, old);
       long oldEnough = now - windowMillis - settleMillis - 1;
-      long until = Math.min(old.sweepableEnd(now, settleMillis), oldEnough);
-      List<Hits.Part> parts = until < 0 ? List.of() : hits.oldest(counter, until, SWEPT_AT_ONCE);
+      List<Hits.Part> parts =
+          oldest(counter, Math.min(marked.sweepableEnd(now, settleMillis), oldEnough));
       if (parts.isEmpty() && old.sweeping().isEmpty()) {
+        if (!marked.equals(old) && isLeft(counter, Math.min(old.end(), oldEnough))) {
+          isWritten(marked.put(counter));
+        }
         return swept;
       }
       Set<String> names = new HashSet<>();
@@ -119,12 +132,21 @@ final class HitSummaries {
         names.add((isOne ? "h" : "a") + part.key().sort());
         amount = CounterItems.plus(counter, amount, part.amount());
       }
-      HitSummary next = old.sweeping(names, amount, counter);
+      HitSummary next = marked.sweeping(names, amount, counter);
       if (!isWritten(next.put(counter))) {
         return swept; // another is at it
       }
       deleteSwept(counter, next);
       swept += parts.size();
     }
+  }
+
+  /** Whether hits wait for the marks to move on, and no summary need follow that moves them. */
+  private boolean isLeft(String counter, long until) {
+    return !oldest(counter, until).isEmpty();
+  }
+
+  private List<Hits.Part> oldest(String counter, long until) {
+    return until < 0 ? List.of() : hits.oldest(counter, until, SWEPT_AT_ONCE);
   }
 }

@@ -21,7 +21,8 @@ import java.util.Set;
  * @param base the part of {@code count} whose hits have been swept
  * @param settledEnd an {@code end} that was stored so long ago that every reader knows it
  * @param nextEnd an {@code end} that will be, in some time; it is not newer than {@code end}
- * @param nextAt when that one was stored, in milliseconds
+ * @param nextAt a moment, in milliseconds, at which that one was found in the store: not the one at
+ *     which somebody wanted to store it, which may be much earlier
  * @param sweeping the items of hits that are in {@code base}, and perhaps not deleted yet: "h" or
  *     "a", and the sort
  */
@@ -63,10 +64,19 @@ record HitSummary(
   }
 
   /** A summary of all hits until a moment; nothing is being swept. */
-  HitSummary until(long moment, long sum, long now, long settleMillis) {
-    return isNextSettled(now, settleMillis)
-        ? new HitSummary(item, sum, moment, base, nextEnd, moment, now, Set.of())
-        : new HitSummary(item, sum, moment, base, settledEnd, nextEnd, nextAt, Set.of());
+  HitSummary until(long moment, long sum) {
+    return new HitSummary(item, sum, moment, base, settledEnd, nextEnd, nextAt, Set.of());
+  }
+
+  /**
+   * The same, with the marks moved on, if that is time.
+   *
+   * @param readMillis a moment after it was read: by then its {@code end} was stored
+   */
+  HitSummary marked(long readMillis, long settleMillis) {
+    return isNextSettled(readMillis, settleMillis) && nextEnd < end
+        ? new HitSummary(item, count, end, base, nextEnd, end, readMillis, sweeping)
+        : this;
   }
 
   /** The last millisecond whose hits no reader looks for. */

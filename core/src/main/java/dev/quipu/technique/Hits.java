@@ -74,18 +74,23 @@ final class Hits {
     return new Key(AMOUNTS + counter, sort);
   }
 
-  /** The write of a hit: the same whenever it is repeated. */
+  /**
+   * The write of a hit: the same whenever it is repeated. If the hit is stored, it changes nothing,
+   * so that one which arrives late does not undo an edit.
+   */
   static Write put(String counter, String sort, long amount) {
-    return amount == 1 ? putOne(counter, sort) : putAmount(counter, sort, amount);
+    return amount == 1
+        ? new Write.Put(one(counter, sort), Map.of(), Optional.empty(), ifNew())
+        : putAmount(counter, sort, amount, ifNew());
   }
 
-  private static Write putOne(String counter, String sort) {
-    return new Write.Put(one(counter, sort), Map.of(), Optional.empty(), Condition.always());
+  private static Condition ifNew() {
+    return new Condition.Absent();
   }
 
-  static Write putAmount(String counter, String sort, long amount) {
+  static Write putAmount(String counter, String sort, long amount, Condition condition) {
     Map<String, Field> fields = Map.of(Item.VALUE, new Field.Number(amount));
-    return new Write.Put(amount(counter, sort), fields, Optional.empty(), Condition.always());
+    return new Write.Put(amount(counter, sort), fields, Optional.empty(), condition);
   }
 
   /**

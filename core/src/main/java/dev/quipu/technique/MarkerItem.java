@@ -131,6 +131,11 @@ public final class MarkerItem implements Split.Technique {
     return add(add, split, Map.of());
   }
 
+  @Override
+  public boolean keepsIdsApart() {
+    return true;
+  }
+
   /**
    * Adds, once, and keeps in the marker why: the order, the customer, the message.
    *
@@ -149,11 +154,11 @@ public final class MarkerItem implements Split.Technique {
   private AddResult add(Add add, Split split, Map<String, Field> more) {
     RequestId given = add.id();
     RequestId id = given == null ? RequestId.random(random) : given;
-    items.enlist(add.counter());
+    if (split.isWhole()) {
+      items.enlist(add.counter());
+    }
     String call = RequestId.random(random).text();
-    Write own =
-        new Write.Update(
-            CounterItems.valueKey(add.counter()), List.of(split.change()), split.condition());
+    Write own = new Write.Update(split.value(), List.of(split.change()), split.condition());
     List<Write> batch = split.with(List.of(markers.put(add, id, call, more, expiry()), own));
     Key marker = markers.key(add.counter(), id);
     return UntilDefinite.answer(

@@ -98,7 +98,9 @@ public final class Optimistic implements Split.Technique {
     if (add.id() != null) {
       throw keepsNoIds();
     }
-    items.enlist(add.counter());
+    if (split.isWhole()) {
+      items.enlist(add.counter());
+    }
     return rounds.add(add, split);
   }
 

@@ -43,7 +43,7 @@ final class OptimisticRounds {
   }
 
   AddResult add(Add add, Split split) {
-    Key key = CounterItems.valueKey(add.counter());
+    Key key = split.value();
     for (int round = 0; round < ROUNDS_MAX; round++) {
       Optional<Item> found = store.get(key, Consistency.STRONG);
       long value = found.map(item -> item.number(CounterItems.VALUE)).orElse(0L);

@@ -99,7 +99,9 @@ public final class OptimisticWithHistory implements Split.Technique {
     if (add.id() != null) {
       throw keepsNoIds();
     }
-    items.enlist(add.counter());
+    if (split.isWhole()) {
+      items.enlist(add.counter());
+    }
     return rounds.add(add, split);
   }
 

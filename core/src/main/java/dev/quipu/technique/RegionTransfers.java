@@ -12,6 +12,7 @@ import dev.quipu.store.Store;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.RegionRows.Right;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -34,11 +35,13 @@ final class RegionTransfers {
   private final Regions regions;
   private final RegionLeases leases;
   private final RegionPlan plan;
+  private final RegionTakeOver takeOver;
 
   RegionTransfers(Regions regions, RegionLeases leases, RegionPlan plan) {
     this.regions = regions;
     this.leases = leases;
     this.plan = plan;
+    this.takeOver = new RegionTakeOver(regions, leases, plan);
   }
 
   /**
@@ -50,7 +53,13 @@ final class RegionTransfers {
    */
   Optional<AddResult.Refused> bring(
       String counter, String to, Right right, long need, long demand) {
-    RegionView view = RegionView.of(regions, leases, plan, counter);
+    leases.requireMayActFor(to);
+    RegionView view = RegionView.of(regions, leases, counter);
+    view.requirePlan(plan);
+    if (view.lacksRetired() && view.silent().isEmpty()) {
+      takeOver.takeOver(counter);
+      return Optional.empty();
+    }
     List<String> able = view.after().keySet().stream().filter(leases::mayActFor).toList();
     if (found(counter, to, view, able) || land(counter, to, right, view)) {
       return Optional.empty();
@@ -65,23 +74,32 @@ final class RegionTransfers {
             .sorted(
                 Comparator.comparingLong((String region) -> rights(view, region, right)).reversed())
             .toList();
-    long there = donors.stream().mapToLong(region -> rights(view, region, right)).sum();
-    if (!view.isStill() && here + there < need) {
+    long there = 0;
+    for (String donor : donors) {
+      there = plus(there, rights(view, donor, right));
+    }
+    boolean isEnough = plus(here, there) >= need;
+    if (!view.isStill() && !isEnough) {
       return Optional.empty();
     }
-    if (here + there + underWay(view, right) < need) {
-      return Optional.of(refused(counter, right, need, view, able));
+    if (plus(plus(here, there), underWay(view, right)) < need) {
+      return Optional.of(refused(right, need, view, able));
     }
-    if (here + there < need) {
+    if (!isEnough) {
       landForOthers(counter, right, view, able);
       return Optional.empty();
     }
     String richest = donors.getFirst();
     long has = rights(view, richest, right);
     long missing = need - here;
-    long wanted = Math.max(missing, Math.min(missing + 2 * demand, has / 2));
+    long wanted = Math.max(missing, Math.min(plus(missing, 2 * demand), has / 2));
     give(counter, richest, to, right, Math.min(wanted, has), view);
     return Optional.empty();
+  }
+
+  /** The sum of two numbers that are not negative, or the most that 64 bits hold. */
+  private static long plus(long one, long other) {
+    return one > Long.MAX_VALUE - other ? Long.MAX_VALUE : one + other;
   }
 
   private static long rights(RegionView view, String region, Right right) {
@@ -94,20 +112,25 @@ final class RegionTransfers {
     long all = 0;
     for (String from : view.after().keySet()) {
       for (String to : view.after().keySet()) {
-        all += view.open(right, from, to);
+        all = plus(all, view.open(right, from, to));
       }
     }
     return all;
   }
 
-  private AddResult.Refused refused(
-      String counter, Right right, long need, RegionView view, List<String> able) {
+  private AddResult.Refused refused(Right right, long need, RegionView view, List<String> able) {
     Bounds bounds = plan.bounds();
-    Reading reading = view.reading(counter, bounds);
+    Reading reading = view.reading(bounds);
     boolean isSure =
         right == Right.LOWER
-            ? reading.high() - need < bounds.floor()
-            : reading.low() + need > bounds.ceiling();
+            ? BigInteger.valueOf(reading.high())
+                    .subtract(BigInteger.valueOf(need))
+                    .compareTo(BigInteger.valueOf(bounds.floor()))
+                < 0
+            : BigInteger.valueOf(reading.low())
+                    .add(BigInteger.valueOf(need))
+                    .compareTo(BigInteger.valueOf(bounds.ceiling()))
+                > 0;
     Refusal bound = right == Right.LOWER ? Refusal.FLOOR : Refusal.CEILING;
     List<String> away = new ArrayList<>(view.silent());
     view.after().keySet().stream().filter(region -> !able.contains(region)).forEach(away::add);
@@ -124,7 +147,7 @@ final class RegionTransfers {
       String region = rows.region();
       if (!rows.isFounded()
           && able.contains(region)
-          && (region.equals(to) || plan.founders().contains(region))) {
+          && (region.equals(to) || plan.initial().contains(region))) {
         any = true;
         through(region, store -> store.write(plan.founding(counter, region, 0)));
       }
@@ -160,7 +183,9 @@ final class RegionTransfers {
     long open = view.open(right, from, to);
     Write note =
         new Write.Update(
-            gotKey, List.of(new Change.Add(right.field(), open)), Condition.unchanged(got));
+            gotKey,
+            RegionRows.put(right.field(), sum(got, right).add(BigInteger.valueOf(open))),
+            Condition.unchanged(got));
     Write more =
         new Write.Update(
             RegionRows.cell(counter, to, 0),
@@ -181,7 +206,7 @@ final class RegionTransfers {
     batch.add(
         new Write.Update(
             RegionRows.key(counter, from, RegionRows.GAVE + to),
-            List.of(new Change.Add(right.field(), amount)),
+            RegionRows.put(right.field(), sum(gave, right).add(BigInteger.valueOf(amount))),
             Condition.unchanged(gave)));
     long left = amount;
     for (Item cell : rows.richestFirst(right)) {
@@ -192,6 +217,10 @@ final class RegionTransfers {
       }
     }
     return through(from, store -> store.writeAll(batch, null));
+  }
+
+  private static BigInteger sum(Optional<Item> transfer, Right right) {
+    return transfer.map(item -> RegionRows.wide(item, right.field())).orElse(BigInteger.ZERO);
   }
 
   /** Whether the region at the other end of a transfer was retired. */

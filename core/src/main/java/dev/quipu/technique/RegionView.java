@@ -5,7 +5,11 @@ import dev.quipu.Doubt;
 import dev.quipu.Reading;
 import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
+import dev.quipu.technique.RegionLeases.Standing;
+import dev.quipu.technique.RegionRecords.Retirement;
+import dev.quipu.technique.RegionRows.Frozen;
 import dev.quipu.technique.RegionRows.Right;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -18,43 +22,61 @@ import java.util.TreeSet;
  * region that answered both had counted at least what the first look found, and at most what the
  * second did.
  *
+ * @param standing which regions are retired, or were set back
  * @param before what each region had that answered
  * @param after what the same regions had a moment later
- * @param copies of the silent ones, what has come to the own replica: old, by some time
+ * @param copies of those that did not answer or are not to be believed, and of retired ones whose
+ *     sums are not recorded so far, what has come to the own replica: old, by some time
+ * @param frozen the recorded sums of retired regions
  */
 record RegionView(
+    Standing standing,
     SortedMap<String, RegionRows> before,
     SortedMap<String, RegionRows> after,
-    SortedMap<String, RegionRows> copies) {
+    SortedMap<String, RegionRows> copies,
+    SortedMap<String, Frozen> frozen) {
+  private static final int LOOKS_MAX = 20;
 
-  /** Looks twice. */
-  static RegionView of(Regions regions, RegionLeases leases, RegionPlan plan, String counter) {
-    Set<String> retired = leases.retired().keySet();
-    SortedMap<String, RegionRows> before = look(regions, retired, counter);
-    SortedMap<String, RegionRows> after = look(regions, retired, counter);
-    before.keySet().retainAll(after.keySet());
-    Set<String> missing = new TreeSet<>(regions.names());
-    missing.removeAll(before.keySet());
-    for (RegionRows rows : List.copyOf(before.values())) {
-      List<String> gone = rows.others(RegionRows.HEIR); // their counts are in these rows
-      missing.removeAll(gone);
-      before.keySet().removeAll(gone);
+  /** Looks twice; again while a retirement is recorded between the looks. */
+  static RegionView of(Regions regions, RegionLeases leases, String counter) {
+    for (int look = 0; look < LOOKS_MAX; look++) {
+      Standing standing = leases.standing();
+      SortedMap<String, RegionRows> before = look(regions, standing, counter);
+      SortedMap<String, RegionRows> after = look(regions, standing, counter);
+      before.keySet().retainAll(after.keySet());
+      SortedMap<String, Frozen> frozen = frozen(after);
+      if (!frozen.keySet().equals(frozen(before).keySet())
+          || !before.keySet().containsAll(after.keySet())) {
+        continue;
+      }
+      before.keySet().removeAll(frozen.keySet()); // it was retired: its sums are recorded
+      after.keySet().removeAll(frozen.keySet());
+      Set<String> missing = new TreeSet<>(regions.names());
+      missing.removeAll(before.keySet());
+      missing.removeAll(frozen.keySet());
+      SortedMap<String, RegionRows> copies = new TreeMap<>();
+      for (String region : missing) {
+        copies.put(region, RegionRows.read(regions.here(), counter, region));
+      }
+      RegionView view = new RegionView(standing, before, after, copies, frozen);
+      view.check(regions, counter);
+      return view;
     }
-    after.keySet().retainAll(before.keySet());
-    SortedMap<String, RegionRows> copies = new TreeMap<>();
-    for (String silent : missing) {
-      copies.put(silent, RegionRows.read(regions.here(), counter, silent));
-    }
-    RegionView view = new RegionView(before, after, copies);
-    view.check(regions, plan, counter);
-    return view;
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "regions come and go faster than counter %s is read".formatted(counter));
+  }
+
+  private static SortedMap<String, Frozen> frozen(SortedMap<String, RegionRows> seen) {
+    SortedMap<String, Frozen> frozen = new TreeMap<>();
+    seen.values().forEach(rows -> frozen.putAll(rows.frozen()));
+    return frozen;
   }
 
   private static SortedMap<String, RegionRows> look(
-      Regions regions, Set<String> retired, String counter) {
+      Regions regions, Standing standing, String counter) {
     SortedMap<String, RegionRows> seen = new TreeMap<>();
     for (String region : regions.names()) {
-      if (!retired.contains(region)) {
+      if (!standing.lost().contains(region) && !standing.ended().contains(region)) {
         regions
             .ask(region, () -> RegionRows.read(regions.replica(region), counter, region))
             .ifPresent(rows -> seen.put(region, rows));
@@ -63,9 +85,8 @@ record RegionView(
     return seen;
   }
 
-  private void check(Regions regions, RegionPlan plan, String counter) {
+  private void check(Regions regions, String counter) {
     for (RegionRows rows : after.values()) {
-      plan.check(counter, rows);
       for (String prefix : List.of(RegionRows.GAVE, RegionRows.GOT)) {
         for (String other : rows.others(prefix)) {
           if (!regions.names().contains(other)) {
@@ -79,20 +100,45 @@ record RegionView(
     }
   }
 
+  /**
+   * Checks that all regions share out bounds by the same plan.
+   *
+   * @throws StoreException if one has another
+   */
+  void requirePlan(RegionPlan plan) {
+    for (RegionRows rows : after.values()) {
+      plan.conflict(rows)
+          .ifPresent(other -> {
+            throw plan.rejected(rows.region(), other);
+          });
+    }
+  }
+
   /** Whether nothing moved: all that is seen was so at one moment. */
   boolean isStill() {
     return before.equals(after);
   }
 
-  /** The regions that did not answer. */
+  /** The regions that are not retired, and did not answer or are not to be believed. */
   List<String> silent() {
-    return List.copyOf(copies.keySet());
+    return copies.keySet().stream().filter(name -> !standing.lost().contains(name)).toList();
   }
 
-  /** Whether nothing was ever counted, anywhere. */
+  /** Whether the sums of some retired regions are not recorded for this counter so far. */
+  boolean lacksRetired() {
+    return copies.keySet().stream().anyMatch(standing.lost()::contains);
+  }
+
+  /** Whether nothing was ever counted, anywhere, as far as is known. */
   boolean isEmpty() {
-    return copies.isEmpty()
-        && after.values().stream().allMatch(rows -> rows.up() == 0 && rows.down() == 0);
+    return silent().isEmpty()
+        && frozen.values().stream().allMatch(sums -> sums.up().add(sums.down()).signum() == 0)
+        && copies.values().stream().allMatch(RegionView::isUnused)
+        && after.values().stream().allMatch(RegionView::isUnused);
+  }
+
+  private static boolean isUnused(RegionRows rows) {
+    return rows.up().signum() == 0 && rows.down().signum() == 0;
   }
 
   /** What one region gave another that has not taken it to its cells yet. */
@@ -101,31 +147,62 @@ record RegionView(
     RegionRows taker = after.get(to);
     return giver == null || taker == null
         ? 0
-        : Math.max(0, giver.gave(right, to) - taker.got(right, from));
+        : Math.max(0, RegionRows.narrow(giver.gave(right, to).subtract(taker.got(right, from))));
   }
 
-  /** The value, and between what it lies. */
-  Reading reading(String counter, Bounds bounds) {
-    long value = 0;
-    long up = 0;
-    long down = 0;
+  /** The value, and between what it lies; the nearest number that has 64 bits. */
+  Reading reading(Bounds bounds) {
+    BigInteger value = BigInteger.ZERO;
+    BigInteger up = BigInteger.ZERO;
+    BigInteger down = BigInteger.ZERO;
+    for (Frozen sums : frozen.values()) {
+      value = value.add(sums.net());
+    }
     for (RegionRows rows : after.values()) {
       RegionRows was = before(rows);
-      value = CounterItems.plus(counter, value, rows.up() - rows.down());
-      up = CounterItems.plus(counter, up, rows.up() - was.up());
-      down = CounterItems.plus(counter, down, rows.down() - was.down());
+      value = value.add(rows.net());
+      up = up.add(rows.up().subtract(was.up()));
+      down = down.add(rows.down().subtract(was.down()));
     }
-    if (!copies.isEmpty()) {
-      return unsure(counter, bounds, value);
+    for (RegionRows copy : copies.values()) {
+      value = value.add(copy.net());
     }
-    long moved = CounterItems.plus(counter, up, down);
-    return moved == 0
-        ? Reading.exact(value)
-        : new Reading(
-            value,
-            value - up, // what went up since may not have been there yet
-            value + down,
-            List.of(new Doubt(Doubt.Cause.MOVING, "", moved)));
+    List<Doubt> doubts = unlimited();
+    if (!doubts.isEmpty()) {
+      return new Reading(RegionRows.narrow(value), Long.MIN_VALUE, Long.MAX_VALUE, doubts);
+    }
+    if (!silent().isEmpty()) {
+      return unsure(bounds, value);
+    }
+    if (up.signum() == 0 && down.signum() == 0) {
+      return value.bitLength() < Long.SIZE
+          ? Reading.exact(value.longValue())
+          : beyond(RegionRows.narrow(value));
+    }
+    return new Reading(
+        RegionRows.narrow(value),
+        RegionRows.narrow(value.subtract(up)), // what went up since may not have been there yet
+        RegionRows.narrow(value.add(down)),
+        List.of(new Doubt(Doubt.Cause.MOVING, "", RegionRows.narrow(up.add(down)))));
+  }
+
+  private static Reading beyond(long nearest) {
+    return new Reading(
+        nearest, nearest, nearest, List.of(new Doubt(Doubt.Cause.OVERFLOW, "", Long.MAX_VALUE)));
+  }
+
+  /** Whatever retired regions counted and never sent, and what a restored replica sold again. */
+  private List<Doubt> unlimited() {
+    List<Doubt> doubts = new ArrayList<>();
+    for (Retirement each : standing.retired()) {
+      if (!each.isAccepted()) {
+        doubts.add(new Doubt(Doubt.Cause.RETIRED_REGION, each.lost(), Long.MAX_VALUE));
+      }
+    }
+    for (String region : standing.ended()) {
+      doubts.add(new Doubt(Doubt.Cause.RESTORED_REGION, region, Long.MAX_VALUE));
+    }
+    return doubts;
   }
 
   private RegionRows before(RegionRows rows) {
@@ -137,40 +214,47 @@ record RegionView(
    * With silent regions: the counter is above its floor by all rights to lower it, and what the
    * others hold of them, nobody who is silent has used; the ceiling likewise.
    */
-  private Reading unsure(String counter, Bounds bounds, long seen) {
-    long value = seen;
+  private Reading unsure(Bounds bounds, BigInteger value) {
     List<Doubt> doubts = new ArrayList<>();
-    for (RegionRows copy : copies.values()) {
-      value = CounterItems.plus(counter, value, copy.up() - copy.down());
+    for (String region : silent()) {
+      RegionRows copy = copies.get(region);
       long used =
-          bounds.floor() == Long.MIN_VALUE || bounds.ceiling() == Long.MAX_VALUE
+          copy == null || bounds.floor() == Long.MIN_VALUE || bounds.ceiling() == Long.MAX_VALUE
               ? Long.MAX_VALUE
               : Math.max(copy.rights(Right.LOWER), copy.rights(Right.RAISE));
-      doubts.add(new Doubt(Doubt.Cause.SILENT_REGION, copy.region(), used));
-      doubts.addAll(underWay(copy.region()));
+      doubts.add(new Doubt(Doubt.Cause.SILENT_REGION, region, used));
+      doubts.addAll(underWay(region));
     }
     long low =
         Right.LOWER
             .atZero(bounds)
-            .map(any -> CounterItems.plus(counter, bounds.floor(), certain(Right.LOWER)))
+            .map(any -> RegionRows.narrow(certain(Right.LOWER).add(big(bounds.floor()))))
             .orElse(Long.MIN_VALUE);
     long high =
         Right.RAISE
             .atZero(bounds)
-            .map(any -> CounterItems.plus(counter, bounds.ceiling(), -certain(Right.RAISE)))
+            .map(any -> RegionRows.narrow(big(bounds.ceiling()).subtract(certain(Right.RAISE))))
             .orElse(Long.MAX_VALUE);
     return low == high // those who are silent hold nothing that they could use
         ? Reading.exact(low)
-        : new Reading(Math.clamp(value, low, high), low, high, doubts);
+        : new Reading(
+            Math.clamp(RegionRows.narrow(value), Math.min(low, high), high), low, high, doubts);
+  }
+
+  private static BigInteger big(long number) {
+    return BigInteger.valueOf(number);
   }
 
   private List<Doubt> underWay(String silent) {
     List<Doubt> doubts = new ArrayList<>();
+    RegionRows taker = copies.get(silent);
     for (RegionRows giver : after.values()) {
       for (Right right : Right.values()) {
-        RegionRows taker = copies.get(silent);
         long open =
-            taker == null ? 0 : giver.gave(right, silent) - taker.got(right, giver.region());
+            taker == null
+                ? 0
+                : RegionRows.narrow(
+                    giver.gave(right, silent).subtract(taker.got(right, giver.region())));
         if (open > 0) {
           String where = giver.region() + " to " + silent;
           doubts.add(new Doubt(Doubt.Cause.OPEN_TRANSFER, where, open));
@@ -181,16 +265,18 @@ record RegionView(
   }
 
   /** Rights that were surely unused at the moment between the looks, by those who answered. */
-  private long certain(Right right) {
-    long certain = 0;
+  private BigInteger certain(Right right) {
+    BigInteger certain = BigInteger.ZERO;
     for (RegionRows rows : after.values()) {
       RegionRows was = before(rows);
-      long used = right == Right.LOWER ? rows.down() - was.down() : rows.up() - was.up();
-      long given = rows.gave(right) - was.gave(right);
-      certain += Math.max(0, was.rights(right) - used - given);
+      BigInteger used =
+          right == Right.LOWER ? rows.down().subtract(was.down()) : rows.up().subtract(was.up());
+      BigInteger given = rows.gave(right).subtract(was.gave(right));
+      BigInteger left = big(was.rights(right)).subtract(used).subtract(given);
+      certain = certain.add(left.max(BigInteger.ZERO));
       for (RegionRows other : after.values()) {
-        long open = was.gave(right, other.region()) - other.got(right, rows.region());
-        certain += Math.max(0, open);
+        BigInteger open = was.gave(right, other.region()).subtract(other.got(right, rows.region()));
+        certain = certain.add(open.max(BigInteger.ZERO));
       }
     }
     return certain;

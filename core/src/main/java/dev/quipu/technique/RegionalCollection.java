@@ -170,7 +170,7 @@ public final class RegionalCollection implements Counters {
     for (String region : regions.names()) {
       collections.put(region, new ItemCollection(regions.replica(region), random));
     }
-    this.locks = new Locks(regions.replica(regions.founders().getFirst()), random);
+    this.locks = new Locks(regions.replica(regions.initial().getFirst()), random);
   }
 
   private ItemCollection here() {

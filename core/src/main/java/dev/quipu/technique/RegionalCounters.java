@@ -13,7 +13,6 @@ import dev.quipu.store.Backoff;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
@@ -123,13 +122,13 @@ public final class RegionalCounters implements Counters {
   private static final OptionalLong NO_VALUE = OptionalLong.empty();
 
   /**
-   * What is left of a region on one counter.
+   * What a successor took over of retired regions, on one counter.
    *
-   * @param counted what it had added, as far as that was heard of
-   * @param lower rights to lower the counter, which the heir now has; 0 if there is no floor
+   * @param counted what they had added, as far as that is known
+   * @param lower rights to lower the counter, which the successor now has; 0 if there is no floor
    * @param raise rights to raise it; 0 if there is no ceiling
    */
-  public record Estate(long counted, long lower, long raise) {}
+  public record TakenOver(long counted, long lower, long raise) {}
 
   private final Regions regions;
   private final RegionOptions options;
@@ -137,6 +136,8 @@ public final class RegionalCounters implements Counters {
   private final RegionPlan plan;
   private final RegionTransfers transfers;
   private final RegionTransfers.Demand demand = new RegionTransfers.Demand();
+  private final RegionTakeOver takeOver;
+  private final RegionRequests requests;
   private final CounterItems items;
   private final RandomGenerator random;
 
@@ -150,7 +151,7 @@ public final class RegionalCounters implements Counters {
     this(regions, options, leases, Randomness.secure());
   }
 
-  /** As the other constructor, with the caller's chance. */
+  /** Counts in regions, with a source of randomness. */
   public RegionalCounters(
       Regions regions, RegionOptions options, RegionLeases leases, RandomGenerator random) {
     for (String region : regions.names()) {
@@ -165,8 +166,11 @@ public final class RegionalCounters implements Counters {
     this.regions = regions;
     this.options = options;
     this.leases = leases;
-    this.plan = new RegionPlan(regions.founders(), options.bounds());
+    this.plan = new RegionPlan(regions.initial(), options.bounds());
+    leases.countBy(plan);
     this.transfers = new RegionTransfers(regions, leases, plan);
+    this.takeOver = new RegionTakeOver(regions, leases, plan);
+    this.requests = new RegionRequests(regions, leases);
     this.items = new CounterItems(regions.here());
     this.random = random;
   }
@@ -181,7 +185,9 @@ public final class RegionalCounters implements Counters {
    *
    * @throws IllegalArgumentException if the id does not begin with a region
    * @throws UnsupportedOperationException if {@code add} has other bounds than the counters
-   * @throws StoreException if the region that the id begins with does not answer
+   * @throws StoreException if the region that the id begins with does not answer; with an unknown
+   *     outcome if that region was retired and it is not known whether it had counted the request:
+   *     it never counts after that
    */
   @Override
   public AddResult add(Add add) {
@@ -192,47 +198,28 @@ public final class RegionalCounters implements Counters {
     }
     RequestId given = add.id();
     RequestId id = given == null ? regions.id(RequestId.random(random).text()) : given;
-    String home = home(add.counter(), id);
-    if (!regions.own().equals(regions.home(id))) {
-      Optional<Item> known = copy(add.counter(), id);
-      if (known.isPresent()) {
-        return Markers.answer(add, known.get(), "");
-      }
+    String home = requests.home(add.counter(), id);
+    Optional<Item> known = requests.known(add.counter(), id);
+    if (known.isPresent()) {
+      return Markers.answer(add, known.get(), "");
     }
     leases.requireMayActFor(home);
+    leases.requireAgreed();
     items.enlist(add.counter());
     Request request = request(add, home, id);
     AddResult result =
         UntilDefinite.answer(regions.here(), "request " + id, () -> addIn(home, request));
-    if (result instanceof AddResult.Applied && home.equals(regions.own())) {
-      demand.used(key(add.counter(), Right.of(add.delta())), Math.abs(add.delta()));
+    if (result instanceof AddResult.Applied) {
+      leases.requireStillActsFor(home);
+      if (home.equals(regions.own())) {
+        demand.used(key(add.counter(), Right.of(add.delta())), need(add));
+      }
     }
     return result;
   }
 
   private static String key(String counter, Right right) {
     return right.field() + " " + counter;
-  }
-
-  /** The region where a request counts: that of its id, or its heir. */
-  private String home(String counter, RequestId id) {
-    Regions.checkCounter(counter);
-    String home = regions.home(id);
-    return home.equals(regions.own()) ? home : heir(home, leases.retired());
-  }
-
-  private static String heir(String region, Map<String, String> retired) {
-    String heir = region;
-    while (retired.containsKey(heir)) {
-      heir = retired.get(heir);
-    }
-    return heir;
-  }
-
-  /** The marker of a request, as far as it has come to the own replica. */
-  private Optional<Item> copy(String counter, RequestId id) {
-    Key key = RegionRows.request(counter, regions.home(id), id);
-    return regions.here().get(key, Consistency.STRONG);
   }
 
   /**
@@ -258,6 +245,9 @@ public final class RegionalCounters implements Counters {
     Right right = Right.of(add.delta());
     boolean isBounded = right.atZero(options.bounds()).isPresent();
     int cell = random.nextInt(options.cells());
+    if (add.delta() == Long.MIN_VALUE && !options.bounds().isNone()) {
+      return new AddResult.Refused(Refusal.OVERFLOW, 0); // as many rights have no 64 bits
+    }
     for (int round = 0; round < ROUNDS_MAX; round++) {
       Write own = change(add, RegionRows.cell(add.counter(), home, cell), 0);
       WriteResult result = store.writeAll(List.of(request.marker, own), null);
@@ -268,6 +258,15 @@ public final class RegionalCounters implements Counters {
       Optional<Item> found = ((WriteResult.ConditionFailed) result).found();
       if (found.isEmpty()) {
         store.write(plan.founding(add.counter(), home, cell));
+        continue;
+      }
+      Optional<String> other = found.get().text(RegionRows.PLAN);
+      if (!other.equals(Optional.of(plan.text()))) {
+        throw plan.rejected(home, other.orElse("by no plan"));
+      }
+      String way = add.delta() < 0 ? RegionRows.DOWN : RegionRows.UP;
+      if (RegionRows.isFull(found.get(), way, Math.abs(add.delta()))) {
+        store.write(RegionRows.carry(found.get().key(), way));
         continue;
       }
       if (!isBounded || found.get().number(right.field()) >= need(add)) {
@@ -324,8 +323,7 @@ public final class RegionalCounters implements Counters {
     long size = add.delta();
     List<Change> changes = new ArrayList<>();
     List<Condition> conditions = new ArrayList<>(List.of(plan.isFounded()));
-    changes.add(
-        new Change.Add(size < 0 ? RegionRows.DOWN : RegionRows.UP, size < 0 ? -size : size));
+    changes.addAll(RegionRows.plus(size < 0 ? RegionRows.DOWN : RegionRows.UP, Math.abs(size)));
     for (Right right : Right.values()) {
       if (right.atZero(options.bounds()).isPresent()) {
         long more = right == Right.LOWER ? size : -size;
@@ -368,14 +366,15 @@ public final class RegionalCounters implements Counters {
   }
 
   /**
-   * The value, and between what it lies: exact when all regions answer and nothing is added
-   * meanwhile.
+   * Returns the value, and between what it lies: exact when all regions answer and nothing is added
+   * meanwhile. After a retirement nothing is certain until {@link #acceptLoss}, and after a replica
+   * was restored from a backup nothing is until that region is retired and its loss accepted.
    */
   @Override
   public Optional<Reading> read(String counter) {
     Regions.checkCounter(counter);
-    RegionView view = RegionView.of(regions, leases, plan, counter);
-    return view.isEmpty() ? Optional.empty() : Optional.of(view.reading(counter, options.bounds()));
+    RegionView view = RegionView.of(regions, leases, counter);
+    return view.isEmpty() ? Optional.empty() : Optional.of(view.reading(options.bounds()));
   }
 
   @Override
@@ -391,42 +390,67 @@ public final class RegionalCounters implements Counters {
    */
   @Override
   public RequestOutcome outcome(String counter, RequestId id) {
-    String home = home(counter, id);
-    if (!regions.own().equals(regions.home(id))) {
-      Optional<Item> known = copy(counter, id);
-      if (known.isPresent()) {
-        return Markers.outcome(known.get());
-      }
-    }
-    Key key = RegionRows.request(counter, home, id);
-    return regions
-        .replica(home)
-        .get(key, Consistency.STRONG)
+    String home = requests.home(counter, id);
+    return requests
+        .known(counter, id)
+        .or(() -> requests.in(home, counter, id))
         .map(Markers::outcome)
         .orElse(new RequestOutcome.NotSeen());
   }
 
   @Override
   public RequestOutcome seal(String counter, RequestId id) {
-    String home = home(counter, id);
+    String home = requests.home(counter, id);
     RequestOutcome known = outcome(counter, id);
     if (!(known instanceof RequestOutcome.NotSeen)) {
       return known;
     }
     leases.requireMayActFor(home);
-    return Markers.seal(regions.replica(home), RegionRows.request(counter, home, id), expiry());
+    RequestOutcome sealed =
+        Markers.seal(regions.replica(home), RegionRows.request(counter, home, id), expiry());
+    leases.requireStillActsFor(home);
+    return sealed;
   }
 
   /**
-   * Retires a region that is lost: its lease has run out, and all others say so. The own region
-   * becomes its heir. Safe to repeat, and to be repeated until it ends well.
+   * Retires a region that is lost, with the own region as its successor: its lease has run out, and
+   * most of the regions that are left agree. What it counted and never sent is forgotten, so that
+   * bounds hold for what is recorded, and may be exceeded by what was forgotten. Safe to repeat, in
+   * any region, and to be repeated until it ends well: if a successor is lost before it is done,
+   * retire that region too.
    *
-   * @return for each counter, what is left of the region's rights
-   * @throws IllegalStateException if the region must not be retired
+   * @return for each counter, what the last successor took over
+   * @throws IllegalStateException if the region must not be retired, or too few regions agree
+   * @throws StoreException if a region that is left does not answer
    */
-  public Map<String, Estate> retire(String region) {
+  public Map<String, TakenOver> retire(String region) {
+    return retire(region, Set.of());
+  }
+
+  /**
+   * Retires a region as {@link #retire(String)} does, where too many regions are lost for most to
+   * agree. If one of those that are said to be destroyed is not, and retires this region likewise,
+   * both go on counting without the other: bounds are broken, and one of the two has to be given
+   * up.
+   *
+   * @param destroyed regions whose replicas the caller states to be gone for ever; they need not
+   *     agree
+   */
+  public Map<String, TakenOver> retire(String region, Set<String> destroyed) {
     regions.replica(region); // it must be one
-    leases.retire(region);
-    return new RegionHeir(regions, plan).takeOver(region, leases.retired());
+    leases.retire(region, destroyed);
+    return takeOver.takeOverAll();
+  }
+
+  /**
+   * States that what is known of a retired region is all that it counted, or that counters have
+   * been corrected since: readings are certain again, as far as it is concerned.
+   *
+   * @throws IllegalStateException if the region is not retired
+   * @throws StoreException if a region that is left does not answer
+   */
+  public void acceptLoss(String region) {
+    takeOver.takeOverAll();
+    leases.accept(region);
   }
 }

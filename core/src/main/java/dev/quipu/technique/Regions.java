@@ -37,7 +37,7 @@ public final class Regions {
   private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9-]{0,31}");
 
   private final String own;
-  private final List<String> founders;
+  private final List<String> initial;
   private final SortedMap<String, Store> replicas = new TreeMap<>();
   private final Map<String, Long> silentUntilNanos = new ConcurrentHashMap<>();
 
@@ -45,32 +45,32 @@ public final class Regions {
    * Regions.
    *
    * @param own the region that this process is in
-   * @param founders those that the bounds of each counter are shared out to at first, in an order
+   * @param initial those that the bounds of each counter are shared out to at first, in an order
    *     that never changes; the same in all regions
    * @param replicas how to reach the replica of each region from here; its deadline is how long a
    *     call waits for a region that is silent
    * @throws IllegalArgumentException for a name that is none, or a region without a replica
    */
-  public Regions(String own, List<String> founders, Map<String, Store> replicas) {
+  public Regions(String own, List<String> initial, Map<String, Store> replicas) {
     if (replicas.isEmpty() || replicas.size() > REGIONS_MAX) {
       throw new IllegalArgumentException(
           "there are %d regions, the limits are 1 and %d".formatted(replicas.size(), REGIONS_MAX));
     }
     replicas.keySet().forEach(Regions::checkName);
-    List<String> named = new ArrayList<>(founders);
+    List<String> named = new ArrayList<>(initial);
     named.add(own);
     for (String name : named) {
       if (!replicas.containsKey(name)) {
         throw new IllegalArgumentException("region %s has no replica".formatted(name));
       }
     }
-    if (founders.isEmpty() || founders.stream().distinct().count() != founders.size()) {
+    if (initial.isEmpty() || initial.stream().distinct().count() != initial.size()) {
       throw new IllegalArgumentException(
-          "the founding regions are %s; there must be one at least, and none twice"
-              .formatted(founders));
+          "the initial regions are %s; there must be one at least, and none twice"
+              .formatted(initial));
     }
     this.own = own;
-    this.founders = List.copyOf(founders);
+    this.initial = List.copyOf(initial);
     this.replicas.putAll(replicas);
   }
 
@@ -87,9 +87,9 @@ public final class Regions {
     return own;
   }
 
-  /** Those that the bounds are shared out to at first. */
-  public List<String> founders() {
-    return founders;
+  /** Returns the regions that the bounds are shared out to at first. */
+  public List<String> initial() {
+    return initial;
   }
 
   /** All regions, in order of name. */

@@ -1,8 +1,6 @@
 package dev.quipu.technique;
 
 import dev.quipu.Bounds;
-import java.time.Duration;
-import java.util.Optional;
 
 /**
  * How {@link Sharded} divides its counters.
@@ -14,16 +12,9 @@ import java.util.Optional;
  * @param choice which shard takes an add that has no id
  * @param hotAddsPerSecond more adds a second to one shard, seen by one process, and the counter
  *     gets twice as many shards; at least 1
- * @param retryWindow how long after a growth a request may be repeated; empty for ever. Until then
- *     an add looks for its id in the shard that was its own before
  */
 public record ShardOptions(
-    int shards,
-    int shardsMax,
-    Bounds bounds,
-    Choice choice,
-    long hotAddsPerSecond,
-    Optional<Duration> retryWindow) {
+    int shards, int shardsMax, Bounds bounds, Choice choice, long hotAddsPerSecond) {
   /** Most shards of a counter: all of them, and their plan, fit into one batch of any store. */
   public static final int SHARDS_MAX = 64;
 
@@ -66,29 +57,22 @@ public record ShardOptions(
 
   /** So many shards, and more where a counter is hot. */
   public static ShardOptions growing(int shards, int shardsMax) {
-    return new ShardOptions(
-        shards, shardsMax, Bounds.none(), Choice.RANDOM, HOT_ADDS_PER_SECOND, Optional.empty());
+    return new ShardOptions(shards, shardsMax, Bounds.none(), Choice.RANDOM, HOT_ADDS_PER_SECOND);
   }
 
   /** The same, within bounds over all shards. */
   public ShardOptions within(Bounds others) {
-    return new ShardOptions(shards, shardsMax, others, choice, hotAddsPerSecond, retryWindow);
+    return new ShardOptions(shards, shardsMax, others, choice, hotAddsPerSecond);
   }
 
   /** The same, with another choice. */
   public ShardOptions choosing(Choice other) {
-    return new ShardOptions(shards, shardsMax, bounds, other, hotAddsPerSecond, retryWindow);
+    return new ShardOptions(shards, shardsMax, bounds, other, hotAddsPerSecond);
   }
 
   /** The same, growing at another heat. */
   public ShardOptions hotAt(long addsPerSecond) {
-    return new ShardOptions(shards, shardsMax, bounds, choice, addsPerSecond, retryWindow);
-  }
-
-  /** The same, for requests that are never repeated later than this. */
-  public ShardOptions repeatedWithin(Duration window) {
-    return new ShardOptions(
-        shards, shardsMax, bounds, choice, hotAddsPerSecond, Optional.of(window));
+    return new ShardOptions(shards, shardsMax, bounds, choice, addsPerSecond);
   }
 
   boolean grows() {

@@ -8,7 +8,6 @@ import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -24,27 +23,26 @@ import java.util.regex.Pattern;
  *     older plan fails
  * @param together whether shards act together: bounds, growth
  * @param bounds of the sum
- * @param earlier what it was before, as long as requests of that time may be repeated
+ * @param wasPlain whether the counter was used before it had a plan: its first shard may know
+ *     requests whose place is elsewhere now
  */
-record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, List<Earlier> earlier) {
+record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, boolean wasPlain) {
   static final String EPOCH = "epoch";
   private static final String SHARDS = "shards";
   private static final String TOGETHER = "together";
   private static final String FLOOR = "floor";
   private static final String CEILING = "ceiling";
-  private static final String EARLIER = "earlier";
+  private static final String WAS_PLAIN = "was-plain";
   private static final String SUFFIX = "#shard-";
   private static final Pattern SHARD_NAME = Pattern.compile("#shard-\\d+$");
 
-  /** So many shards, until requests of that time are no longer repeated. */
-  record Earlier(int shards, long untilMillis) {}
-
-  ShardPlan {
-    earlier = List.copyOf(earlier);
-  }
-
+  /** Where the plan of a counter lies. */
   static Key key(String counter) {
     return new Key(CounterItems.partition(counter), SHARDS);
+  }
+
+  static boolean isPlan(Key key) {
+    return key.sort().equals(SHARDS);
   }
 
   static boolean isShardName(String name) {
@@ -64,58 +62,52 @@ record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, List<E
 
   /** A counter that is not divided. */
   static ShardPlan undivided(boolean together, Bounds bounds) {
-    return new ShardPlan(1, 0, together, bounds, List.of());
+    return new ShardPlan(1, 0, together, bounds, false);
   }
 
   static ShardPlan of(Item item) {
-    List<Earlier> earlier = new ArrayList<>();
-    for (String each : item.text(EARLIER).orElse("").split(" ", -1)) {
-      String[] parts = each.split(":", 2);
-      if (parts.length == 2) {
-        earlier.add(new Earlier(Integer.parseInt(parts[0]), Long.parseLong(parts[1])));
-      }
-    }
     return new ShardPlan(
         (int) item.number(SHARDS),
         item.number(EPOCH),
         item.number(TOGETHER) == 1,
         Bounds.between(item.number(FLOOR), item.number(CEILING)),
-        earlier);
+        item.number(WAS_PLAIN) == 1);
   }
 
   Map<String, Field> fields() {
-    String times =
-        String.join(
-            " ", earlier.stream().map(each -> each.shards + ":" + each.untilMillis).toList());
     return Map.of(
         SHARDS, new Field.Number(shards),
         EPOCH, new Field.Number(epoch),
         TOGETHER, new Field.Number(together ? 1 : 0),
         FLOOR, new Field.Number(bounds.floor()),
         CEILING, new Field.Number(bounds.ceiling()),
-        EARLIER, new Field.Text(times));
+        WAS_PLAIN, new Field.Number(wasPlain ? 1 : 0));
+  }
+
+  /** The item with the number of a shard. */
+  Key valueKey(String counter, int shard) {
+    return CounterItems.valueKey(shardName(counter, shard));
   }
 
   List<Key> valueKeys(String counter) {
     List<Key> keys = new ArrayList<>();
     for (int shard = 0; shard < shards; shard++) {
-      keys.add(CounterItems.valueKey(shardName(counter, shard)));
+      keys.add(valueKey(counter, shard));
     }
     return keys;
   }
 
+  /** The shard of a request whose id is kept with the number. */
   int home(RequestId id) {
     return home(id, shards);
   }
 
-  /** The shards that were a request's home before and are not now. */
-  List<Integer> earlierHomes(RequestId id, long nowMillis) {
-    return earlier.stream()
-        .filter(each -> nowMillis < each.untilMillis)
-        .map(each -> home(id, each.shards))
-        .distinct()
-        .filter(home -> home != home(id))
-        .toList();
+  /**
+   * The place of a request's id, where ids are kept apart from numbers: one of {@link
+   * ShardOptions#SHARDS_MAX}, whatever the number of shards, so that every plan finds it there.
+   */
+  static int place(RequestId id) {
+    return home(id, ShardOptions.SHARDS_MAX);
   }
 
   private static int home(RequestId id, int shards) {
@@ -151,15 +143,7 @@ record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, List<E
   }
 
   /** The plan after a growth. */
-  ShardPlan grownTo(int more, List<Earlier> before) {
-    return new ShardPlan(more, epoch + 1, together, bounds, before);
-  }
-
-  /** What is to be remembered of this and earlier plans. */
-  List<Earlier> history(long nowMillis, Instant until) {
-    List<Earlier> all = new ArrayList<>();
-    earlier.stream().filter(each -> nowMillis < each.untilMillis).forEach(all::add);
-    all.add(new Earlier(shards, until.toEpochMilli()));
-    return all;
+  ShardPlan grownTo(int more, boolean hasHistory) {
+    return new ShardPlan(more, epoch + 1, together, bounds, hasHistory);
   }
 }

@@ -1,17 +1,19 @@
 package dev.quipu.technique;
 
+import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.Page;
 import dev.quipu.store.Reason;
+import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +24,6 @@ import java.util.concurrent.ConcurrentHashMap;
 final class ShardPlans {
   private static final int KNOWN_MAX = 100_000;
   private static final int TRIES_MAX = 20;
-  private static final Instant NEVER = Instant.ofEpochMilli(Long.MAX_VALUE);
 
   private final Store store;
   private final ShardOptions options;
@@ -45,10 +46,15 @@ final class ShardPlans {
     throw StoreException.notApplied(Reason.THROTTLED, "no plan for the shards of " + counter);
   }
 
+  /** The plan that was used lately: it may have changed. */
+  Optional<ShardPlan> known(String counter) {
+    return Optional.ofNullable(known.get(counter));
+  }
+
   /** The plan that is known, or else stored. */
   Optional<ShardPlan> find(String counter) {
-    ShardPlan plan = known.get(counter);
-    return plan == null ? stored(counter) : Optional.of(plan);
+    Optional<ShardPlan> plan = known(counter);
+    return plan.isEmpty() ? stored(counter) : plan;
   }
 
   /** The plan that is stored. */
@@ -88,21 +94,43 @@ final class ShardPlans {
   private void make(String counter) {
     ShardPlan undivided = ShardPlan.undivided(options.actTogether(), options.bounds());
     if (options.actTogether()) {
+      boolean wasPlain = wasUsed(counter);
       ShardSnapshot now = snapshot(counter, undivided);
       if (now.planItem().isEmpty()) {
-        divide(counter, now, undivided, options.shards());
+        divide(counter, now, undivided, options.shards(), wasPlain || now.wasAddedTo());
       }
       return;
     }
-    boolean isThere = store.get(CounterItems.valueKey(counter), Consistency.STRONG).isPresent();
-    if (isThere && stored(counter).isEmpty()) { // and so it was there before any plan
+    if (wasUsed(counter) && stored(counter).isEmpty()) { // and so it was there before any plan
       throw StoreException.notApplied(
           Reason.INVALID,
           "counter %s is there and has no shards; only shards that act together can take it over"
               .formatted(counter));
     }
-    ShardPlan plan = new ShardPlan(options.shards(), 0, false, options.bounds(), List.of());
+    ShardPlan plan = new ShardPlan(options.shards(), 0, false, options.bounds(), false);
     store.write(put(counter, plan, new Condition.Absent()));
+  }
+
+  /** Whether the counter has a number or request ids; asked while there is no plan. */
+  private boolean wasUsed(String counter) {
+    if (store.get(CounterItems.valueKey(counter), Consistency.STRONG).isPresent()) {
+      return true;
+    }
+    if (!store.profile().has(Capability.ORDERED_SCAN)) {
+      return false; // such a store keeps request ids with the number
+    }
+    Scan some = // of all that is there, only the plan is no use
+        new Scan(
+            CounterItems.partition(counter), "", Optional.empty(), false, 2, Consistency.STRONG);
+    Optional<String> resume = Optional.empty();
+    do {
+      Page page = store.scan(resume.map(some::resumedAt).orElse(some));
+      if (page.items().stream().anyMatch(item -> !ShardPlan.isPlan(item.key()))) {
+        return true;
+      }
+      resume = page.resumeAt();
+    } while (resume.isPresent());
+    return false;
   }
 
   private static Write put(String counter, ShardPlan plan, Condition condition) {
@@ -134,7 +162,8 @@ final class ShardPlans {
   void grow(String counter, int shards) {
     for (int i = 0; i < TRIES_MAX; i++) {
       ShardSnapshot now = snapshot(counter, of(counter));
-      if (now.plan().shards() >= shards || divide(counter, now, now.plan(), shards)) {
+      if (now.plan().shards() >= shards
+          || divide(counter, now, now.plan(), shards, now.plan().wasPlain())) {
         return;
       }
     }
@@ -143,13 +172,11 @@ final class ShardPlans {
   }
 
   /** In one step: the new plan, the new epoch in each shard, and an even part of the sum. */
-  private boolean divide(String counter, ShardSnapshot now, ShardPlan old, int shards) {
+  private boolean divide(
+      String counter, ShardSnapshot now, ShardPlan old, int shards, boolean wasPlain) {
     long total = now.total();
-    long nowMillis = store.clock().epochMillis();
-    Instant until =
-        options.retryWindow().map(time -> Instant.ofEpochMilli(nowMillis).plus(time)).orElse(NEVER);
     boolean isNew = !now.wasAddedTo();
-    ShardPlan plan = old.grownTo(shards, isNew ? List.of() : old.history(nowMillis, until));
+    ShardPlan plan = old.grownTo(shards, wasPlain);
     checkInside(counter, total, plan);
     List<Write> batch = new ArrayList<>();
     Condition unchanged = Condition.unchanged(now.planItem());
@@ -163,10 +190,7 @@ final class ShardPlans {
         changes.add(new Change.Add(CounterItems.VALUE, part - before));
       }
       batch.add(
-          new Write.Update(
-              CounterItems.valueKey(ShardPlan.shardName(counter, shard)),
-              changes,
-              fence(plan, shard, now, isNew)));
+          new Write.Update(plan.valueKey(counter, shard), changes, fence(plan, shard, now, isNew)));
     }
     boolean divided = store.writeAll(batch, null) instanceof WriteResult.Applied;
     if (divided) {

@@ -58,13 +58,13 @@ record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item
       long more = gives ? -nearer(part - half, back) : 0; // the own shard takes that back
       beside.add(
           new Write.Update(
-              CounterItems.valueKey(ShardPlan.shardName(counter, shard)),
+              plan.valueKey(counter, shard),
               List.of(new Change.Add(CounterItems.VALUE, part + more)),
               plan.condition(shard)));
       own -= more;
       rest -= part;
     }
-    return new Split(own, plan.condition(home), beside, false);
+    return new Split(plan.valueKey(counter, home), own, plan.condition(home), beside, false);
   }
 
   /** Of two numbers of one sign, or 0, the one nearer to 0. */

@@ -4,6 +4,7 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
+import dev.quipu.Doubt;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
@@ -19,11 +20,13 @@ import dev.quipu.store.StoreProfile;
 import dev.quipu.time.Randomness;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 
 /*
  * WRITE SHARDING
@@ -35,39 +38,47 @@ import java.util.random.RandomGenerator;
  * Stored. Shard 0 is the counter NAME itself, as the technique below stores it; the others are
  * NAME#shard-1, NAME#shard-2 and so on. Beside shard 0 lies the plan: how many shards, the bounds,
  * and the epoch, which grows with every change of the plan. The item of each shard has the epoch
- * too.
+ * too. Request ids that are kept in items of their own lie in one of 64 places, NAME#shard-0 to
+ * NAME#shard-63, which the id decides, however many shards there are.
  *
  * Shards by themselves (fixed number, no bounds: every store, every technique)
- *   An add goes to the shard that its id names, or to any; a read adds up all shards.
+ *   An add goes to the shard that its id names, or to any; a read adds up all shards, twice. What
+ *   differs between the two is the width of the reading.
  *
  * Shards that act together (bounds, or growth: stores with batches over all items)
  *   1. Each shard has an even share of the bounds, and keeps within it: so the sum keeps within the
- *      bounds. An add goes to the shard that its id names, or to any, in one step with the
- *      technique's own: the share is kept, and the epoch is that of the plan.
+ *      bounds. An add goes to any shard, or, if ids are kept with the number, to the one that its
+ *      id names; in one step with the technique's own, the share is kept, and the epoch is that of
+ *      the plan.
  *   2. It does not fit: read the plan and all shards at one moment.
  *      a. The plan has changed: start again with that.
- *      b. The sum has no room for it: refused.
+ *      b. The sum has no room for it, and the request has not come in meanwhile: rejected.
  *      c. There is room: split the amount. The own shard takes what it can, the one with most room
  *         the rest, and so on; one that gives, gives half of what it has, so that the own shard
  *         serves the next ones by itself. All parts and the technique's own step are one batch,
  *         and each part is held to its share. It does not fit any more: go to 2.
  *   3. To grow: in one batch, the new plan, the new epoch in each shard, and an even part of the
  *      sum for each. Adds by the old plan fail from then on, wherever they still are.
- *   4. After a growth, a request's id may name another shard. Its earlier shards are asked for it
- *      first: nothing can be added there under the old epoch, so the answer is good.
- *   5. To seal: in the shard that the id names; then look whether the plan is still the same. If
- *      not, seal again.
+ *      Only shards whose ids are kept apart grow, or those of a technique without ids: so the place
+ *      of a request is the same for every plan.
+ *   4. To cancel a request: in the place that its id names. That is where its add would be noted,
+ *      by whatever plan.
+ *   5. A counter that was used before it had a plan is taken over: its requests are looked up where
+ *      they were as well. Nobody may write to it without a plan any more, nor may such a write be
+ *      on its way.
  *
  * Why it is right. Every step leaves the sum changed by the amount of one add or not at all, and
- * each shard within its share. A refusal is told of one moment at which the sum had no room. A
- * request has one shard at a time, and knows of those before.
+ * each shard within its share. A rejection is about one moment at which the sum had no room. A
+ * request has one place, where it is noted once, as applied or as cancelled. Between the two looks
+ * of a read there is a moment at which each shard was between what the two saw, if it only grew or
+ * only shrank meanwhile.
  *
  * Crash table. That of the technique below: an add is one step of its own, whether it falls on one
  * shard or on several. A growth happens wholly or not at all; whoever repeats it sees which.
  *
  * Cost. That of the technique below, as long as the own shard has room. A split: one read of all
- * shards, and one write more for each other shard that gives. A refusal: one read of all shards,
- * and so does a sum. After a growth, an add with an id reads one item for each earlier plan.
+ * shards, and one write more for each other shard that gives. A rejection: one read of all shards
+ * and one of the request, if it has an id. A sum: one read of all shards. An add with an id to a counter that was taken over reads one item more.
  *
  * Hot counters. A process that sees more adds a second than the shards of a counter should take
  * doubles their number, up to a limit: so a plain counter may become a divided one while it is
@@ -81,6 +92,7 @@ import java.util.random.RandomGenerator;
 /** Counters divided into shards, over another technique. Thread-safe. */
 public final class Sharded implements Counters {
   private static final int ROUNDS_MAX = 100;
+  private static final Reading NOTHING = Reading.exact(0);
 
   private final Store store;
   private final Counters technique;
@@ -120,11 +132,6 @@ public final class Sharded implements Counters {
     if (options.bounds().isNone()) {
       guarantees.remove(Guarantee.BOUNDED);
     }
-    if (options.grows() && options.retryWindow().isPresent()) {
-      if (guarantees.remove(Guarantee.IDEMPOTENT)) {
-        guarantees.add(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
-      }
-    }
     return new TechniqueSpec(
         "sharded-" + below.name(),
         below.summary(),
@@ -145,12 +152,18 @@ public final class Sharded implements Counters {
     if (!wanted.actTogether()) {
       return;
     }
-    if (!(below instanceof Split.Technique)) {
+    if (!(below instanceof Split.Technique splittable)) {
       throw new IllegalArgumentException(
           "%s cannot be split, so its shards have neither bounds nor growth; these can: %s"
               .formatted(
                   below.spec().name(),
                   "atomic-add, optimistic, optimistic-with-history, marker-item, token-set"));
+    }
+    if (wanted.grows() && below.spec().remembersIds() && !splittable.keepsIdsApart()) {
+      throw new IllegalArgumentException(
+          "%s keeps request ids with the number, so its shards cannot grow: use marker-item, or"
+                  .formatted(below.spec().name())
+              + " ShardOptions.fixed");
     }
     if (!wanted.bounds().isNone() && !below.spec().promises(Guarantee.BOUNDED)) {
       throw Techniques.keepsNoBounds(below.spec());
@@ -230,8 +243,14 @@ public final class Sharded implements Counters {
         return earlier.get();
       }
       int home = home(add, plan, heat);
-      Add own = onShard(add, home);
-      Split whole = new Split(add.delta(), plan.condition(home), List.of(), false);
+      Add own = onShard(add, add.id() == null ? home : place(add.id(), plan));
+      Split whole =
+          new Split(
+              plan.valueKey(add.counter(), home),
+              add.delta(),
+              plan.condition(home),
+              List.of(),
+              false);
       AddResult answer = counted(heat, home, () -> splittable.add(own, whole));
       if (isFinal(answer)) {
         return withoutValue(answer);
@@ -240,6 +259,9 @@ public final class Sharded implements Counters {
       if (now.plan().equals(plan)) {
         Refusal why = Refusal.of(now.total(), add.delta(), options.bounds());
         if (why != null) {
+          if (isNoted(add, plan)) {
+            continue;
+          }
           return new AddResult.Refused(why, now.total());
         }
         Split split = now.split(add.counter(), add.delta(), home);
@@ -256,14 +278,32 @@ public final class Sharded implements Counters {
         "%d writers came first to the shards of %s".formatted(ROUNDS_MAX, add.counter()));
   }
 
+  /** Whether the request has come in meanwhile, sent before by a call that got no answer. */
+  private boolean isNoted(Add add, ShardPlan plan) {
+    RequestId id = add.id();
+    return id != null && !(outcome(add.counter(), id, plan) instanceof RequestOutcome.NotSeen);
+  }
+
   /** Any answer but that there was no room. */
   private static boolean isFinal(AddResult answer) {
     return !(answer instanceof AddResult.Refused refused) || refused.why() == Refusal.SEALED;
   }
 
+  /** The shard that an add goes to. */
   private int home(Add add, ShardPlan plan, ShardLoad.Heat heat) {
     RequestId id = add.id();
-    return id == null ? load.choose(heat, plan.shards(), options.choice()) : plan.home(id);
+    return id == null || hasPlaces(plan)
+        ? load.choose(heat, plan.shards(), options.choice())
+        : plan.home(id);
+  }
+
+  /** The shard under whose name a request's id is kept, whether it has a number or not. */
+  private int place(RequestId id, ShardPlan plan) {
+    return hasPlaces(plan) ? ShardPlan.place(id) : plan.home(id);
+  }
+
+  private boolean hasPlaces(ShardPlan plan) {
+    return plan.together() && technique instanceof Split.Technique split && split.keepsIdsApart();
   }
 
   /** The same request on one shard, with the bounds of the counter in any case. */
@@ -272,33 +312,28 @@ public final class Sharded implements Counters {
         ShardPlan.shardName(add.counter(), shard), add.delta(), options.bounds(), add.id());
   }
 
-  /** What the shards that were the request's own before say of it. */
+  /** The answer to a request of the time when the counter had no plan. */
   private Optional<AddResult> earlier(Add add, ShardPlan plan) {
     RequestId id = add.id();
-    if (id == null || plan.earlier().isEmpty()) {
+    if (id == null) {
       return Optional.empty();
     }
-    for (int shard : plan.earlierHomes(id, store.clock().epochMillis())) {
-      String name = ShardPlan.shardName(add.counter(), shard);
-      switch (technique.outcome(name, id)) {
-        case RequestOutcome.Applied applied -> {
-          return Optional.of(
+    return switch (beforePlan(add.counter(), id, plan)) {
+      case RequestOutcome.Applied applied ->
+          Optional.of(
               applied.added() == add.delta()
                   ? new AddResult.Replayed(applied.added(), OptionalLong.empty())
                   : new AddResult.Conflict(applied.added()));
-        }
-        case RequestOutcome.Sealed sealed -> {
-          RequestOutcome known = outcome(add.counter(), id, plan);
-          return known instanceof RequestOutcome.Applied // and the seal came too late
-              ? Optional.empty()
-              : Optional.of(new AddResult.Refused(Refusal.SEALED, 0));
-        }
-        case RequestOutcome.NotSeen nothing -> {
-          // and it will not be: its epoch is over
-        }
-      }
-    }
-    return Optional.empty();
+      case RequestOutcome.Sealed sealed -> Optional.of(new AddResult.Refused(Refusal.SEALED, 0));
+      case RequestOutcome.NotSeen nothing -> Optional.empty();
+    };
+  }
+
+  /** What the first shard knows of a request of the time when it was the whole counter. */
+  private RequestOutcome beforePlan(String counter, RequestId id, ShardPlan plan) {
+    return plan.wasPlain() && place(id, plan) != 0
+        ? technique.outcome(counter, id)
+        : new RequestOutcome.NotSeen();
   }
 
   private static AddResult withoutValue(AddResult answer) {
@@ -361,26 +396,55 @@ public final class Sharded implements Counters {
   @Override
   public Optional<Reading> read(String counter) {
     checkName(counter);
+    if (options.actTogether()) {
+      ShardPlan guess = ShardPlan.undivided(true, options.bounds());
+      ShardSnapshot now = plans.snapshot(counter, plans.known(counter).orElse(guess));
+      return now.wasAddedTo() ? Optional.of(Reading.exact(now.total())) : Optional.empty();
+    }
     Optional<ShardPlan> plan = plans.find(counter);
     if (plan.isEmpty()) {
-      return technique.read(counter);
-    }
-    if (!plan.get().together()) {
-      return readAlone(counter, plan.get());
-    }
-    ShardSnapshot now = plans.snapshot(counter, plan.get());
-    return now.wasAddedTo() ? Optional.of(Reading.exact(now.total())) : Optional.empty();
-  }
-
-  private Optional<Reading> readAlone(String counter, ShardPlan plan) {
-    Optional<Long> sum = Optional.empty();
-    for (int shard = 0; shard < plan.shards(); shard++) {
-      Optional<Reading> part = technique.read(ShardPlan.shardName(counter, shard));
-      if (part.isPresent()) {
-        sum = Optional.of(CounterItems.plus(counter, sum.orElse(0L), part.get().value()));
+      Optional<Reading> whole = technique.read(counter);
+      plan = plans.stored(counter); // it may have been divided meanwhile
+      if (plan.isEmpty()) {
+        return whole;
       }
     }
-    return sum.map(Reading::exact);
+    return readAlone(counter, plan.get());
+  }
+
+  /** Reads all shards twice: what moved between is not certain. */
+  private Optional<Reading> readAlone(String counter, ShardPlan plan) {
+    List<Optional<Reading>> first = readShards(counter, plan);
+    List<Optional<Reading>> second = plan.shards() == 1 ? first : readShards(counter, plan);
+    if (Stream.concat(first.stream(), second.stream()).allMatch(Optional::isEmpty)) {
+      return Optional.empty();
+    }
+    long value = 0;
+    long low = 0;
+    long high = 0;
+    long moved = 0;
+    Set<Doubt> doubts = new LinkedHashSet<>();
+    for (int shard = 0; shard < plan.shards(); shard++) {
+      Reading before = first.get(shard).orElse(NOTHING);
+      Reading after = second.get(shard).orElse(NOTHING);
+      value = CounterItems.plus(counter, value, after.value());
+      low = CounterItems.plus(counter, low, Math.min(before.low(), after.low()));
+      high = CounterItems.plus(counter, high, Math.max(before.high(), after.high()));
+      moved += Math.abs(after.value() - before.value());
+      doubts.addAll(after.doubts());
+    }
+    if (moved != 0) {
+      doubts.add(new Doubt(Doubt.Cause.MOVING, counter, moved));
+    }
+    return Optional.of(new Reading(value, low, high, List.copyOf(doubts)));
+  }
+
+  private List<Optional<Reading>> readShards(String counter, ShardPlan plan) {
+    List<Optional<Reading>> readings = new ArrayList<>();
+    for (int shard = 0; shard < plan.shards(); shard++) {
+      readings.add(technique.read(ShardPlan.shardName(counter, shard)));
+    }
+    return readings;
   }
 
   @Override
@@ -396,39 +460,20 @@ public final class Sharded implements Counters {
     return plan.isEmpty() ? technique.outcome(counter, id) : outcome(counter, id, plan.get());
   }
 
-  /** Applied wherever it was: a seal by an older plan may have come too late. */
   private RequestOutcome outcome(String counter, RequestId id, ShardPlan plan) {
-    List<Integer> homes = new ArrayList<>(List.of(plan.home(id)));
-    homes.addAll(plan.earlierHomes(id, store.clock().epochMillis()));
-    RequestOutcome known = new RequestOutcome.NotSeen();
-    for (int shard : homes) {
-      RequestOutcome there = technique.outcome(ShardPlan.shardName(counter, shard), id);
-      if (there instanceof RequestOutcome.Applied) {
-        return there;
-      }
-      known = there instanceof RequestOutcome.Sealed ? there : known;
-    }
-    return known;
+    RequestOutcome before = beforePlan(counter, id, plan);
+    return before instanceof RequestOutcome.NotSeen
+        ? technique.outcome(ShardPlan.shardName(counter, place(id, plan)), id)
+        : before;
   }
 
   @Override
   public RequestOutcome seal(String counter, RequestId id) {
     checkName(counter);
     ShardPlan plan = plans.of(counter);
-    for (int round = 0; round < ROUNDS_MAX; round++) {
-      RequestOutcome before = outcome(counter, id, plan);
-      RequestOutcome sealed =
-          before instanceof RequestOutcome.Applied
-              ? before
-              : technique.seal(ShardPlan.shardName(counter, plan.home(id)), id);
-      ShardPlan now = plans.stored(counter).orElse(plan);
-      if (sealed instanceof RequestOutcome.Applied || now.equals(plan)) {
-        return sealed;
-      }
-      plan = now; // it may have applied, by the new plan, before the seal
-    }
-    throw StoreException.notApplied(
-        Reason.THROTTLED,
-        "the shards of %s change faster than a request is sealed".formatted(counter));
+    RequestOutcome before = beforePlan(counter, id, plan);
+    return before instanceof RequestOutcome.NotSeen
+        ? technique.seal(ShardPlan.shardName(counter, place(id, plan)), id)
+        : before;
   }
 }

@@ -19,12 +19,14 @@ import java.util.Optional;
  * What one add does to the number of its own counter, and to other items in the same step. A whole
  * add is all on its own number; that of a shard may take some of its amount from others.
  *
+ * @param value the item with the own number
  * @param delta what is added to the own number; may be 0, or go the other way
  * @param condition what must hold of the item with the own number
  * @param beside writes to other items; with any, the store must have batches over all of them
  * @param isWhole whether the own number takes it all, within the bounds of the add
  */
-public record Split(long delta, Condition condition, List<Write> beside, boolean isWhole) {
+public record Split(
+    Key value, long delta, Condition condition, List<Write> beside, boolean isWhole) {
   /** Copies the list. */
   public Split {
     beside = List.copyOf(beside);
@@ -38,6 +40,14 @@ public record Split(long delta, Condition condition, List<Write> beside, boolean
      */
     AddResult add(Add add, Split split);
 
+    /**
+     * Returns whether request ids are kept in items other than that of the number: then those may
+     * stay where they are while the number moves.
+     */
+    default boolean keepsIdsApart() {
+      return false;
+    }
+
     @Override
     default AddResult add(Add add) {
       return add(add, whole(add));
@@ -46,7 +56,12 @@ public record Split(long delta, Condition condition, List<Write> beside, boolean
 
   /** All on its own number. */
   static Split whole(Add add) {
-    return new Split(add.delta(), CounterItems.within(add), List.of(), true);
+    return new Split(
+        CounterItems.valueKey(add.counter()),
+        add.delta(),
+        CounterItems.within(add),
+        List.of(),
+        true);
   }
 
   /** The own number's change. */

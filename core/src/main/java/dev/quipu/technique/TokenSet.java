@@ -141,12 +141,14 @@ public final class TokenSet implements Split.Technique {
   public AddResult add(Add add, Split split) {
     RequestId given = add.id();
     RequestId id = given == null ? RequestId.random(random) : given;
-    items.enlist(add.counter());
+    if (split.isWhole()) {
+      items.enlist(add.counter());
+    }
     String call = Long.toHexString(random.nextLong());
     String text = add.delta() + " " + add.boundsMark() + " " + call;
     Write write =
         new Write.Update(
-            CounterItems.valueKey(add.counter()),
+            split.value(),
             List.of(
                 split.change(),
                 new Change.AddToken(REQUESTS, id.bits()),
@@ -163,7 +165,7 @@ public final class TokenSet implements Split.Technique {
     return switch (result) {
       case WriteResult.Applied applied ->
           new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
-      case WriteResult.ConditionFailed failed when !isOwn(add, failed) ->
+      case WriteResult.ConditionFailed failed when !failed.key().equals(split.value()) ->
           split.refused(add, failed.found());
       case WriteResult.ConditionFailed failed -> {
         Optional<String> stored = failed.found().flatMap(item -> item.text(REQUEST + id.bits()));
@@ -176,10 +178,6 @@ public final class TokenSet implements Split.Technique {
         yield split.refused(add, failed.found());
       }
     };
-  }
-
-  private static boolean isOwn(Add add, WriteResult.ConditionFailed failed) {
-    return failed.key().equals(CounterItems.valueKey(add.counter()));
   }
 
   private static AddResult known(Add add, String text, String stored) {

@@ -66,7 +66,9 @@ import org.slf4j.LoggerFactory;
  *     1. Take out values that a later one of their branch stands for.
  *     2. Branches end at a certain age. Once it has passed, and nothing can be under way any more,
  *        put a root that has them all until a moment, beside the old root.
- *     3. Once a root is known to every reader, take out what it stands for.
+ *     3. Once a root is known to every reader, take out what it stands for. It is known once the
+ *        settled age has passed since somebody noted that he had found it stored, or had stored
+ *        it; not since it was made, which may be much earlier.
  *
  * Why it is right. A branch is written by one process, one value after the other, and each value
  * says all that the branch has added: to see its last one is enough, to see any twice is harmless.
@@ -78,6 +80,12 @@ import org.slf4j.LoggerFactory;
  * count as it was when the store's consistency window began: that lies in low..high, which hold
  * whatever the branches that changed of late have ever been. What came since may be missing. A
  * replica must have an item as it was at one moment.
+ *
+ * Assumptions. Half of the settled age is longer than all of these together: what the clocks of
+ * two processes differ by, what a replica is behind, how long a process stands still between a look
+ * at its clock and the put that follows, and how late that put is applied. Beyond that, an add that
+ * was acknowledged may be in a branch that was folded without it: it is lost. A put that nobody
+ * waited for, roots and removals may be as late as they like.
  *
  * Crash table.
  *   | broken off           | stored                    | a repeat                              |
@@ -116,6 +124,7 @@ public final class VersionTree implements Counters {
   private static final String PARTITION = "tree/";
   private static final String VALUES = "values";
   private static final String ROOTS = "roots";
+  private static final String SEEN = "seen";
   private static final int PRUNED_AT = 50; // values that could go, when a reader prunes an item
   private static final int COUNTERS_MAX = 100_000;
 
@@ -392,12 +401,14 @@ public final class VersionTree implements Counters {
 
   /** One item, as it is. The values are read first: a root that comes between stands for some. */
   private VersionTrees tree(String counter, int item) {
-    Set<String> values = tokens(nodesKey(counter, item), VALUES);
-    return VersionTrees.of(values, tokens(rootKey(counter, item), ROOTS));
+    Optional<Item> nodes = store.get(nodesKey(counter, item), Consistency.STRONG);
+    Set<String> values = tokens(nodes, VALUES);
+    Optional<Item> roots = store.get(rootKey(counter, item), Consistency.STRONG);
+    return VersionTrees.of(values, tokens(roots, ROOTS), tokens(roots, SEEN));
   }
 
-  private Set<String> tokens(Key key, String field) {
-    return store.get(key, Consistency.STRONG).map(each -> each.tokens(field)).orElse(Set.of());
+  private static Set<String> tokens(Optional<Item> item, String field) {
+    return item.map(each -> each.tokens(field)).orElse(Set.of());
   }
 
   @Override
@@ -426,18 +437,29 @@ public final class VersionTree implements Counters {
   }
 
   private void prune(String counter, int item, int trail) {
-    long now = now();
-    long settle = options.settle().toMillis();
     VersionTrees tree = tree(counter, item);
-    drop(nodesKey(counter, item), VALUES, tree.superseded(trail));
-    if (tree.root().storedMillis() <= now - settle) { // every reader knows this root
-      drop(nodesKey(counter, item), VALUES, tree.goneValues());
-      drop(rootKey(counter, item), ROOTS, tree.goneRoots());
+    long now = now(); // after the tree was read: what it has was stored by then
+    Key values = nodesKey(counter, item);
+    Key roots = rootKey(counter, item);
+    drop(values, VALUES, tree.superseded(trail));
+    long known = tree.knownHorizon(now - options.settle().toMillis());
+    drop(values, VALUES, tree.goneValues(known));
+    drop(roots, ROOTS, tree.goneRoots(known));
+    drop(roots, SEEN, tree.goneSeen(known));
+    long latest = tree.root().horizonMillis();
+    if (latest > known && !tree.isRootSeen()) {
+      noteSeen(roots, latest, now);
     }
-    Optional<VersionTrees.Root> folded = tree.folded(counter, horizon(now), now);
+    Optional<VersionTrees.Root> folded =
+        latest > known ? Optional.empty() : tree.folded(counter, horizon(now), now);
     if (folded.isPresent()) {
-      store.addTokens(rootKey(counter, item), ROOTS, Set.of(folded.get().text()));
+      store.addTokens(roots, ROOTS, Set.of(folded.get().text()));
+      noteSeen(roots, folded.get().horizonMillis(), now());
     }
+  }
+
+  private void noteSeen(Key roots, long horizon, long millis) {
+    store.addTokens(roots, SEEN, Set.of(new VersionTrees.Seen(horizon, millis).text()));
   }
 
   /** Nobody adds to a branch that began until then. */

@@ -9,8 +9,9 @@ import java.time.Duration;
  *
  * @param reads what readers ask of the store: strong reads are exact, eventual ones are cheaper and
  *     tell the count as it was a consistency window ago
- * @param settle longer than clocks differ, a call takes, and the store's consistency window is,
- *     together; {@link HitLogOptions#SETTLE_MIN} to {@link HitLogOptions#SETTLE_MAX}
+ * @param settle more than twice of what clocks differ by, a process stands still, a write is late,
+ *     and the store's consistency window, together; {@link HitLogOptions#SETTLE_MIN} to {@link
+ *     HitLogOptions#SETTLE_MAX}
  * @param branchAge how long a process adds to one branch; {@code settle} later others may fold it;
  *     at least {@code settle}, at most {@link HitLogOptions#SETTLE_MAX}
  * @param items over how many items writers spread: 1 to {@link #ITEMS_MAX}

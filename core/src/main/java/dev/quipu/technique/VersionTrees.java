@@ -10,8 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * What one item of a {@link VersionTree} says: a pure function of the values that were seen,
@@ -21,9 +23,14 @@ import java.util.regex.Pattern;
  * @param nodes the values of branches that are not folded, by branch and number
  * @param goneValues texts of values that the root stands for
  * @param goneRoots texts of roots that a later one stands for
+ * @param seen which roots were found in the store, and when
  */
 public record VersionTrees(
-    Root root, List<VersionNode> nodes, Set<String> goneValues, Set<String> goneRoots) {
+    Root root,
+    List<VersionNode> nodes,
+    Set<String> goneValues,
+    Set<String> goneRoots,
+    Set<Seen> seen) {
   private static final Comparator<VersionNode> ORDER =
       Comparator.<VersionNode>comparingLong(node -> node.branch().startMillis())
           .thenComparing(node -> node.branch().process())
@@ -34,16 +41,16 @@ public record VersionTrees(
    *
    * @param horizonMillis all branches that began until then are in it; -1 for none
    * @param count what they added
-   * @param storedMillis when it was stored
+   * @param madeMillis when it was made; it may be stored much later
    */
-  public record Root(long horizonMillis, long count, long storedMillis) {
+  public record Root(long horizonMillis, long count, long madeMillis) {
     private static final Pattern TEXT = Pattern.compile("root (\\d+) count (-?\\d+) at (\\d+)");
 
     static final Root NONE = new Root(-1, 0, -1);
 
     /** How it is stored. */
     public String text() {
-      return "root %d count %d at %d".formatted(horizonMillis, count, storedMillis);
+      return "root %d count %d at %d".formatted(horizonMillis, count, madeMillis);
     }
 
     static Optional<Root> parse(String text) {
@@ -59,12 +66,41 @@ public record VersionTrees(
   }
 
   /**
+   * That a root was in the store.
+   *
+   * @param horizonMillis of the root
+   * @param millis a moment at which it was stored already
+   */
+  public record Seen(long horizonMillis, long millis) {
+    private static final Pattern TEXT = Pattern.compile("seen (\\d+) at (\\d+)");
+
+    /** How it is stored. */
+    public String text() {
+      return "seen %d at %d".formatted(horizonMillis, millis);
+    }
+
+    static Optional<Seen> parse(String text) {
+      Matcher parts = TEXT.matcher(text);
+      return parts.matches()
+          ? Optional.of(new Seen(Long.parseLong(parts.group(1)), Long.parseLong(parts.group(2))))
+          : Optional.empty();
+    }
+  }
+
+  /** As the other, if it is not known which roots were seen. */
+  public static VersionTrees of(Collection<String> texts, Collection<String> roots) {
+    return of(texts, roots, Set.of());
+  }
+
+  /**
    * Resolves what was seen.
    *
    * @param texts of values
    * @param roots of roots
+   * @param seenTexts of which roots were in the store
    */
-  public static VersionTrees of(Collection<String> texts, Collection<String> roots) {
+  public static VersionTrees of(
+      Collection<String> texts, Collection<String> roots, Collection<String> seenTexts) {
     Set<String> goneRoots = new HashSet<>();
     Root root = Root.NONE;
     for (String text : roots) {
@@ -88,8 +124,61 @@ public record VersionTrees(
       }
     }
     nodes.sort(ORDER);
+    Set<Seen> seen = new HashSet<>();
+    seenTexts.forEach(text -> Seen.parse(text).ifPresent(seen::add));
     return new VersionTrees(
-        root, List.copyOf(nodes), Set.copyOf(goneValues), Set.copyOf(goneRoots));
+        root, List.copyOf(nodes), Set.copyOf(goneValues), Set.copyOf(goneRoots), Set.copyOf(seen));
+  }
+
+  /** Whether it is noted that the latest root is stored. */
+  boolean isRootSeen() {
+    return seen.stream().anyMatch(each -> each.horizonMillis == root.horizonMillis);
+  }
+
+  /**
+   * The horizon of the latest root that every reader knows; -1 if there is none.
+   *
+   * @param settledMillis what was stored until then, every reader sees by now
+   */
+  long knownHorizon(long settledMillis) {
+    return seen.stream()
+        .filter(each -> isKnown(each, settledMillis))
+        .mapToLong(Seen::horizonMillis)
+        .max()
+        .orElse(-1);
+  }
+
+  private static boolean isKnown(Seen root, long settledMillis) {
+    return root.millis <= settledMillis;
+  }
+
+  /** Those of {@link #goneValues} that a root with this horizon stands for. */
+  Set<String> goneValues(long horizonMillis) {
+    return filtered(
+        goneValues,
+        text ->
+            VersionNode.parse(text)
+                .filter(node -> node.branch().startMillis() <= horizonMillis)
+                .isPresent());
+  }
+
+  /** Those of {@link #goneRoots} before one with this horizon. */
+  Set<String> goneRoots(long horizonMillis) {
+    return filtered(
+        goneRoots,
+        text -> Root.parse(text).filter(each -> each.horizonMillis < horizonMillis).isPresent());
+  }
+
+  /** Texts of what is noted about roots before one with this horizon. */
+  Set<String> goneSeen(long horizonMillis) {
+    return seen.stream()
+        .filter(each -> each.horizonMillis < horizonMillis)
+        .map(Seen::text)
+        .collect(Collectors.toSet());
+  }
+
+  private static Set<String> filtered(Set<String> texts, Predicate<String> which) {
+    return texts.stream().filter(which).collect(Collectors.toSet());
   }
 
   /** The last value of each branch: what it has added is in it. */

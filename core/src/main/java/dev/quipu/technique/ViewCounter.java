@@ -62,7 +62,9 @@ import java.util.random.RandomGenerator;
  * that belong to it, in whatever order, however often and by however many events are counted.
  *
  * Expiry. A marker may expire after a time. A repeat within that time is caught; one after it
- * counts again. A marker that has expired is taken for absent from that moment on, whether or not
+ * counts again. So the time must be longer than all of these together: until the last repeat of an
+ * event is delivered, what the clocks of two processes differ by, how late a write is applied, and
+ * how long a process stands still in a call. Without expiry, nothing is assumed about time. A marker that has expired is taken for absent from that moment on, whether or not
  * the store has removed it yet. Numbers do not expire; views between two moments are those that are
  * kept.
  *
@@ -153,9 +155,17 @@ public final class ViewCounter {
     WriteResult result = UntilDefinite.result(store, "a view", () -> store.writeAll(batch, null));
     return switch (result) {
       case WriteResult.Applied applied -> true;
-      case WriteResult.ConditionFailed failed -> // its own, after a reply that was lost
-          failed.found().map(marker -> isOf(marker, call)).orElse(false);
+      case WriteResult.ConditionFailed failed -> isOwn(failed, batch.getFirst().key(), call);
     };
+  }
+
+  /** Whether the marker that was there is of this call, whose reply was lost. */
+  private static boolean isOwn(WriteResult.ConditionFailed failed, Key marker, long call) {
+    if (!failed.key().equals(marker)) {
+      throw StoreException.notApplied(
+          Reason.INVALID, "number of views would exceed 64 bits: " + failed.key().partition());
+    }
+    return failed.found().map(found -> isOf(found, call)).orElse(false);
   }
 
   private static boolean isOf(Item marker, long call) {

@@ -10,7 +10,9 @@ import java.util.Set;
  *
  * @param form how exactly
  * @param identity what makes two events the same view; the exact form asks for it
- * @param keep how long the exact form remembers a view; empty for ever
+ * @param keep how long the exact form remembers a view; empty for ever. Longer than until the last
+ *     repeat of an event is delivered, what clocks differ by, a write is late, and a process stands
+ *     still, together: a repeat after that counts again
  * @param counted what an event counts for, all in one transaction
  */
 public record ViewOptions(

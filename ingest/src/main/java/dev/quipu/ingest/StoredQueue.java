@@ -39,7 +39,8 @@ import org.slf4j.LoggerFactory;
  * views are taken while that is slow or away. One item an event, in order of arrival; an item is
  * removed when its view is durable. A view that is counted twice, because a removal was lost, finds
  * its marker. An event that the counter can never take goes to the dead letters, partition {@link
- * #DEAD_LETTERS}, with the reason: it blocks nothing behind it. Thread-safe.
+ * #DEAD_LETTERS}, with the reason. One that fails in any other way stays, and the next round goes
+ * on after it, and comes back to it in its turn: so none blocks those after it. Thread-safe.
  */
 public final class StoredQueue implements ViewQueue {
   /** Time between two rounds, when there is nothing to do. */
@@ -56,12 +57,14 @@ public final class StoredQueue implements ViewQueue {
   private static final String CLIENT = "client";
   private static final String REASON = "reason";
   private static final int AT_ONCE = 100;
+  private static final int REASON_CHARS_MAX = 1_000; // so that the item stays within its limits
 
   private final Store store;
   private final ViewCounter views;
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
   private final Periodic running;
   private final Runnable onClose;
+  private String next = ""; // sort at which the next look begins; of the thread that carries
 
   /**
    * Begins to carry what is in the store to the counter.
@@ -106,19 +109,23 @@ public final class StoredQueue implements ViewQueue {
     }
   }
 
-  /** Carries what came first; whether there may be more, and all went well. */
+  /**
+   * Carries some, from where the last look ended; returns whether there are more, and any of these
+   * is done: else the counter may be away, and the others wait for the next round.
+   */
   private boolean carry() {
     Page page =
-        store.scan(new Scan(PARTITION, "", Optional.empty(), false, AT_ONCE, Consistency.STRONG));
+        store.scan(new Scan(PARTITION, next, Optional.empty(), false, AT_ONCE, Consistency.STRONG));
     List<Future<Boolean>> counting = new ArrayList<>();
     for (Item item : page.items()) {
       counting.add(executor.submit(() -> count(item)));
     }
-    boolean all = true;
+    boolean any = false;
     for (Future<Boolean> each : counting) {
-      all &= isDone(each);
+      any |= isDone(each);
     }
-    return all && page.resumeAt().isPresent();
+    next = page.resumeAt().orElse("");
+    return any && page.resumeAt().isPresent();
   }
 
   private boolean count(Item item) {
@@ -144,7 +151,9 @@ public final class StoredQueue implements ViewQueue {
   private void bury(Item item, RuntimeException why) {
     LOGGER.warn("Event {} cannot be counted: {}", item.key().sort(), why.getMessage());
     Map<String, Field> fields = new HashMap<>(item.fields());
-    fields.put(REASON, new Field.Text(String.valueOf(why.getMessage())));
+    String reason = String.valueOf(why.getMessage());
+    fields.put(
+        REASON, new Field.Text(reason.substring(0, Math.min(reason.length(), REASON_CHARS_MAX))));
     Key key = new Key(DEAD_LETTERS, item.key().sort());
     store.write(new Write.Put(key, fields, Optional.empty(), Condition.always()));
   }

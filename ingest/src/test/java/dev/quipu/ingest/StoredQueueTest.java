@@ -63,6 +63,45 @@ final class StoredQueueTest {
     assertTrue(dead.getFirst().text("reason").orElseThrow().contains("too long"));
   }
 
+  /** Fails on what has to do with a page, and nobody knows why. */
+  private static final class Failing implements AroundDriver.Around {
+    @Override
+    public <T> T call(Supplier<T> call) {
+      return call.get();
+    }
+
+    @Override
+    public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
+      String partition = writes.getFirst().key().partition();
+      if (partition.contains("damaged")) {
+        throw StoreException.notApplied(Reason.CORRUPT, "what is stored is damaged");
+      }
+      if (partition.contains("broken")) {
+        throw new ArithmeticException("a fault in the driver");
+      }
+      return call.get();
+    }
+  }
+
+  @Test
+  void whatFailsForAnotherReasonStaysAndBlocksNothing() throws Exception {
+    Store waiting = new Store(new MemoryDriver(), Clock.system());
+    Store counted = new Store(new AroundDriver(new MemoryDriver(), new Failing()), Clock.system());
+    ViewCounter views = new ViewCounter(counted);
+    try (StoredQueue queue = new StoredQueue(waiting, views, () -> {})) {
+      for (int i = 0; i < 250; i++) { // more than two looks
+        String page = i % 2 == 0 ? "damaged" : "broken";
+        queue.send(new ViewEvent("https://a.example/" + page, TIME.plusSeconds(i), "client"));
+      }
+      for (int i = 0; i < 3; i++) {
+        queue.send(new ViewEvent("https://a.example/page", TIME.plusSeconds(i), "client"));
+      }
+      Progress.await("3 views", () -> views.count("https://a.example/page").orElse(0) == 3);
+    }
+    assertEquals(250, items(waiting, "view-queue").size());
+    assertEquals(List.of(), items(waiting, StoredQueue.DEAD_LETTERS));
+  }
+
   private static List<Item> items(Store store, String partition) {
     return store.scan(Scan.all(partition)).items();
   }

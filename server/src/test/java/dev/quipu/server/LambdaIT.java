@@ -22,7 +22,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -131,12 +130,20 @@ final class LambdaIT {
       }
     }
 
+    private void crash() {
+      try {
+        lambda.crash();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
     private void deliver(List<Message> batch) throws Exception {
       boolean crashNow =
           crashes < KILLS_MAX && Clock.system().nanoTime() - crashed > KILL_EVERY.toNanos();
       Thread killer = null;
       if (crashNow) {
-        killer = Thread.ofVirtual().start(lambda::crash);
+        killer = Thread.ofVirtual().start(this::crash);
         crashes++;
       }
       Optional<String> answer = lambda.invoke(event(batch));
@@ -172,16 +179,8 @@ final class LambdaIT {
     private static String event(List<Message> batch) {
       List<Map<String, Object>> records = new ArrayList<>();
       for (Message message : batch) {
-        Map<String, Object> record = new LinkedHashMap<>();
-        record.put("messageId", message.messageId());
-        record.put("receiptHandle", message.receiptHandle());
-        record.put("body", message.body());
-        record.put("attributes", Map.of());
-        record.put("messageAttributes", Map.of());
-        record.put("eventSource", "aws:sqs");
-        record.put("eventSourceARN", "arn:aws:sqs:us-east-1:1:views");
-        record.put("awsRegion", "us-east-1");
-        records.add(record);
+        records.add(
+            LambdaService.message(message.messageId(), message.receiptHandle(), message.body()));
       }
       return MAPPER.writeValueAsString(Map.of("Records", records));
     }

@@ -2,6 +2,7 @@ package dev.quipu.server;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.quipu.time.Clock;
 import dev.quipu.verify.pace.Progress;
 import java.io.File;
 import java.io.IOException;
@@ -9,14 +10,17 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /**
@@ -34,6 +38,7 @@ final class LambdaService implements AutoCloseable {
   private final HttpServer api;
   private final SynchronousQueue<String> invocations = new SynchronousQueue<>();
   private final SynchronousQueue<Optional<String>> results = new SynchronousQueue<>();
+  private final AtomicInteger waiting = new AtomicInteger(); // runtimes, for an invocation
   private final String handler;
   private final Map<String, String> environment;
   private Process process;
@@ -100,7 +105,12 @@ final class LambdaService implements AutoCloseable {
     String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
     try {
       if (path.equals("invocation/next")) {
-        give(exchange);
+        waiting.incrementAndGet();
+        try {
+          give(exchange);
+        } finally {
+          waiting.decrementAndGet();
+        }
         return;
       }
       if (path.endsWith("/response")) {
@@ -118,9 +128,9 @@ final class LambdaService implements AutoCloseable {
 
   /** The next invocation, to a runtime that waits for it; nothing to one that has died. */
   private void give(HttpExchange exchange) throws IOException, InterruptedException {
-    ProcessHandle waiting = process.toHandle();
+    ProcessHandle runtime = process.toHandle();
     String event = null;
-    while (event == null && waiting.isAlive()) {
+    while (event == null && runtime.isAlive()) {
       event = invocations.poll(POLL_MILLIS, TimeUnit.MILLISECONDS);
     }
     if (event == null) {
@@ -137,6 +147,20 @@ final class LambdaService implements AutoCloseable {
         .add("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:us-east-1:1:function:views");
     exchange.sendResponseHeaders(200, bytes.length);
     exchange.getResponseBody().write(bytes);
+  }
+
+  /** A message of a queue, as the function is given it. */
+  static Map<String, Object> message(String id, String receipt, String body) {
+    Map<String, Object> message = new LinkedHashMap<>();
+    message.put("messageId", id);
+    message.put("receiptHandle", receipt);
+    message.put("body", body);
+    message.put("attributes", Map.of());
+    message.put("messageAttributes", Map.of());
+    message.put("eventSource", "aws:sqs");
+    message.put("eventSourceARN", "arn:aws:sqs:us-east-1:1:views");
+    message.put("awsRegion", "us-east-1");
+    return message;
   }
 
   /** What the function answered; empty if it failed or died. */
@@ -161,9 +185,12 @@ final class LambdaService implements AutoCloseable {
     return Optional.empty();
   }
 
-  /** Kills it, as a crash does. */
-  void crash() {
+  /** Kills it, as a crash does. The next invocation is for the process that comes after it. */
+  void crash() throws InterruptedException {
     process.destroyForcibly().onExit().join();
+    while (waiting.get() > 0) {
+      Clock.system().sleep(Duration.ofMillis(10));
+    }
   }
 
   int starts() {

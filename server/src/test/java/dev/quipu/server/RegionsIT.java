@@ -73,6 +73,7 @@ final class RegionsIT {
   private final AtomicLong answered = new AtomicLong();
   private final AtomicLong heldElsewhere = new AtomicLong();
   private final AtomicLong wideReads = new AtomicLong();
+  private final AtomicLong exactReads = new AtomicLong();
   private int cutOff = -1;
   private int kills;
   private int partitions;
@@ -137,7 +138,7 @@ final class RegionsIT {
       }
       proxies.add(seen);
       String topology =
-          "{\"founders\": [\"ap\", \"eu\", \"us\"], \"regions\": {%s}, \"floor\": 0, \"cells\": 4}"
+          "{\"initial\": [\"ap\", \"eu\", \"us\"], \"regions\": {%s}, \"floor\": 0, \"cells\": 4}"
               .formatted(regions);
       Files.writeString(directory.resolve(NAMES.get(from)), topology);
     }
@@ -217,6 +218,7 @@ final class RegionsIT {
             replays.get(),
             heldElsewhere.get(),
             wideReads.get(),
+            exactReads.get(),
             (long) partitions,
             (long) kills,
             dropped)) {
@@ -408,8 +410,14 @@ final class RegionsIT {
     long from = clock.epochMillis();
     Optional<Reading> reading = read(region);
     if (reading.isPresent()) {
-      truth.wrong(reading.get(), from, clock.epochMillis()).ifPresent(this::say);
-      wideReads.addAndGet(reading.get().low() < reading.get().high() ? 1 : 0);
+      Reading read = reading.get();
+      // A region that does not answer may add without limit, and sell no more than the stock.
+      long widthMax = read.high() == Long.MAX_VALUE ? Long.MAX_VALUE : STOCK;
+      truth.wrong(read, from, clock.epochMillis(), widthMax).ifPresent(this::say);
+      if (read.low() < 0) {
+        say("a read is below the floor: " + read);
+      }
+      (read.low() < read.high() ? wideReads : exactReads).incrementAndGet();
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.quipu.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,11 +30,14 @@ final class TidyTest {
 
   private static List<Path> files(String glob) throws IOException {
     try (Stream<Path> files = Files.walk(ROOT)) {
-      return files
-          .filter(Files::isRegularFile)
-          .filter(file -> !ROOT.relativize(file).toString().matches("(.*/)?(target|\\.git)/.*"))
-          .filter(file -> file.getFileName().toString().matches(glob))
-          .toList();
+      List<Path> found =
+          files
+              .filter(Files::isRegularFile)
+              .filter(file -> !ROOT.relativize(file).toString().matches("(.*/)?(target|\\.git)/.*"))
+              .filter(file -> file.getFileName().toString().matches(glob))
+              .toList();
+      assertFalse(found.isEmpty(), "there is no " + glob + " below " + ROOT);
+      return found;
     }
   }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Reading;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.TechniqueSpec;
@@ -17,9 +18,11 @@ import dev.quipu.verify.checker.ExactlyOnceChecker;
 import dev.quipu.verify.checker.IntervalChecker;
 import dev.quipu.verify.checker.SumChecker;
 import dev.quipu.verify.checker.TilingChecker;
+import dev.quipu.verify.checker.TimedTruth;
 import dev.quipu.verify.checker.Verdict;
 import dev.quipu.verify.history.Operation;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
@@ -134,20 +137,83 @@ final class CheckersTest {
                         .mapToLong(Operation::delta)
                         .sum();
                 long value = off < 0 ? sure - 1 : sure + unknown + 1;
-                operations.add(
-                    new Operation(
-                        "read",
-                        Operation.Kind.READ,
-                        0,
-                        Long.MIN_VALUE,
-                        Long.MAX_VALUE,
-                        100_000,
-                        100_001,
-                        Operation.End.OK,
-                        OptionalLong.of(value)));
+                operations.add(read(100_000, 100_001, value));
                 return new Told(operations, told.finalValue);
               }));
     }
+  }
+
+  @Test
+  void aReadThatGoesBackwardsIsSeen() {
+    IntervalChecker checker = new IntervalChecker();
+    Operation add = add("add", 2, 1, 100, 2); // under way during all reads
+    assertTrue(checker.check(List.of(add, read(2, 3, 0), read(4, 5, 2)), 2).isKept());
+    assertTrue(checker.check(List.of(add, read(2, 4, 2), read(3, 5, 0)), 2).isKept());
+    assertTrue(!checker.check(List.of(add, read(2, 3, 2), read(4, 5, 0)), 2).isKept());
+    assertTrue(!checker.check(List.of(add, read(4, 5, 0), read(2, 3, 2)), 2).isKept());
+    assertTrue(!checker.check(List.of(add, read(2, 3, 1), read(4, 5, 0)), 2).isKept());
+    Operation lost = with(add, Operation.End.UNKNOWN, 1, OptionalLong.empty());
+    assertTrue(checker.check(List.of(lost, read(2, 3, 0), read(4, 5, 2)), 2).isKept());
+    assertTrue(!checker.check(List.of(lost, read(2, 3, 2), read(4, 5, 0)), 2).isKept());
+  }
+
+  @Test
+  void aReadThatGoesUpMoreThanWasAddedIsSeen() {
+    IntervalChecker checker = new IntervalChecker();
+    List<Operation> adds = List.of(add("up", 5, 1, 100, 5), add("down", -3, 1, 100, -3));
+    for (long[] values : new long[][] {{0, 2}, {0, 5}, {-3, 2}, {5, 2}, {2, 2}}) {
+      assertTrue(checker.check(with(adds, values), 2).isKept(), Arrays.toString(values));
+    }
+    for (long[] values : new long[][] {{5, -3}, {-3, 5}, {2, -3}, {5, 1}}) {
+      assertTrue(!checker.check(with(adds, values), 2).isKept(), Arrays.toString(values));
+    }
+    Operation between = add("between", 1, 4, 5, 1);
+    assertTrue(checker.check(List.of(between, read(2, 3, 0), read(6, 7, 1)), 1).isKept());
+    assertTrue(!checker.check(List.of(between, read(2, 3, 0), read(6, 7, 0)), 1).isKept());
+  }
+
+  @Test
+  void aReadThatGoesBackwardsInAnyHistoryIsSeen() {
+    assertEquals(
+        HISTORIES,
+        caught(
+            new IntervalChecker(),
+            told -> {
+              // Two reads while every add is under way: one of all of them, and one of none.
+              List<Operation> operations = new ArrayList<>();
+              long sum = 0;
+              for (Operation each : told.operations) {
+                if (each.isOkAdd()) {
+                  operations.add(
+                      add(each.request(), each.delta(), 1, 1_000, each.value().orElseThrow()));
+                  sum += each.delta();
+                }
+              }
+              operations.add(read(10, 11, sum));
+              operations.add(read(12, 13, 0));
+              return new Told(operations, sum);
+            }));
+  }
+
+  private static List<Operation> with(List<Operation> adds, long... values) {
+    List<Operation> operations = new ArrayList<>(adds);
+    for (int i = 0; i < values.length; i++) {
+      operations.add(read(10 * i + 10, 10 * i + 11, values[i]));
+    }
+    return operations;
+  }
+
+  private static Operation read(long invoked, long returned, long value) {
+    return new Operation(
+        "read",
+        Operation.Kind.READ,
+        0,
+        Long.MIN_VALUE,
+        Long.MAX_VALUE,
+        invoked,
+        returned,
+        Operation.End.OK,
+        OptionalLong.of(value));
   }
 
   @Test
@@ -186,6 +252,31 @@ final class CheckersTest {
     assertTrue(checker.check(List.of(in, fair), 3).isKept());
     Operation meanwhile = bounded("meanwhile", -2, 2, 9, Operation.End.OK, 1);
     assertTrue(checker.check(List.of(in, unfair, meanwhile), 1).isKept());
+  }
+
+  @Test
+  void aReadingThatIsWiderThanJustifiedIsSeen() {
+    TimedTruth truth = new TimedTruth();
+    truth.ask(5, 10).acked(11);
+    truth.ask(-3, 20); // unknown
+    truth.ask(7, 30).refused();
+    assertEquals(8, truth.askedSince(10));
+    assertEquals(3, truth.askedSince(20));
+    assertEquals(0, truth.askedSince(21));
+    Reading all = new Reading(0, Long.MIN_VALUE, Long.MAX_VALUE);
+    assertTrue(truth.wrong(all, 25, 26, Long.MAX_VALUE).isEmpty());
+    assertTrue(truth.wrong(all, 25, 26, Long.MAX_VALUE - 1).isPresent());
+    Reading wide = new Reading(2, 2, 6);
+    assertTrue(truth.wrong(wide, 25, 26, 4).isEmpty());
+    assertTrue(truth.wrong(wide, 25, 26, 3).isPresent());
+    assertTrue(truth.wrong(new Reading(1, 2, 6), 25, 26, 4).isPresent());
+    assertTrue(truth.wrong(Reading.exact(1), 25, 26, 0).isPresent());
+    assertTrue(truth.wrong(Reading.exact(2), 25, 26, 0).isEmpty());
+    assertTrue(truth.wrong(Reading.exact(5), 25, 26, 0).isEmpty());
+    assertTrue(truth.wrong(Reading.exact(6), 25, 26, 0).isPresent());
+    assertTrue(truth.wrongAtEnd(2).isEmpty());
+    assertTrue(truth.wrongAtEnd(5).isEmpty());
+    assertTrue(truth.wrongAtEnd(1).isPresent());
   }
 
   /** A lie about a history. */

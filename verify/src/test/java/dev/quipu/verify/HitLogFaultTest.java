@@ -78,6 +78,11 @@ final class HitLogFaultTest {
       return new HitLog(store(driver), random, options.reading(reads));
     }
 
+    @Override
+    Duration settled() {
+      return options.settle();
+    }
+
     void go() throws InterruptedException {
       List<Runnable> clients = new ArrayList<>();
       for (int i = 0; i < 4; i++) {

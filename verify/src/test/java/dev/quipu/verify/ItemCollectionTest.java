@@ -12,10 +12,14 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.simulate.AroundDriver;
 import dev.quipu.verify.simulate.LimitedDriver;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,6 +31,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** What is folded, what is told, and what readers see meanwhile. */
@@ -154,6 +159,70 @@ final class ItemCollectionTest {
     counters.compact("a", Duration.ZERO);
     assertEquals(List.of(), counters.ledger("a"));
     assertEquals(3_000, value());
+  }
+
+  /** A compaction before each call of a read in turn: each time it begins again, and is right. */
+  @Test
+  void aReadBeginsAgainIfACompactionCameBetween() {
+    for (int call = 0; call < 4; call++) {
+      MemoryDriver memory = new MemoryDriver();
+      ItemCollection compactor = new ItemCollection(new Store(memory, clock), Randomness.seeded(1));
+      compactor.add(new Add("a", 5, RequestId.of("first")));
+      compactor.compact("a", Duration.ZERO);
+      compactor.add(new Add("a", 2, RequestId.of("second")));
+      int[] callsUntil = {call};
+      int[] calls = {0};
+      AroundDriver between =
+          new AroundDriver(
+              memory,
+              new AroundDriver.Around() {
+                @Override
+                public <T> T call(Supplier<T> supplier) {
+                  calls[0]++;
+                  if (callsUntil[0]-- == 0) {
+                    assertEquals(1, compactor.compact("a", Duration.ZERO));
+                  }
+                  return supplier.get();
+                }
+              });
+      ItemCollection reader = new ItemCollection(new Store(between, clock), Randomness.seeded(2));
+      assertEquals(Optional.of(Reading.exact(7)), reader.read("a"), "before call " + call);
+      // The base, the changes, the base; again if it differs.
+      assertEquals(call == 1 || call == 2 ? 6 : 3, calls[0], "before call " + call);
+    }
+  }
+
+  @Test
+  void aReadEndsIfACompactionComesBetweenEachTime() {
+    MemoryDriver memory = new MemoryDriver();
+    ItemCollection compactor = new ItemCollection(new Store(memory, clock), Randomness.seeded(1));
+    int[] added = {0};
+    boolean[] busy = {false};
+    AroundDriver between =
+        new AroundDriver(
+            memory,
+            new AroundDriver.Around() {
+              @Override
+              public <T> T call(Supplier<T> supplier) {
+                if (!busy[0]) {
+                  busy[0] = true;
+                  compactor.add(new Add("a", 1, RequestId.of("id" + added[0]++)));
+                  assertEquals(1, compactor.compact("a", Duration.ZERO));
+                  busy[0] = false;
+                }
+                return supplier.get();
+              }
+            });
+    ItemCollection reader = new ItemCollection(new Store(between, clock), Randomness.seeded(2));
+    StoreException why = assertThrows(StoreException.class, () -> reader.read("a"));
+    assertEquals(Outcome.NOT_APPLIED, why.outcome());
+    assertEquals(Reason.THROTTLED, why.reason());
+  }
+
+  @Test
+  void aStoreThatDoesNotScanIsRejected() {
+    Store plain = new Store(new LimitedDriver(new MemoryDriver(), Set.of()), clock);
+    assertThrows(IllegalArgumentException.class, () -> new ItemCollection(plain));
   }
 
   @Test

@@ -36,6 +36,9 @@ abstract class LaggingRun extends FaultyRun<LaggingDriver> {
   /** The counters as a reader opens them. */
   abstract Counters reader(Consistency reads);
 
+  /** How long after it was asked for an add may leave an eventual read uncertain. */
+  abstract Duration settled();
+
   final boolean goesOn() {
     return time.nanoTime() < TIME.toNanos();
   }
@@ -62,7 +65,11 @@ abstract class LaggingRun extends FaultyRun<LaggingDriver> {
         boolean isStrong = consistency == Consistency.STRONG;
         long from = isStrong ? start : start - LAG.toMillis();
         truth
-            .wrong(reading, from, isStrong ? time.epochMillis() : from)
+            .wrong(
+                reading,
+                from,
+                isStrong ? time.epochMillis() : from,
+                isStrong ? 0 : truth.askedSince(from - settled().toMillis()))
             .ifPresent(why -> wrong.add("at " + start + ", " + consistency + ": " + why));
       } catch (StoreException e) {
         // no answer is no wrong answer

@@ -42,7 +42,7 @@ final class RegionsTest {
   private static final int EU = 1;
   private static final int US = 2;
   private static final RegionLeases.Terms TERMS =
-      new RegionLeases.Terms(Duration.ofHours(1), Duration.ofSeconds(10));
+      new RegionLeases.Terms(Duration.ofHours(1), Duration.ofSeconds(10), Duration.ofMinutes(30));
 
   private final ManualClock clock = new ManualClock(1_800_000_000_000L);
   private final RandomGenerator random = Randomness.seeded(1);
@@ -243,8 +243,8 @@ final class RegionsTest {
     StoreException e =
         assertThrows(
             StoreException.class,
-            () -> in(EU, RegionOptions.DEFAULT.within(Bounds.atLeast(-5))).read("s"));
-    assertTells(e, "all must agree");
+            () -> applied(in(EU, RegionOptions.DEFAULT.within(Bounds.atLeast(-5))), 1));
+    assertTells(e, "alike");
     assertThrows(
         IllegalArgumentException.class, () -> RegionOptions.DEFAULT.within(Bounds.between(1, 5)));
     assertThrows(
@@ -305,11 +305,18 @@ final class RegionsTest {
     clock.advance(Duration.ofMinutes(6));
     assertThrows(StoreException.class, () -> applied(eu.counters, -1)); // it stops by itself
     assertThrows(StoreException.class, () -> applied(us.counters, -1)); // and so do the others
-    Map<String, RegionalCounters.Estate> left = us.counters.retire("eu");
+    IllegalStateException clocks =
+        assertThrows(IllegalStateException.class, () -> us.counters.retire("eu"));
+    assertTells(clocks, "in ap it was"); // at its last beat, an hour ago
+    assertEquals(false, ap.leases.renew());
+    Map<String, RegionalCounters.TakenOver> left = us.counters.retire("eu");
     assertEquals(List.of(100L), left.values().stream().map(each -> each.counted()).toList());
     assertEquals(left, us.counters.retire("eu"));
     List.of(ap, us).forEach(each -> assertTrue(each.leases.renew()));
     applied(ap.counters, -90);
+    Reading uncertain = us.counters.read("s").orElseThrow();
+    assertEquals(List.of("eu"), uncertain.doubts().stream().map(Doubt::where).toList());
+    us.counters.acceptLoss("eu");
     assertEquals(0, value(us.counters));
     for (Leased each : List.of(ap, us)) {
       assertInstanceOf(AddResult.Replayed.class, add(each.counters, 100, "eu/early"));
@@ -323,9 +330,13 @@ final class RegionsTest {
     StoreException retired = assertThrows(StoreException.class, eu.leases::renew);
     assertTells(retired, "retired");
     assertThrows(StoreException.class, () -> applied(eu.counters, -1));
-    assertInstanceOf(AddResult.Applied.class, add(ap.counters, 3, "eu/late")); // counts in us
-    assertInstanceOf(AddResult.Replayed.class, add(us.counters, 3, "eu/late"));
-    assertEquals(3, value(us.counters));
+    for (Leased each : List.of(ap, us)) {
+      StoreException late =
+          assertThrows(StoreException.class, () -> add(each.counters, 3, "eu/late"));
+      assertEquals(Outcome.UNKNOWN, late.outcome()); // it may have counted there
+      assertThrows(StoreException.class, () -> each.counters.outcome("s", RequestId.of("eu/late")));
+    }
+    assertEquals(0, value(us.counters));
   }
 
   @Test

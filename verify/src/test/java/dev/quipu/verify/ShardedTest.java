@@ -18,21 +18,27 @@ import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.RequestTokens;
 import dev.quipu.technique.ShardOptions;
 import dev.quipu.technique.Sharded;
+import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.simulate.AroundDriver;
 import dev.quipu.verify.simulate.LimitedDriver;
-import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** What shards promise beside what they stand on. */
@@ -184,15 +190,92 @@ final class ShardedTest {
   }
 
   @Test
-  void earlierShardsAreForgottenWhenNobodyRepeatsAnyMore() {
-    ShardOptions options = ShardOptions.growing(1, 64).repeatedWithin(Duration.ofHours(1));
-    Sharded counters = open(options);
-    applied(counters, 1, Bounds.none(), "id");
-    counters.grow("a", 64);
-    clock.advance(Duration.ofMinutes(59));
-    assertInstanceOf(AddResult.Replayed.class, add(counters, 1, Bounds.none(), "id"));
-    clock.advance(Duration.ofMinutes(1));
-    applied(counters, 1, Bounds.none(), "id");
+  void aCancellationBeforeTheFirstAddSurvivesGrowth() {
+    new MarkerItem(store).seal("a", RequestId.of("plain"));
+    Sharded counters = open(ShardOptions.growing(1, 8));
+    for (int i = 0; i < 20; i++) {
+      counters.seal("a", RequestId.of("early" + i));
+    }
+    counters.grow("a", 8);
+    for (int i = 0; i < 20; i++) {
+      AddResult late = add(counters, 1, Bounds.none(), "early" + i);
+      assertEquals(new AddResult.Refused(Refusal.SEALED, 0), late);
+    }
+    AddResult plain = add(counters, 1, Bounds.none(), "plain");
+    assertEquals(new AddResult.Refused(Refusal.SEALED, 0), plain);
+    assertEquals(Optional.empty(), counters.read("a"));
+  }
+
+  @Test
+  void aReadDuringATakeOverReturnsTheWholeSum() {
+    for (int moment = 1; moment <= 4; moment++) {
+      MemoryDriver driver = new MemoryDriver();
+      Store shared = new Store(driver, clock);
+      applied(new MarkerItem(shared), 40, Bounds.none(), "plain");
+      Sharded other = sharded(shared);
+      int dividesAt = moment;
+      int[] calls = new int[1];
+      AroundDriver.Around dividing =
+          new AroundDriver.Around() {
+            @Override
+            public <T> T call(Supplier<T> call) {
+              if (++calls[0] == dividesAt) {
+                applied(other, 2, Bounds.none(), "sharded");
+              }
+              return call.get();
+            }
+          };
+      Sharded reader = sharded(new Store(new AroundDriver(driver, dividing), clock));
+      long value = value(reader);
+      assertTrue(value == 40 || value == 42, "at call " + moment + ": " + value);
+    }
+  }
+
+  private static Sharded sharded(Store store) {
+    return new Sharded(
+        store, new MarkerItem(store), ShardOptions.growing(4, 8), Randomness.seeded(1));
+  }
+
+  @Test
+  void aReadingOfShardsThatMoveIsNotExact() {
+    Store shared = new Store(new MemoryDriver(), clock);
+    Optimistic below = new Optimistic(shared);
+    ShardOptions options = ShardOptions.fixed(2);
+    Sharded writer = new Sharded(shared, below, options, Randomness.seeded(1));
+    for (int i = 0; i < 10; i++) {
+      assertInstanceOf(AddResult.Applied.class, writer.add(new Add("a", 1, null)));
+    }
+    int[] reads = new int[1];
+    Counters moving =
+        new Counters() {
+          @Override
+          public TechniqueSpec spec() {
+            return below.spec();
+          }
+
+          @Override
+          public AddResult add(Add add) {
+            return below.add(add);
+          }
+
+          @Override
+          public Optional<Reading> read(String counter) {
+            Optional<Reading> reading = below.read(counter);
+            if (++reads[0] == 1) {
+              writer.add(new Add("a", 5, null));
+            }
+            return reading;
+          }
+
+          @Override
+          public CounterPage list(String prefix, String after, int limit) {
+            return below.list(prefix, after, limit);
+          }
+        };
+    Reading reading = new Sharded(shared, moving, options).read("a").orElseThrow();
+    assertTrue(reading.low() <= 15 && reading.high() == 15, reading.toString());
+    assertTrue(reading.low() < 15 || reading.doubts().isEmpty(), reading.toString());
+    assertEquals(Reading.exact(15), new Sharded(shared, moving, options).read("a").orElseThrow());
   }
 
   @Test
@@ -217,6 +300,7 @@ final class ShardedTest {
     refused("marker-item", new RequestTokens(store), bounded);
     refused("include 0", () -> ShardOptions.fixed(2).within(Bounds.atLeast(5)));
     refused("limits are 1 and 64", () -> ShardOptions.fixed(65));
+    refused("shards cannot grow", new TokenSet(store), ShardOptions.growing(1, 2));
     Set<Capability> left = EnumSet.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE);
     Store small = new Store(new LimitedDriver(new MemoryDriver(), left), clock);
     refused("batches over all items", () -> new Sharded(small, new TokenSet(small), bounded));
@@ -245,13 +329,57 @@ final class ShardedTest {
 
   @Test
   void theLeastLoadedShardIsChosen() {
-    ShardOptions options =
-        ShardOptions.fixed(8).within(STOCK).choosing(ShardOptions.Choice.LEAST_LOADED);
-    Sharded counters = open(options);
-    for (int i = 0; i < 100; i++) {
-      assertInstanceOf(AddResult.Applied.class, counters.add(new Add("a", 1, null)));
-    }
-    assertEquals(100, value(counters));
+    int random = addsToTheBusyShard(ShardOptions.Choice.RANDOM);
+    int leastLoaded = addsToTheBusyShard(ShardOptions.Choice.LEAST_LOADED);
+    // The better of two shards that are drawn: the busy one of two is drawn twice in 1 of 4.
+    assertTrue(random > 160 && random < 240, "of 400 at random: " + random);
+    assertTrue(leastLoaded > 60 && leastLoaded < 140, "of 400 by load: " + leastLoaded);
+  }
+
+  /** Of 400 adds during one that is under way on one of two shards, those that go there too. */
+  private static int addsToTheBusyShard(ShardOptions.Choice choice) {
+    List<String> shards = new ArrayList<>(); // of each add, in the order in which they began
+    List<Runnable> meanwhile = new ArrayList<>();
+    Store store =
+        new Store(
+            new AroundDriver(
+                new MemoryDriver(),
+                new AroundDriver.Around() {
+                  @Override
+                  public <T> T call(Supplier<T> call) {
+                    return call.get();
+                  }
+
+                  @Override
+                  public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
+                    if (writes.getLast() instanceof Write.Update add) {
+                      shards.add(add.key().partition());
+                      if (!meanwhile.isEmpty()) {
+                        meanwhile.removeFirst().run();
+                      }
+                    }
+                    return call.get();
+                  }
+                }),
+            new ManualClock(1_000_000));
+    Sharded counters =
+        new Sharded(
+            store,
+            new MarkerItem(store),
+            ShardOptions.fixed(2).choosing(choice),
+            Randomness.seeded(1));
+    counters.add(new Add("a", 1, null)); // stores the plan
+    shards.clear();
+    meanwhile.add(() -> {
+      for (int i = 0; i < 400; i++) {
+        assertInstanceOf(AddResult.Applied.class, counters.add(new Add("a", 1, null)));
+      }
+    });
+    counters.add(new Add("a", 1, null));
+    assertEquals(402, value(counters));
+    assertEquals(401, shards.size());
+    assertEquals(2, Set.copyOf(shards).size(), shards::toString);
+    return Collections.frequency(shards.subList(1, 401), shards.getFirst());
   }
 
   private void refused(String reason, Counters below, ShardOptions options) {

@@ -73,6 +73,11 @@ final class VersionTreeFaultTest {
       return new VersionTree(store(driver), random, options.reading(reads));
     }
 
+    @Override
+    Duration settled() {
+      return options.settle().plus(options.branchAge());
+    }
+
     void go() throws InterruptedException {
       List<Runnable> clients = new ArrayList<>();
       for (int i = 0; i < 6; i++) {

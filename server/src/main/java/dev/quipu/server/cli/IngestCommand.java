@@ -6,6 +6,7 @@ import dev.quipu.ingest.SqsOptions;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreWatch;
 import dev.quipu.store.Sweeper;
+import dev.quipu.technique.RecordGuard;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewOptions;
 import dev.quipu.time.Clock;
@@ -110,6 +111,7 @@ final class IngestCommand implements Callable<Integer> {
       Store counted = opened.store();
       StoreWatch watch;
       try {
+        RecordGuard.requireOneRegion(counted);
         watch = new StoreWatch(counted);
       } catch (RuntimeException e) {
         client.close();

@@ -2,16 +2,20 @@ package dev.quipu.server.cli;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
 import dev.quipu.time.Clock;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A store that was opened by what {@code --store} says.
@@ -26,6 +30,7 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
       EngineOptions.defaults().withWindow(EngineOptions.WINDOW_MAX);
 
   private static final String ENGINE = "engine:";
+  private static final Logger LOGGER = LoggerFactory.getLogger(OpenedStore.class);
 
   /**
    * Opens it.
@@ -63,6 +68,30 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
   /** The store, by its own clock if it shows one. */
   Store store() {
     return new Store(driver, StoreClock.of(driver, Clock.system()));
+  }
+
+  /**
+   * Opens it; if it is away, later, when it is first asked.
+   *
+   * @throws IllegalArgumentException if it is no store
+   * @throws StoreException if it cannot be opened for another reason
+   */
+  static OpenedStore orLater(String uri) {
+    try {
+      return of(uri);
+    } catch (StoreException e) {
+      URI parsed = StoreUri.parse(uri);
+      boolean canWait = StoreProvider.of(parsed).fullProfile().has(Capability.ATOMIC_BATCH);
+      if (!e.reason().isTemporary() || !canWait) {
+        throw e;
+      }
+      LOGGER.warn(
+          "Store {} is away; it is opened when it answers: {}",
+          StoreUri.shown(parsed),
+          e.getMessage());
+      LaterDriver later = new LaterDriver(uri);
+      return new OpenedStore(later, StoreUri.shown(parsed), Optional.empty(), later::close);
+    }
   }
 
   static boolean isEngine(String uri) {

@@ -38,6 +38,7 @@ import picocli.CommandLine.Model.CommandSpec;
       DataCommands.TechniquesCommand.class,
       StoreCommands.StoresCommand.class,
       StoreCommands.SchemaCommand.class,
+      AdoptCommand.class,
       ExplainCommand.class,
       SimpleDbLocalCommand.class,
       VerifyCommand.class,

@@ -3,10 +3,12 @@ package dev.quipu.server.cli;
 import dev.quipu.technique.RegionLeases;
 import dev.quipu.technique.RegionalCounters;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -20,14 +22,16 @@ import picocli.CommandLine.Option;
       "Show the regions of a topology as one of them sees them, or retire one that is lost.",
       "",
       "A region that is retired never counts again under its name. What it held goes to the region",
-      "that retires it; what it counted and never sent is forgotten. It is refused while the region",
-      "answers, while its lease runs, and while another region is silent."
+      "that retires it; what it counted and never sent is forgotten, and readings are uncertain",
+      "until --accept-loss. It is rejected while the region answers, while its lease runs, and",
+      "while most regions do not agree."
     },
     footer = {
       "",
       "Examples:",
       "  quipu regions --topology regions.json --region us",
-      "  quipu regions --topology regions.json --region us --retire eu"
+      "  quipu regions --topology regions.json --region us --retire eu",
+      "  quipu regions --topology regions.json --region us --accept-loss eu"
     })
 final class RegionsCommand implements Callable<Integer> {
   @Mixin private Output output = new Output();
@@ -49,16 +53,44 @@ final class RegionsCommand implements Callable<Integer> {
   @Option(names = "--retire", paramLabel = "NAME", description = "Retire this region, for ever.")
   private @Nullable String retired;
 
+  @Option(
+      names = "--window",
+      paramLabel = "TIME",
+      defaultValue = "24h",
+      converter = ServeCommand.DurationConverter.class,
+      description = "With --retire: as for serve (default ${DEFAULT-VALUE}).")
+  private Duration window = Duration.ofHours(24);
+
+  @Option(
+      names = "--destroyed",
+      paramLabel = "NAME",
+      split = ",",
+      description = "These replicas are gone for ever: retire without their votes.")
+  private Set<String> destroyed = Set.of();
+
+  @Option(
+      names = "--accept-loss",
+      paramLabel = "NAME",
+      description = "Nothing of this retired region is missing: read without doubt.")
+  private @Nullable String accepted;
+
   @Override
   public Integer call() {
-    Topology all = Topology.read(topology, Optional.empty());
+    Topology all = Topology.read(topology, Optional.of(window));
     Topology.Opened opened = all.open(region);
     try {
       String lost = retired;
-      if (lost == null) {
-        opened.leases().status().forEach(this::print);
-      } else {
+      String complete = accepted;
+      if (lost != null) {
+        opened.requireRecord();
         retire(opened, all, lost);
+      }
+      if (complete != null) {
+        opened.requireRecord();
+        acceptLoss(opened, all, complete);
+      }
+      if (lost == null && complete == null) {
+        opened.leases().status().forEach(this::print);
       }
       return ExitCode.OK;
     } finally {
@@ -70,27 +102,37 @@ final class RegionsCommand implements Callable<Integer> {
     String lease = status.confirmedUntil().map(Instant::toString).orElse("no lease");
     String state =
         status
-            .heir()
-            .map(heir -> "retired, its heir is " + heir)
+            .successor()
+            .map(successor -> "retired, its successor is " + successor)
+            .or(status::ended)
             .orElse((status.answers() ? "answers" : "is silent") + ", confirmed until " + lease);
     Map<String, Object> members =
         Output.members("region", status.region(), "answers", status.answers());
     status.confirmedUntil().ifPresent(until -> members.put("confirmedUntil", until.toString()));
-    status.heir().ifPresent(heir -> members.put("heir", heir));
+    status.successor().ifPresent(successor -> members.put("successor", successor));
+    status.ended().ifPresent(why -> members.put("ended", why));
     output.print(status.region() + " " + state, members);
   }
 
-  private void retire(Topology.Opened opened, Topology all, String lost) {
-    RegionalCounters counters =
-        new RegionalCounters(opened.regions(), all.options(), opened.leases());
-    Map<String, RegionalCounters.Estate> estates;
+  private static void acceptLoss(Topology.Opened opened, Topology topology, String lost) {
     try {
-      estates = counters.retire(lost);
+      new RegionalCounters(opened.regions(), topology.options(), opened.leases()).acceptLoss(lost);
     } catch (IllegalStateException e) {
       throw new IllegalArgumentException(e.getMessage(), e);
     }
-    for (Map.Entry<String, RegionalCounters.Estate> each : estates.entrySet()) {
-      RegionalCounters.Estate left = each.getValue();
+  }
+
+  private void retire(Topology.Opened opened, Topology topology, String lost) {
+    RegionalCounters counters =
+        new RegionalCounters(opened.regions(), topology.options(), opened.leases());
+    Map<String, RegionalCounters.TakenOver> all;
+    try {
+      all = counters.retire(lost, destroyed);
+    } catch (IllegalStateException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
+    for (Map.Entry<String, RegionalCounters.TakenOver> each : all.entrySet()) {
+      RegionalCounters.TakenOver left = each.getValue();
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("name", each.getKey());
       members.put("counted", Long.toString(left.counted()));

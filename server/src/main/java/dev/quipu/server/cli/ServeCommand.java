@@ -1,6 +1,5 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.Bounds;
 import dev.quipu.Counters;
 import dev.quipu.Quipu;
 import dev.quipu.engine.Durability;
@@ -18,19 +17,16 @@ import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
 import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreWatch;
 import dev.quipu.store.Sweeper;
 import dev.quipu.technique.HitLog;
 import dev.quipu.technique.HitLogOptions;
 import dev.quipu.technique.LeaseKeeper;
+import dev.quipu.technique.RecordGuard;
 import dev.quipu.technique.RollUps;
-import dev.quipu.technique.ShardOptions;
-import dev.quipu.technique.Sharded;
-import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.technique.Techniques;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.time.Clock;
-import dev.quipu.time.Randomness;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -46,6 +42,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -98,50 +95,7 @@ final class ServeCommand implements Callable<Integer> {
               + " (quipu stores lists them).")
   private @Nullable String store;
 
-  @Option(
-      names = "--technique",
-      paramLabel = "NAME",
-      description =
-          "How to count on another store (quipu techniques lists them; default: the one that"
-              + " promises most).")
-  private @Nullable String technique;
-
-  @Option(
-      names = "--shards",
-      paramLabel = "N",
-      defaultValue = "1",
-      description =
-          "Divide each counter over so many items of another store, 1 to 64 (default 1). Bounds of"
-              + " single adds cannot be kept then; --floor and --ceiling are, of all counters.")
-  private int shards;
-
-  @Option(
-      names = "--floor",
-      paramLabel = "N",
-      description = "With --shards: no counter may go below this, 0 or less.")
-  private long floor = Long.MIN_VALUE;
-
-  @Option(
-      names = "--ceiling",
-      paramLabel = "N",
-      description = "With --shards: no counter may go above this, 0 or more.")
-  private long ceiling = Long.MAX_VALUE;
-
-  @Option(
-      names = "--region",
-      paramLabel = "NAME",
-      description =
-          "Count in this one of several regions, on its own replica of a table; with --topology,"
-              + " and without --store. Only counters are served then.")
-  private @Nullable String region;
-
-  @Option(
-      names = "--topology",
-      paramLabel = "FILE",
-      description =
-          "The regions, in JSON, the same in all of them: founders, regions with their stores,"
-              + " floor, ceiling, cells, lease, slack.")
-  private @Nullable Path topology;
+  @Mixin private CountingFlags counting = new CountingFlags();
 
   @Mixin private CacheOptions cache = new CacheOptions();
 
@@ -181,14 +135,6 @@ final class ServeCommand implements Callable<Integer> {
       defaultValue = "127.0.0.1",
       description = "Listen on this address (default ${DEFAULT-VALUE}).")
   private String bind = "127.0.0.1";
-
-  @Option(
-      names = "--window",
-      paramLabel = "TIME",
-      defaultValue = "24h",
-      converter = DurationConverter.class,
-      description = "Remember request ids so long, at least (default ${DEFAULT-VALUE}).")
-  private Duration window = Duration.ofHours(24);
 
   @Option(
       names = "--durability",
@@ -250,7 +196,7 @@ final class ServeCommand implements Callable<Integer> {
   private void serve(HttpOptions options, Optional<SslContext> tls, FailurePolicy policy)
       throws IOException {
     Opened opened =
-        region == null && topology == null ? opened(open(storeUri()), policy) : inRegion();
+        counting.inRegion().map(this::inRegion).orElseGet(() -> opened(open(storeUri()), policy));
     Deque<Runnable> closing = new ArrayDeque<>(List.of(opened::close));
     Runnable close = () -> closing.forEach(Runnable::run);
     try {
@@ -261,7 +207,8 @@ final class ServeCommand implements Callable<Integer> {
       MemoryBudget budget = MemoryBudget.ofHeap();
       List<PortFlags.Open> others = ports.open(options, tls, counters, budget, closing);
       HostProcess host =
-          new HostProcess(budget, policy::onError, () -> PortFlags.impediment(others));
+          new HostProcess(
+              budget, policy::onError, () -> PortFlags.impediment(others).or(opened.impediment));
       HttpServer server = HttpServer.start(options, tls, opened.services, host, Clock.system());
       closing.addFirst(server::close);
       List<PortFlags.Open> all = new ArrayList<>();
@@ -282,19 +229,18 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private Opened inRegion() {
-    String own = region;
-    Path file = topology;
-    if (own == null || file == null) {
-      throw new IllegalArgumentException("--region and --topology go together");
-    }
-    if (data != null || store != null || technique != null || isDivided() || queue != null) {
+  private Opened inRegion(CountingFlags.InRegion region) {
+    if (data != null || store != null || queue != null) {
       throw new IllegalArgumentException(
-          "the topology says where a region counts and within what bounds: --data, --store,"
-              + " --technique, --shards, --floor, --ceiling and --queue do not go with it");
+          "the topology says where a region counts: --data, --store and --queue do not go with it");
     }
-    Topology all = Topology.read(file, Optional.of(window));
-    Topology.Opened opened = all.open(own);
+    Topology.Opened opened = region.open();
+    try {
+      opened.requireRecord();
+    } catch (RuntimeException e) {
+      opened.close();
+      throw e;
+    }
     StoreWatch watch = watch(opened.regions().here(), opened::close);
     LeaseKeeper keeper = new LeaseKeeper(opened.leases());
     Sweeper sweeper = new Sweeper(opened.regions().here());
@@ -305,7 +251,8 @@ final class ServeCommand implements Callable<Integer> {
           watch.close();
           opened.close();
         };
-    return new Opened(Services.of(opened.quipu(all.options()), opened.name()), close);
+    Quipu quipu = opened.quipu(region.topology().options());
+    return new Opened(Services.of(quipu, opened.name()), opened.guard()::impediment, close);
   }
 
   private static StoreWatch watch(Store store, Runnable otherwise) {
@@ -331,8 +278,10 @@ final class ServeCommand implements Callable<Integer> {
    * A store that was opened to count on, and what there is to close besides.
    *
    * @param name the store as it may be shown: without a password
+   * @param impediment why it rejects all writes now; empty if it does not
    */
-  private record Counting(Quipu quipu, String name, Runnable onClose) {
+  private record Counting(
+      Quipu quipu, String name, Supplier<Optional<String>> impediment, Runnable onClose) {
     void close() {
       quipu.close();
       onClose.run();
@@ -340,7 +289,8 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   /** All that was opened, to be closed in one. */
-  private record Opened(Services services, Runnable onClose) {
+  private record Opened(
+      Services services, Supplier<Optional<String>> impediment, Runnable onClose) {
     void close() {
       onClose.run();
     }
@@ -368,7 +318,7 @@ final class ServeCommand implements Callable<Integer> {
               .counting(counter, into)
               .showing(shown.counters())
               .with(presence);
-      return new Opened(services, close);
+      return new Opened(services, counting.impediment, close);
     } catch (RuntimeException e) {
       close.run();
       throw e;
@@ -387,43 +337,52 @@ final class ServeCommand implements Callable<Integer> {
 
   private Counting open(String uri) {
     if (OpenedStore.isEngine(uri)) {
-      if (technique != null || isDivided()) {
+      if (counting.areForOtherStores()) {
         throw new IllegalArgumentException(
             "--technique, --shards and bounds are for other stores than the engine");
       }
       EngineOptions options =
-          EngineOptions.defaults().withWindow(window).withDurability(durability);
+          EngineOptions.defaults().withWindow(counting.window()).withDurability(durability);
       Engine engine = Engine.open(OpenedStore.directory(uri), options);
-      return new Counting(Quipu.on(engine), uri, () -> {});
+      return new Counting(Quipu.on(engine), uri, Optional::empty, () -> {});
     }
     if (!(durability instanceof Durability.Fsync)) {
       throw new IllegalArgumentException("--durability is for the engine alone");
     }
-    OpenedStore opened = OpenedStore.of(uri);
+    boolean canWait = queue != null; // views are taken while the store is away
+    OpenedStore opened = canWait ? OpenedStore.orLater(uri) : OpenedStore.of(uri);
     try {
-      TechniqueSpec spec =
-          technique == null
-              ? Techniques.bestFor(opened.driver().profile())
-              : Techniques.named(technique);
-      Quipu quipu = Quipu.on(opened.driver(), each -> counters(spec, each));
-      return new Counting(quipu, opened.name(), opened::close);
+      RecordGuard guard = guard(opened, canWait);
+      Quipu quipu = Quipu.on(guard.over(opened.driver()), counting::counters);
+      Runnable close =
+          () -> {
+            guard.close();
+            opened.close();
+          };
+      return new Counting(quipu, opened.name(), guard::impediment, close);
     } catch (RuntimeException e) {
       opened.close();
       throw e;
     }
   }
 
-  private Counters counters(TechniqueSpec spec, Store on) {
-    Counters plain = Techniques.open(spec, on, Randomness.secure(), Optional.of(window));
-    if (!isDivided()) {
-      return plain;
+  private RecordGuard guard(OpenedStore opened, boolean canWait) {
+    Store store = opened.store();
+    RecordGuard guard =
+        new RecordGuard(store, counting.record(store.profile()), counting.adopt(store.profile()));
+    try {
+      guard
+          .check()
+          .ifPresent(why -> {
+            throw new IllegalArgumentException(why);
+          });
+    } catch (StoreException e) {
+      if (!canWait || !e.reason().isTemporary()) {
+        throw e;
+      }
     }
-    return new Sharded(
-        on, plain, ShardOptions.fixed(shards).within(Bounds.between(floor, ceiling)));
-  }
-
-  private boolean isDivided() {
-    return shards != 1 || !Bounds.between(floor, ceiling).isNone();
+    guard.start();
+    return guard;
   }
 
   private void ready(List<PortFlags.Open> ports, String name) {

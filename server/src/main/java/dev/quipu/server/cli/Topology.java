@@ -8,9 +8,11 @@ import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
+import dev.quipu.technique.RecordGuard;
 import dev.quipu.technique.RegionLeases;
 import dev.quipu.technique.RegionOptions;
 import dev.quipu.technique.Regions;
+import dev.quipu.technique.StoreRecord;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.io.IOException;
@@ -23,6 +25,7 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -31,26 +34,53 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The regions that count together, as a file tells them: the same file in all regions.
+ * The regions that count together, as a file names them: the same file in all regions.
  *
- * @param founders those that the bounds are shared out to at first
+ * @param initial those that the bounds are shared out to at first
  * @param stores the URI of each region's replica
  * @param terms of the leases
  */
 record Topology(
-    List<String> founders,
+    List<String> initial,
     Map<String, String> stores,
     RegionOptions options,
     RegionLeases.Terms terms) {
   private static final Set<String> FIELDS =
-      Set.of("founders", "regions", "floor", "ceiling", "cells", "lease", "slack");
+      Set.of("initial", "regions", "floor", "ceiling", "cells", "lease", "slack", "beat");
   private static final RetryPolicy OTHERS =
       new RetryPolicy(2, Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofSeconds(1));
 
-  /** All regions as one sees them, opened, and what closes them. */
-  record Opened(Regions regions, RegionLeases leases, String name, Deque<Runnable> closing) {
+  /**
+   * All regions as one sees them, opened, and what closes them.
+   *
+   * @param guard of all that is written to any replica; it has not read the record yet
+   * @param own the replica of the own region, not guarded
+   */
+  record Opened(
+      Regions regions,
+      RegionLeases leases,
+      RecordGuard guard,
+      Store own,
+      StoreRecord record,
+      String name,
+      Deque<Runnable> closing) {
     void close() {
+      guard.close();
       closing.forEach(Runnable::run);
+    }
+
+    /**
+     * Reads the record, and keeps the right to write from now on.
+     *
+     * @throws IllegalArgumentException if it says something else than the topology
+     */
+    void requireRecord() {
+      guard
+          .check()
+          .ifPresent(why -> {
+            throw new IllegalArgumentException(why);
+          });
+      guard.start();
     }
 
     Quipu quipu(RegionOptions options) {
@@ -95,11 +125,11 @@ record Topology(
     for (Map.Entry<String, JsonNode> each : node.path("regions").properties()) {
       stores.put(each.getKey(), text("regions." + each.getKey(), each.getValue()));
     }
-    List<String> founders = new ArrayList<>();
-    node.path("founders").forEach(each -> founders.add(text("founders", each)));
-    if (stores.isEmpty() || founders.isEmpty()) {
+    List<String> initial = new ArrayList<>();
+    node.path("initial").forEach(each -> initial.add(text("initial", each)));
+    if (stores.isEmpty() || initial.isEmpty()) {
       throw new IllegalArgumentException(
-          "fields regions and founders are needed: the store of each region, and the regions that"
+          "fields regions and initial are needed: the store of each region, and the regions that"
               + " the bounds are shared out to at first");
     }
     RegionOptions options =
@@ -112,7 +142,8 @@ record Topology(
     RegionLeases.Terms terms =
         new RegionLeases.Terms(
             time(node, "lease", usual.lease()), time(node, "slack", usual.slack()));
-    return new Topology(founders, stores, options, terms);
+    terms = new RegionLeases.Terms(terms.lease(), terms.slack(), time(node, "beat", terms.beat()));
+    return new Topology(initial, stores, options, terms);
   }
 
   private static String text(String field, JsonNode value) {
@@ -147,21 +178,39 @@ record Topology(
     }
     Deque<Runnable> closing = new ArrayDeque<>();
     try {
-      Map<String, Store> replicas = new TreeMap<>();
+      Map<String, StoreDriver> drivers = new TreeMap<>();
       for (Map.Entry<String, String> each : stores.entrySet()) {
         boolean isOwn = each.getKey().equals(own);
         StoreDriver driver = isOwn ? StoreProvider.open(uri) : new LaterDriver(each.getValue());
         closing.addFirst(driver::close);
-        Clock clock = isOwn ? StoreClock.of(driver, Clock.system()) : Clock.system();
-        RetryPolicy options = isOwn ? RetryPolicy.DEFAULT : OTHERS;
-        replicas.put(each.getKey(), new Store(driver, clock, Randomness.secure(), options));
+        drivers.put(each.getKey(), driver);
       }
-      Regions regions = new Regions(own, founders, replicas);
+      Map<String, Store> others = new TreeMap<>();
+      drivers.forEach((name, driver) -> others.put(name, store(driver, name.equals(own))));
+      Store here = Objects.requireNonNull(others.remove(own));
+      StoreRecord record = StoreRecord.inRegions(initial, options);
+      RecordGuard guard = new RecordGuard(here, others, record, adopt(own));
+      Map<String, Store> replicas = new TreeMap<>();
+      drivers.forEach(
+          (name, driver) -> replicas.put(name, store(guard.over(driver), name.equals(own))));
+      Regions regions = new Regions(own, initial, replicas);
       String name = "%s in region %s".formatted(StoreUri.shown(StoreUri.parse(uri)), own);
-      return new Opened(regions, RegionLeases.of(regions, terms), name, closing);
+      RegionLeases leases = RegionLeases.of(regions, terms);
+      return new Opened(regions, leases, guard, here, record, name, closing);
     } catch (RuntimeException e) {
       closing.forEach(Runnable::run);
       throw e;
     }
+  }
+
+  private static Store store(StoreDriver driver, boolean isOwn) {
+    RetryPolicy policy = isOwn ? RetryPolicy.DEFAULT : OTHERS;
+    Clock clock = isOwn ? StoreClock.of(driver, Clock.system()) : Clock.system();
+    return new Store(driver, clock, Randomness.secure(), policy);
+  }
+
+  private String adopt(String own) {
+    String window = options.keep().map(keep -> " --window " + CountingFlags.words(keep)).orElse("");
+    return "quipu adopt --region %s --topology FILE%s".formatted(own, window);
   }
 }

@@ -1,7 +1,12 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.store.Store;
+import dev.quipu.technique.RecordGuard;
+import dev.quipu.technique.ShardOptions;
+import dev.quipu.technique.StoreRecord;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
+import dev.quipu.time.Clock;
 import dev.quipu.verify.drill.Drill;
 import dev.quipu.verify.drill.DrillOptions;
 import dev.quipu.verify.drill.DrillPage;
@@ -17,6 +22,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -128,6 +134,10 @@ final class VerifyCommand implements Callable<Integer> {
             .from(seed);
     DrillReport report;
     try (OpenedStore opened = OpenedStore.of(uri)) {
+      StoreRecord plain = StoreRecord.of(spec, Optional.empty());
+      RecordGuard.require(
+          new Store(opened.driver(), Clock.system()),
+          shards == 1 ? plain : plain.divided(ShardOptions.fixed(shards)));
       report = Drill.measure(opened.driver(), Simulation.Technique.of(spec, shards), options);
     }
     output.print(text(report), members(report));

@@ -22,7 +22,7 @@ import picocli.CommandLine;
 /** The file of regions, and what is told of a wrong one. */
 final class TopologyTest {
   private static final String STORES =
-      "\"founders\": [\"eu\"], \"regions\": {\"eu\": \"redis://127.0.0.1:1\"}";
+      "\"initial\": [\"eu\"], \"regions\": {\"eu\": \"redis://127.0.0.1:1\"}";
 
   @TempDir Path directory;
 
@@ -38,7 +38,7 @@ final class TopologyTest {
                 "{%s, \"floor\": 0, \"ceiling\": 9, \"cells\": 4, \"lease\": \"2h\", \"slack\": \"5s\"}"
                     .formatted(STORES)),
             Optional.empty());
-    assertEquals(List.of("eu"), topology.founders());
+    assertEquals(List.of("eu"), topology.initial());
     assertEquals(Bounds.between(0, 9), topology.options().bounds());
     assertEquals(4, topology.options().cells());
     assertEquals(Duration.ofHours(2), topology.terms().lease());
@@ -53,14 +53,14 @@ final class TopologyTest {
       value = {
         "[] | not a JSON object",
         "{ | is not JSON",
-        "{} | fields regions and founders are needed",
+        "{} | fields regions and initial are needed",
         "{STORES, 'flor': 0} | field flor is not known",
         "{STORES, 'floor': '0'} | field floor is not a 64-bit integer",
         "{STORES, 'floor': 3} | 0 must lie within",
         "{STORES, 'cells': 0} | cells is 0, the limits are 1 and 64",
         "{STORES, 'lease': 'soon'} | 'soon' is not a time",
         "{STORES, 'lease': '10s'} | more than twice",
-        "{'founders': ['eu'], 'regions': {'eu': 7}} | field regions.eu is not a string",
+        "{'initial': ['eu'], 'regions': {'eu': 7}} | field regions.eu is not a string",
       },
       quoteCharacter = '`')
   void aWrongFieldIsNamed(String text, String complaint) throws IOException {

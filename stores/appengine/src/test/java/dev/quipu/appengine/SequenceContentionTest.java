@@ -1,8 +1,10 @@
 package dev.quipu.appengine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.appengine.api.datastore.DatastoreService;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
@@ -10,7 +12,6 @@ import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.RetryPolicy;
-import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -25,9 +26,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -82,9 +89,9 @@ final class SequenceContentionTest {
 
   private record Measured(double retries, double recordsPerSecond) {}
 
-  /** Numbers one record. */
+  /** Numbers one record; returns the number. */
   private interface Writer {
-    void next();
+    long next();
   }
 
   /** Makes a writer, as a process of its own. */
@@ -93,13 +100,18 @@ final class SequenceContentionTest {
   }
 
   @Test
-  void withoutACounterWritersGoOnSideBySide() throws Exception {
+  void eachRecordHasItsNumberAndRetriesAreBounded() throws Exception {
     StringBuilder page = new StringBuilder(HEAD);
     List<Double> without = new ArrayList<>();
     List<Double> with = new ArrayList<>();
     for (int writers : WRITERS) {
-      Measured records = measure(writers, true);
-      Measured counter = measure(writers, false);
+      Measured records =
+          measure(writers, AppEngineDriver::withItemsAsGroups, SequenceContentionTest::records);
+      checkRecords();
+      Measured counter =
+          measure(
+              writers, AppEngineDriver::withPartitionsAsGroups, SequenceContentionTest::counter);
+      checkRetries(writers, records.retries, counter.retries);
       without.add(records.retries);
       with.add(counter.retries);
       String row =
@@ -114,9 +126,6 @@ final class SequenceContentionTest {
       System.out.print("SequenceContentionTest: " + row);
       page.append(row);
     }
-    assertEquals(0, without.getFirst());
-    assertEquals(0, with.getFirst());
-    assertTrue(with.getLast() > 0 && without.getLast() > 0, "nobody met, so this run is void");
     if (WRITES) {
       Files.writeString(DOCS.resolve("sequences.md"), page);
       List<String> names = List.of("without a counter", "with a counter in one entity group");
@@ -124,17 +133,83 @@ final class SequenceContentionTest {
       Files.writeString(
           DOCS.resolve("sequences.svg"), LinePlot.svg(names, places, List.of(without, with)));
     }
-    assertTrue(Files.readString(DOCS.resolve("sequences.md")).startsWith(HEAD), "run ./dev docs");
   }
 
-  private static Measured measure(int writers, boolean withoutCounter) throws Exception {
+  /** All records of the last run are there, and no more. */
+  private static void checkRecords() {
+    AppEngineDriver driver = AppEngineDriver.withItemsAsGroups(Stubs.datastore());
+    SequenceOfRecords sequence = new SequenceOfRecords(new Store(driver, Clock.system()));
+    assertEquals(RECORDS, sequence.last(SERIES));
+    for (long number = 1; number <= RECORDS; number++) {
+      assertTrue(sequence.find(SERIES, number).isPresent(), "record " + number + " is missing");
+    }
+  }
+
+  /**
+   * Alone, nobody retries. Together, without a counter, a writer loses a number to each other
+   * writer twice at most: once by a conflict, and once when it finds the number taken; and some
+   * retry.
+   */
+  private static void checkRetries(int writers, double without, double with) {
+    String retries = "%d writers: %s without, %s with".formatted(writers, without, with);
+    assertTrue(without <= 2 * (writers - 1), retries);
+    if (writers == 1) {
+      assertEquals(0, with, retries);
+    } else {
+      assertTrue(without > 0 && with > 0, "nobody met, so this run is void: " + retries);
+    }
+  }
+
+  @Test
+  void thePageIsOfSuchARun() throws Exception {
+    String page = Files.readString(DOCS.resolve("sequences.md"));
+    assertTrue(page.startsWith(HEAD), "run ./dev docs");
+    List<String> rows = page.substring(HEAD.length()).lines().toList();
+    assertEquals(6, rows.size());
+    for (String row : rows) {
+      String[] cells = row.split(" *\\| *", -1);
+      checkRetries(
+          Integer.parseInt(cells[1]), Double.parseDouble(cells[2]), Double.parseDouble(cells[3]));
+    }
+  }
+
+  @Test
+  void aWriterThatBeginsAtTheFirstNumberIsCaught() throws Exception {
+    Measured fromOne =
+        measure(
+            1,
+            AppEngineDriver::withItemsAsGroups,
+            store ->
+                () -> {
+                  for (long number = 1; ; number++) {
+                    if (store.write(record(number)) instanceof WriteResult.Applied) {
+                      return number;
+                    }
+                  }
+                });
+    assertThrows(AssertionError.class, () -> checkRetries(1, fromOne.retries, 0));
+  }
+
+  @Test
+  void writersThatEachCountForThemselvesAreCaught() {
+    Way own =
+        store -> {
+          AtomicLong number = new AtomicLong();
+          return () -> {
+            store.write(record(number.incrementAndGet()));
+            return number.get();
+          };
+        };
+    assertThrows(AssertionError.class, () -> measure(2, AppEngineDriver::withItemsAsGroups, own));
+  }
+
+  /** Numbers all records by some writers, and checks that each number is given once. */
+  private static Measured measure(
+      int writers, Function<DatastoreService, AppEngineDriver> opener, Way way) throws Exception {
     OneAtATime calls = Stubs.startCalls();
-    AppEngineDriver driver =
-        withoutCounter
-            ? AppEngineDriver.withItemsAsGroups(Stubs.datastore())
-            : AppEngineDriver.withPartitionsAsGroups(Stubs.datastore());
-    Way way = withoutCounter ? SequenceContentionTest::records : SequenceContentionTest::counter;
-    calls.take(TIMES);
+    AppEngineDriver driver = opener.apply(Stubs.datastore());
+    calls.take(writers == 1 && !WRITES ? Map.of() : TIMES);
+    Set<Long> numbers = new ConcurrentSkipListSet<>();
     long start = Clock.system().nanoTime();
     try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<?>> running = new ArrayList<>();
@@ -144,7 +219,7 @@ final class SequenceContentionTest {
               Store store = new Store(driver, Clock.system(), Randomness.secure(), PATIENT);
               Writer writer = way.open(store);
               for (int record = 0; record < RECORDS / writers; record++) {
-                writer.next();
+                numbers.add(writer.next());
               }
             }));
       }
@@ -155,21 +230,14 @@ final class SequenceContentionTest {
     double seconds = (Clock.system().nanoTime() - start) / 1e9;
     calls.take(Map.of());
     double transactions = calls.calls("BeginTransaction");
-    check(new Store(driver, Clock.system()), withoutCounter);
+    Set<Long> all = LongStream.rangeClosed(1, RECORDS).boxed().collect(Collectors.toSet());
+    assertEquals(all, Set.copyOf(numbers));
     return new Measured(transactions / RECORDS - 1, RECORDS / seconds);
-  }
-
-  private static void check(Store store, boolean withoutCounter) {
-    long last =
-        withoutCounter
-            ? new SequenceOfRecords(store).last(SERIES)
-            : store.count(new Scan(SERIES, "n", Optional.of("o"), false, 1, Consistency.STRONG));
-    assertEquals(RECORDS, last);
   }
 
   private static Writer records(Store store) {
     SequenceOfRecords sequence = new SequenceOfRecords(store);
-    return () -> sequence.add(SERIES, "");
+    return () -> sequence.add(SERIES, "").number();
   }
 
   private static Writer counter(Store store) {
@@ -184,16 +252,15 @@ final class SequenceContentionTest {
                 Map.of(Item.VALUE, new Field.Number(number)),
                 Optional.empty(),
                 Condition.unchanged(found));
-        Write record =
-            new Write.Put(
-                new Key(SERIES, "n%019d".formatted(number)),
-                Map.of(),
-                Optional.empty(),
-                new Condition.Absent());
-        if (store.writeAll(List.of(count, record), null) instanceof WriteResult.Applied) {
-          return;
+        if (store.writeAll(List.of(count, record(number)), null) instanceof WriteResult.Applied) {
+          return number;
         }
       }
     };
+  }
+
+  private static Write record(long number) {
+    Key key = new Key(SERIES, "n%019d".formatted(number));
+    return new Write.Put(key, Map.of(), Optional.empty(), new Condition.Absent());
   }
 }

@@ -46,6 +46,7 @@ final class BothWaysTest {
   private static final double DROPPED = 0.05;
   private static final Duration LAG = Duration.ofSeconds(1);
   private static final Duration SETTLE = Duration.ofSeconds(20);
+  private static final Duration SETTLED = SETTLE.multipliedBy(3); // or its branch is of an age
   private static final String PAGE = "page";
 
   private final ShiftedClock clock = new ShiftedClock();
@@ -215,7 +216,11 @@ final class BothWaysTest {
       boolean isStrong = consistency == Consistency.STRONG;
       long from = isStrong ? start : start - LAG.toMillis();
       truth
-          .wrong(reading, from, isStrong ? clock.epochMillis() : from)
+          .wrong(
+              reading,
+              from,
+              isStrong ? clock.epochMillis() : from,
+              isStrong ? 0 : truth.askedSince(from - SETTLED.toMillis()))
           .ifPresent(why -> wrong.add(consistency + ": " + why));
     }
     return reads;

@@ -62,12 +62,27 @@ public final class TimedTruth {
   }
 
   /**
-   * What is wrong with a reading, if it says what the counter was at some moment within these.
+   * The sum of the absolute amounts of all adds that were asked for at or after a moment and may
+   * have counted: the widest reading that is justified if what is older has settled.
+   */
+  public synchronized long askedSince(long millis) {
+    return adds.stream()
+        .filter(add -> add.askedMillis >= millis)
+        .mapToLong(add -> Math.abs(add.delta))
+        .sum();
+  }
+
+  /**
+   * What is wrong with a reading, if it says what the counter was at some moment within these. It
+   * is wrong too if it is wider than there is reason for: else one that says nothing is never
+   * wrong.
    *
    * @param from the first moment, in milliseconds
    * @param until the last
+   * @param widthMax most that {@code high} may be above {@code low}; {@link Long#MAX_VALUE} for any
    */
-  public synchronized Optional<String> wrong(Reading reading, long from, long until) {
+  public synchronized Optional<String> wrong(
+      Reading reading, long from, long until, long widthMax) {
     long low = 0;
     long high = 0;
     for (Asked add : adds) {
@@ -81,13 +96,17 @@ public final class TimedTruth {
     }
     boolean isOrdered = reading.low() <= reading.value() && reading.value() <= reading.high();
     boolean isPossible = reading.high() >= low && reading.low() <= high;
-    return isOrdered && isPossible
+    if (!isOrdered || !isPossible) {
+      return Optional.of("%s, but only %d..%d was possible".formatted(reading, low, high));
+    }
+    long width = reading.high() - reading.low();
+    return (width >= 0 && width <= widthMax) || widthMax == Long.MAX_VALUE
         ? Optional.empty()
-        : Optional.of("%s, but only %d..%d was possible".formatted(reading, low, high));
+        : Optional.of("%s, but a width of %d at most is justified".formatted(reading, widthMax));
   }
 
   /** What is wrong with the value at the end: what is unknown may count or not. */
   public Optional<String> wrongAtEnd(long value) {
-    return wrong(Reading.exact(value), Long.MAX_VALUE - 1, Long.MAX_VALUE);
+    return wrong(Reading.exact(value), Long.MAX_VALUE - 1, Long.MAX_VALUE, 0);
   }
 }

@@ -32,7 +32,8 @@ public abstract class StoreContract
         ScanContract,
         ExpiryContract,
         LimitContract,
-        ConcurrencyContract {
+        ConcurrencyContract,
+        RecordContract {
   private ManualClock clock;
   private StoreDriver driver;
   private Store store;

@@ -37,6 +37,7 @@ public abstract class ViewsContract {
   private static final String PAGE = "https://Blog.example/article?a=1";
   private static final Instant TIME = Instant.parse("2022-03-28T23:59:59Z");
   private static final Duration WEEK = Duration.ofDays(7);
+  private static final int SWEEPS_MAX = 1_000;
 
   private ManualClock clock;
   private StoreDriver driver;
@@ -190,16 +191,26 @@ public abstract class ViewsContract {
     clock.advance(WEEK.plus(Sweeper.KEPT).minusMillis(1));
     assertEquals(0, Sweeper.sweep(store));
     clock.advance(Duration.ofMillis(1));
-    long removed = Sweeper.sweep(store);
-    assertTrue(removed == 30 || removed == 0 || !isSweptAtOnce(), removed + " were removed");
-    if (removed == 30) {
-      if (driver.profile().has(Capability.ORDERED_SCAN)) {
-        Scan all = Scan.all("views/" + PAGE);
-        assertEquals(1, driver.scan(all).items().size(), "the number of views");
-      }
-      assertEquals(0, Sweeper.sweep(store));
+    if (driver.profile().has(Capability.NATIVE_EXPIRY)) {
+      assertEquals(0, Sweeper.sweep(store), "the store removes them itself");
+    } else {
+      sweepAll(30);
     }
     assertEquals(OptionalLong.of(30), views.count(PAGE));
+  }
+
+  /** Where a sweep sees some of what has expired only later, a later one removes it. */
+  private void sweepAll(long expired) {
+    long removed = Sweeper.sweep(store);
+    for (int i = 1; i < SWEEPS_MAX && removed < expired && !isSweptAtOnce(); i++) {
+      removed += Sweeper.sweep(store);
+    }
+    assertEquals(expired, removed, "items that were removed");
+    if (driver.profile().has(Capability.ORDERED_SCAN)) {
+      Scan all = Scan.all("views/" + PAGE);
+      assertEquals(1, driver.scan(all).items().size(), "the number of views");
+    }
+    assertEquals(0, Sweeper.sweep(store));
   }
 
   @Test

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
@@ -41,6 +42,8 @@ public final class GlobalTable<K, I> {
           Comparator.comparingLong((Change<K, I> change) -> change.dueMillis)
               .thenComparingLong(change -> change.number));
   private final Set<Integer> cut = new HashSet<>();
+  private final Set<Set<Integer>> separate = new HashSet<>();
+  private Predicate<K> isHeld = key -> false;
   private long writes;
   private long conflicts;
   private long overtakings;
@@ -97,14 +100,36 @@ public final class GlobalTable<K, I> {
     cut.add(region);
   }
 
+  /** Cuts two regions off each other; others reach both. */
+  public synchronized void separate(int one, int other) {
+    separate.add(Set.of(one, other));
+  }
+
+  private boolean isCutBetween(int from, int to) {
+    return from != to
+        && (cut.contains(from) || cut.contains(to) || separate.contains(Set.of(from, to)));
+  }
+
   /** Whether a region is cut off. */
   public synchronized boolean isCutOff(int region) {
     return cut.contains(region);
   }
 
+  /** Delays changes of some items until {@link #heal}: no order holds between two items. */
+  public synchronized void hold(Predicate<K> items) {
+    isHeld = items;
+  }
+
   /** All regions can talk again: what waited arrives. */
   public synchronized void heal() {
     cut.clear();
+    separate.clear();
+    isHeld = key -> false;
+  }
+
+  /** What a region wrote and has not arrived anywhere is lost, as when its replica is. */
+  public synchronized void lose(int region) {
+    underWay.removeIf(change -> change.from == region);
   }
 
   /** All that is under way arrives, at once; what is cut off stays away. */
@@ -133,7 +158,7 @@ public final class GlobalTable<K, I> {
     List<Change<K, I>> waiting = new ArrayList<>();
     while (!underWay.isEmpty() && underWay.peek().dueMillis <= untilMillis) {
       Change<K, I> change = underWay.poll();
-      if (cut.contains(change.from) || cut.contains(change.to)) {
+      if (isCutBetween(change.from, change.to) || isHeld.test(change.written.key())) {
         waiting.add(change);
       } else {
         regions.get(change.to).receive(change);
@@ -194,8 +219,7 @@ public final class GlobalTable<K, I> {
     @Override
     public <T> T call(Supplier<T> call) {
       synchronized (GlobalTable.this) {
-        boolean isAway = from != region.number;
-        if (isAway && (cut.contains(from) || cut.contains(region.number))) {
+        if (isCutBetween(from, region.number)) {
           throw StoreException.notApplied(Reason.UNAVAILABLE, "cut off, as it was asked to be");
         }
         deliver(clock.epochMillis());

@@ -4,6 +4,7 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Page;
+import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
@@ -11,14 +12,17 @@ import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A driver whose eventual reads are served by replicas that lag: each item as it was at a moment of
@@ -82,14 +86,54 @@ public final class LaggingDriver implements StoreDriver {
   public synchronized WriteResult write(Write write) {
     WriteResult result = driver.write(write);
     if (result instanceof WriteResult.Applied) {
-      long now = clock.epochMillis();
-      Deque<State> known = states.computeIfAbsent(write.key(), key -> new ArrayDeque<>());
-      known.addLast(new State(now, driver.get(write.key(), Consistency.STRONG)));
-      while (known.size() > 1 && isForgotten(known, now - lagMillis)) {
-        known.removeFirst();
-      }
+      note(write.key());
     }
     return result;
+  }
+
+  @Override
+  public synchronized WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    WriteResult result = driver.writeAll(writes, token);
+    if (result instanceof WriteResult.Applied) {
+      writes.forEach(write -> note(write.key()));
+    }
+    return result;
+  }
+
+  /** Replicas lag behind removals as they do behind writes. */
+  @Override
+  public synchronized int removeExpired(Instant before, int itemsMax) {
+    int removed = driver.removeExpired(before, itemsMax);
+    if (removed > 0) {
+      List<Key> expired =
+          states.entrySet().stream()
+              .filter(each ->
+                  each.getValue().getLast().item.filter(i -> i.isExpired(before)).isPresent())
+              .map(Map.Entry::getKey)
+              .toList();
+      expired.forEach(this::note);
+    }
+    return removed;
+  }
+
+  @Override
+  public synchronized List<Optional<Item>> getAll(List<Key> keys) {
+    return driver.getAll(keys);
+  }
+
+  @Override
+  public Instant intactSince() {
+    return driver.intactSince();
+  }
+
+  /** Keeps what an item has become. */
+  private void note(Key key) {
+    long now = clock.epochMillis();
+    Deque<State> known = states.computeIfAbsent(key, each -> new ArrayDeque<>());
+    known.addLast(new State(now, driver.get(key, Consistency.STRONG)));
+    while (known.size() > 1 && isForgotten(known, now - lagMillis)) {
+      known.removeFirst();
+    }
   }
 
   /** Whether no replica has the first state any more. */

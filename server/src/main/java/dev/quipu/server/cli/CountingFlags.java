@@ -1,0 +1,162 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.Bounds;
+import dev.quipu.Counters;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.technique.ShardOptions;
+import dev.quipu.technique.Sharded;
+import dev.quipu.technique.StoreRecord;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import dev.quipu.time.Randomness;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options that say how counters are kept: those that all servers of a store agree on. */
+final class CountingFlags {
+  @Option(
+      names = "--technique",
+      paramLabel = "NAME",
+      description =
+          "How to count on another store (quipu techniques lists them; default: the one that"
+              + " promises most).")
+  private @Nullable String technique;
+
+  @Option(
+      names = "--shards",
+      paramLabel = "N",
+      defaultValue = "1",
+      description =
+          "Divide each counter over this many items of another store, 1 to 64 (default 1). Bounds of"
+              + " single adds cannot be kept then; --floor and --ceiling are, of all counters.")
+  private int shards;
+
+  @Option(
+      names = "--floor",
+      paramLabel = "N",
+      description = "With --shards: no counter may go below this, 0 or less.")
+  private long floor = Long.MIN_VALUE;
+
+  @Option(
+      names = "--ceiling",
+      paramLabel = "N",
+      description = "With --shards: no counter may go above this, 0 or more.")
+  private long ceiling = Long.MAX_VALUE;
+
+  @Option(
+      names = "--window",
+      paramLabel = "TIME",
+      defaultValue = "24h",
+      converter = ServeCommand.DurationConverter.class,
+      description = "Remember request ids for at least this time (default ${DEFAULT-VALUE}).")
+  private Duration window = Duration.ofHours(24);
+
+  @Option(
+      names = "--region",
+      paramLabel = "NAME",
+      description =
+          "Count in this one of several regions, on its own replica of a table; with --topology,"
+              + " and without --store. Only counters are served then.")
+  private @Nullable String region;
+
+  @Option(
+      names = "--topology",
+      paramLabel = "FILE",
+      description =
+          "The regions, in JSON, the same in all of them: initial, regions with their stores,"
+              + " floor, ceiling, cells, lease, slack.")
+  private @Nullable Path topology;
+
+  /** The region to count in, and the file of all. */
+  record InRegion(String own, Topology topology) {
+    Topology.Opened open() {
+      return topology.open(own);
+    }
+  }
+
+  Duration window() {
+    return window;
+  }
+
+  /** Whether there is an option that the engine does not take. */
+  boolean areForOtherStores() {
+    return technique != null || isDivided();
+  }
+
+  private boolean isDivided() {
+    return shards != 1 || !bounds().isNone();
+  }
+
+  private Bounds bounds() {
+    return Bounds.between(floor, ceiling);
+  }
+
+  private ShardOptions shardOptions() {
+    return ShardOptions.fixed(shards).within(bounds());
+  }
+
+  /**
+   * The region to count in; empty to count on one store.
+   *
+   * @throws IllegalArgumentException for options that do not go together, or a malformed file
+   */
+  Optional<InRegion> inRegion() {
+    String own = region;
+    Path file = topology;
+    if (own == null && file == null) {
+      return Optional.empty();
+    }
+    if (own == null || file == null) {
+      throw new IllegalArgumentException("--region and --topology go together");
+    }
+    if (areForOtherStores()) {
+      throw new IllegalArgumentException(
+          "the topology says where a region counts and within what bounds: --technique, --shards,"
+              + " --floor and --ceiling do not go with it");
+    }
+    return Optional.of(new InRegion(own, Topology.read(file, Optional.of(window))));
+  }
+
+  private TechniqueSpec spec(StoreProfile profile) {
+    String name = technique;
+    return name == null ? Techniques.bestFor(profile) : Techniques.named(name);
+  }
+
+  /** Opens the counters of a store that is not the engine. */
+  Counters counters(Store on) {
+    Counters plain =
+        Techniques.open(spec(on.profile()), on, Randomness.secure(), Optional.of(window));
+    return isDivided() ? new Sharded(on, plain, shardOptions()) : plain;
+  }
+
+  /** What a store that is counted on by these options has in its record. */
+  StoreRecord record(StoreProfile profile) {
+    StoreRecord plain = StoreRecord.of(spec(profile), Optional.of(window));
+    return isDivided() ? plain.divided(shardOptions()) : plain;
+  }
+
+  /** The command that puts {@link #record} into a store. */
+  String adopt(StoreProfile profile) {
+    StringBuilder command = new StringBuilder("quipu adopt STORE-URI");
+    command.append(" --technique ").append(spec(profile).name());
+    if (isDivided()) {
+      command.append(" --shards ").append(shards);
+      if (floor != Long.MIN_VALUE) {
+        command.append(" --floor ").append(floor);
+      }
+      if (ceiling != Long.MAX_VALUE) {
+        command.append(" --ceiling ").append(ceiling);
+      }
+    }
+    return command.append(" --window ").append(words(window)).toString();
+  }
+
+  /** A time as an option has it. */
+  static String words(Duration time) {
+    return time.equals(Duration.ofHours(time.toHours())) ? time.toHours() + "h" : time.toString();
+  }
+}

@@ -1,0 +1,355 @@
+package dev.quipu.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.testservers.PostgresServer;
+import dev.quipu.testservers.RedisServer;
+import dev.quipu.verify.pace.Soak;
+import dev.quipu.verify.proxy.FaultPlan;
+import dev.quipu.verify.proxy.FaultProxy;
+import dev.quipu.verify.proxy.PostgresProtocol;
+import dev.quipu.verify.proxy.Protocol;
+import dev.quipu.verify.proxy.RedisProtocol;
+import dev.quipu.verify.proxy.WireFault;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Bulks sent to three servers on one store that loses replies, becomes read-only, and crashes: what
+ * each line was answered agrees with what the store holds, to the unit.
+ */
+final class BulkIT {
+  private static final int SERVERS = 3;
+  private static final int CLIENTS = 8;
+  private static final int LINES = 25;
+  private static final int BULKS = Soak.size(120, 1_200);
+  private static final int COUNTERS = 10;
+  private static final double LOST = 0.05;
+  private static final long SEED = Long.getLong("seed", 20_261_123L);
+  private static final Duration ANSWER_MAX = Duration.ofMinutes(5);
+  private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+  @TempDir Path temporary;
+
+  private final Map<String, Long> counted = new ConcurrentHashMap<>();
+  private final AtomicInteger decided = new AtomicInteger();
+  private final AtomicInteger notApplied = new AtomicInteger();
+  private final AtomicInteger unknown = new AtomicInteger();
+  private final AtomicInteger abandoned = new AtomicInteger();
+
+  /** What an operator does to a store. */
+  private interface Operator {
+    void readOnly(boolean isReadOnly) throws Exception;
+
+    void crash() throws Exception;
+  }
+
+  private record Line(String counter, long delta, String id) {
+    String json() {
+      return "{\"name\":\"%s\",\"delta\":%d,\"id\":\"%s\"}".formatted(counter, delta, id);
+    }
+  }
+
+  @Test
+  void onPostgres() throws Exception {
+    try (PostgresServer store = PostgresServer.start()) {
+      run(
+          new PostgresProtocol(),
+          store.port(),
+          "postgresql://postgres@127.0.0.1:%d/postgres?table=bulk",
+          new PostgresOperator(store.port()));
+    }
+  }
+
+  @Test
+  void onRedisThatSyncsEachWrite() throws Exception {
+    try (RedisServer store = RedisServer.startDurable()) {
+      run(
+          new RedisProtocol(),
+          store.port(),
+          "redis://127.0.0.1:%d?prefix=bulk",
+          new RedisOperator(store));
+    }
+  }
+
+  @Test
+  void onRedisThatSyncsEachSecond() throws Exception {
+    try (RedisServer store =
+        RedisServer.start("--appendonly", "yes", "--appendfsync", "everysec")) {
+      run(
+          new RedisProtocol(),
+          store.port(),
+          "redis://127.0.0.1:%d?prefix=bulk",
+          new RedisOperator(store));
+    }
+  }
+
+  private void run(Protocol protocol, int storePort, String uri, Operator operator)
+      throws Exception {
+    try (FaultProxy proxy =
+        FaultProxy.start(protocol, storePort, Duration.ofSeconds(1), write -> 0)) {
+      List<QuipuProcess> servers = new ArrayList<>();
+      try (ExecutorService executor = Executors.newFixedThreadPool(CLIENTS)) {
+        for (int i = 0; i < SERVERS; i++) {
+          servers.add(serve(uri.formatted(proxy.port())));
+        }
+        proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, BulkIT::isOfCounters));
+        List<Future<?>> clients = new ArrayList<>();
+        for (int i = 0; i < CLIENTS; i++) {
+          int client = i;
+          clients.add(
+              executor.submit(() -> {
+                send(servers, client);
+                return null;
+              }));
+        }
+        awaitDecided(BULKS * LINES / 3, clients);
+        operator.readOnly(true);
+        awaitNotApplied(notApplied.get() + LINES, clients);
+        operator.readOnly(false);
+        awaitDecided(BULKS * LINES * 2 / 3, clients);
+        operator.crash();
+        for (Future<?> each : clients) {
+          each.get();
+        }
+        proxy.use(FaultPlan.none());
+        assertTrue(proxy.ledger().fired(WireFault.REPLY_DROPPED) > 0, "no reply was lost");
+        for (QuipuProcess server : servers) {
+          assertEquals(counted, values(server), "seed " + SEED);
+        }
+        System.out.printf(
+            "BulkIT: %s, %d servers, %d lines; answered as not applied %d, unknown %d;"
+                + " abandoned %d%n",
+            uri.split(":", 2)[0],
+            SERVERS,
+            BULKS * LINES,
+            notApplied.get(),
+            unknown.get(),
+            abandoned.get());
+      } finally {
+        servers.forEach(QuipuProcess::close);
+      }
+    }
+  }
+
+  private QuipuProcess serve(String uri) throws IOException {
+    return QuipuProcess.serve(
+        temporary.resolve("out"), "--store", uri, "--technique", "marker-item");
+  }
+
+  private static boolean isOfCounters(byte[] write) {
+    return new String(write, StandardCharsets.ISO_8859_1).contains("counter/bulk-");
+  }
+
+  private void awaitDecided(int lines, List<Future<?>> clients) throws Exception {
+    while (decided.get() < lines && !areDone(clients)) {
+      Thread.sleep(20);
+    }
+  }
+
+  private void awaitNotApplied(int lines, List<Future<?>> clients) throws Exception {
+    while (notApplied.get() < lines && !areDone(clients)) {
+      Thread.sleep(20);
+    }
+  }
+
+  private static boolean areDone(List<Future<?>> clients) {
+    return clients.stream().allMatch(Future::isDone);
+  }
+
+  /** A client's share of all lines, each until it is decided. */
+  private void send(List<QuipuProcess> servers, int client) throws Exception {
+    Random random = new Random(SEED + client);
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      for (int bulk = client; bulk < BULKS; bulk += CLIENTS) {
+        List<Line> left = new ArrayList<>();
+        for (int i = 0; i < LINES; i++) {
+          left.add(
+              new Line(
+                  "bulk-" + random.nextInt(COUNTERS),
+                  1 + random.nextInt(3),
+                  "line-%d-%d".formatted(bulk, i)));
+        }
+        while (!left.isEmpty()) {
+          URI server = servers.get(random.nextInt(SERVERS)).uri();
+          left = sendOnce(http, server, left, random);
+        }
+      }
+    }
+  }
+
+  /** Returns the lines that are to be sent again. */
+  private List<Line> sendOnce(HttpClient http, URI server, List<Line> lines, Random random)
+      throws Exception {
+    String body = String.join("\n", lines.stream().map(Line::json).toList());
+    String answer = post(http, server.resolve("/v1/counters/bulk"), body);
+    List<String> answers = answer.lines().toList();
+    assertEquals(lines.size(), answers.size(), answer);
+    List<Line> left = new ArrayList<>();
+    for (int i = 0; i < lines.size(); i++) {
+      Line line = lines.get(i);
+      JsonNode result = MAPPER.readTree(answers.get(i));
+      int status = result.path("status").asInt();
+      if (status == 200) {
+        assertEquals(Long.toString(line.delta), result.path("added").asString(), answers.get(i));
+        decided(line, true);
+        continue;
+      }
+      assertEquals(503, status, answers.get(i));
+      String outcome = result.path("outcome").asString();
+      if (outcome.equals("not-applied")) {
+        notApplied.incrementAndGet();
+        if (random.nextInt(3) == 0) {
+          abandoned.incrementAndGet();
+          decided(line, false); // it must never count
+          continue;
+        }
+      } else {
+        assertEquals("unknown", outcome, answers.get(i));
+        unknown.incrementAndGet();
+        if (random.nextInt(4) == 0) {
+          decided(line, !isCancelled(http, server, line));
+          continue;
+        }
+      }
+      left.add(line);
+    }
+    return left;
+  }
+
+  private void decided(Line line, boolean isCounted) {
+    if (isCounted) {
+      counted.merge(line.counter, line.delta, Long::sum);
+    }
+    decided.incrementAndGet();
+  }
+
+  /** Cancels a request whose outcome is unknown; returns false if it was applied. */
+  private static boolean isCancelled(HttpClient http, URI server, Line line) throws Exception {
+    URI uri = server.resolve("/v1/requests/%s/seal?counter=%s".formatted(line.id, line.counter));
+    while (true) {
+      HttpResponse<String> response = exchange(http, uri, "");
+      if (response.statusCode() == 200) {
+        return MAPPER.readTree(response.body()).path("outcome").asString().equals("sealed");
+      }
+      assertEquals(503, response.statusCode(), response.body());
+    }
+  }
+
+  private static String post(HttpClient http, URI uri, String body) throws Exception {
+    HttpResponse<String> response = exchange(http, uri, body);
+    assertEquals(200, response.statusCode(), response.body());
+    return response.body();
+  }
+
+  private static HttpResponse<String> exchange(HttpClient http, URI uri, String body)
+      throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(uri)
+            .timeout(ANSWER_MAX)
+            .header("Content-Type", "application/x-ndjson")
+            .POST(HttpRequest.BodyPublishers.ofString(body))
+            .build();
+    return http.send(request, HttpResponse.BodyHandlers.ofString());
+  }
+
+  private static Map<String, Long> values(QuipuProcess server) throws Exception {
+    Map<String, Long> values = new HashMap<>();
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      for (int i = 0; i < COUNTERS; i++) {
+        String counter = "bulk-" + i;
+        URI uri = server.uri().resolve("/v1/counters/" + counter);
+        HttpResponse<String> response =
+            http.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+        if (response.statusCode() == 200) {
+          values.put(counter, MAPPER.readTree(response.body()).path("value").asLong());
+        } else {
+          assertEquals(404, response.statusCode(), response.body());
+        }
+      }
+    }
+    return values;
+  }
+
+  // ---- operators
+
+  private record PostgresOperator(int port) implements Operator {
+    @Override
+    public void readOnly(boolean isReadOnly) throws SQLException {
+      try (Connection connection = connect();
+          Statement statement = connection.createStatement()) {
+        statement.execute("SET default_transaction_read_only = off");
+        statement.execute(
+            "ALTER SYSTEM SET default_transaction_read_only = " + (isReadOnly ? "on" : "off"));
+        statement.execute("SELECT pg_reload_conf()");
+      }
+    }
+
+    /** A server process that is killed makes all others stop, and the log is replayed. */
+    @Override
+    public void crash() throws SQLException {
+      try (Connection connection = connect();
+          Statement statement = connection.createStatement();
+          ResultSet pid = statement.executeQuery("SELECT pg_backend_pid()")) {
+        pid.next();
+        ProcessHandle.of(pid.getLong(1)).orElseThrow().destroyForcibly();
+      }
+    }
+
+    private Connection connect() throws SQLException {
+      return DriverManager.getConnection(
+          "jdbc:postgresql://127.0.0.1:%d/postgres".formatted(port), "postgres", "");
+    }
+  }
+
+  private record RedisOperator(RedisServer server) implements Operator {
+    /** As a failover does to the primary of before. */
+    @Override
+    public void readOnly(boolean isReadOnly) {
+      RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
+      try (StatefulRedisConnection<String, String> connection = client.connect()) {
+        if (isReadOnly) {
+          connection.sync().replicaof("127.0.0.1", 1); // where no server is
+        } else {
+          connection.sync().replicaofNoOne();
+        }
+      } finally {
+        client.shutdown();
+      }
+    }
+
+    @Override
+    public void crash() {
+      server.killAndRestart();
+    }
+  }
+}

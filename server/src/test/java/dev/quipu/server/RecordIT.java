@@ -1,0 +1,314 @@
+package dev.quipu.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.quipu.Add;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.technique.AtomicAdd;
+import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.Optimistic;
+import dev.quipu.technique.RecordGuard;
+import dev.quipu.technique.StoreRecord;
+import dev.quipu.testservers.DynamoDbServer;
+import dev.quipu.testservers.MemcachedServer;
+import dev.quipu.testservers.PostgresServer;
+import dev.quipu.testservers.RedisServer;
+import dev.quipu.time.Clock;
+import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.Progress;
+import dev.quipu.verify.proxy.FaultProxy;
+import dev.quipu.verify.proxy.RedisProtocol;
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Servers that are configured differently on one store: those that disagree do not write. */
+final class RecordIT {
+  private static final Duration ANSWER_MAX = Duration.ofMinutes(5);
+  private static final String LIKES = "/v1/counters/likes";
+
+  @TempDir Path temporary;
+
+  private record Answer(int status, String body) {}
+
+  private QuipuProcess serve(String uri, String... options) throws IOException {
+    List<String> all = new ArrayList<>(List.of("--store", uri));
+    all.addAll(List.of(options));
+    return QuipuProcess.serve(temporary.resolve("out"), all.toArray(String[]::new));
+  }
+
+  /** What a server said that did not start. */
+  private static String refused(Callable<QuipuProcess> start) {
+    return String.valueOf(assertThrows(IllegalStateException.class, start::call).getMessage());
+  }
+
+  private static Answer send(QuipuProcess server, String path, String body) throws Exception {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(server.uri().resolve(path)).timeout(ANSWER_MAX);
+    if (!body.isEmpty()) {
+      request.header("Content-Type", "application/json");
+      request.POST(HttpRequest.BodyPublishers.ofString(body));
+    }
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      HttpResponse<String> response =
+          client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+      return new Answer(response.statusCode(), response.body());
+    }
+  }
+
+  private static void add(QuipuProcess server, long delta) throws Exception {
+    Answer answer = send(server, LIKES + "/add", "{\"delta\":%d}".formatted(delta));
+    assertEquals(200, answer.status, answer.body);
+  }
+
+  private static String value(QuipuProcess server) throws Exception {
+    Answer answer = send(server, LIKES, "");
+    assertEquals(200, answer.status, answer.body);
+    return JsonMapper.shared().readTree(answer.body).path("value").asString();
+  }
+
+  // ---- another technique
+
+  private void refusesAnotherTechnique(String uri, String one, String other) throws Exception {
+    try (QuipuProcess server = serve(uri, "--technique", one)) {
+      add(server, 35);
+      String said = refused(() -> serve(uri, "--technique", other));
+      assertTrue(
+          said.contains("technique is %s in the record and %s here".formatted(one, other)), said);
+      assertTrue(said.contains("quipu adopt STORE-URI --technique " + other), said);
+      add(server, 30);
+    }
+    try (QuipuProcess again = serve(uri, "--technique", one)) {
+      assertEquals("65", value(again));
+    }
+  }
+
+  @Test
+  void onPostgres() throws Exception {
+    try (PostgresServer store = PostgresServer.start()) {
+      String uri = "postgresql://postgres@127.0.0.1:%d/postgres".formatted(store.port());
+      refusesAnotherTechnique(uri, "marker-item", "token-set");
+      String said = refused(() -> serve(uri, "--window", "48h"));
+      assertTrue(said.contains("window is PT24H in the record and PT48H here"), said);
+      said = refused(() -> serve(uri, "--shards", "4", "--floor", "0"));
+      assertTrue(said.contains("--shards 4 --floor 0 --window 24h"), said);
+    }
+  }
+
+  @Test
+  void countersWithoutARecordAreAdopted() throws Exception {
+    try (RedisServer redis = RedisServer.startDurable()) {
+      String uri = "redis://127.0.0.1:" + redis.port();
+      try (StoreDriver driver = StoreProvider.open(uri)) {
+        new AtomicAdd(new Store(driver, Clock.system())).add(new Add("likes", 35, null));
+      }
+      String said = refused(() -> serve(uri, "--technique", "atomic-add"));
+      String command = "quipu adopt STORE-URI --technique atomic-add";
+      assertTrue(said.contains(command), said);
+      Process adopt =
+          QuipuProcess.run(temporary.resolve("out"), "adopt", uri, "--technique", "atomic-add");
+      assertEquals(0, adopt.waitFor());
+      try (QuipuProcess server = serve(uri, "--technique", "atomic-add")) {
+        add(server, 30);
+        assertEquals("65", value(server));
+      }
+    }
+  }
+
+  @Test
+  void onRedis() throws Exception {
+    try (RedisServer store = RedisServer.startDurable()) {
+      refusesAnotherTechnique(
+          "redis://127.0.0.1:" + store.port(), "item-collection", "marker-item");
+    }
+  }
+
+  @Test
+  void onMemcached() throws Exception {
+    Optional<MemcachedServer> started = MemcachedServer.start();
+    assumeTrue(started.isPresent(), "no memcached on this machine: ./dev deps installs it");
+    try (MemcachedServer store = started.get()) {
+      String uri = "memcached://127.0.0.1:" + store.port();
+      refusesAnotherTechnique(uri, "atomic-add", "optimistic");
+      try (QuipuProcess server = serve(uri, "--technique", "atomic-add")) {
+        store.restart(); // all is lost, and the record with it: it is an empty store again
+        Progress.await(
+            "adds after the restart",
+            () -> {
+              String body = "{\"delta\":1}";
+              return send(server, LIKES + "/add", body).status == 200;
+            });
+        Progress.await("the record", () -> refusesOptimistic(uri));
+      }
+    }
+  }
+
+  private static boolean refusesOptimistic(String uri) {
+    try (StoreDriver driver = StoreProvider.open(uri)) {
+      Store store = new Store(driver, Clock.system());
+      RecordGuard.require(store, StoreRecord.of(Optimistic.SPEC, Optional.empty()));
+      return false;
+    } catch (IllegalArgumentException e) {
+      return true;
+    }
+  }
+
+  @Test
+  void onDynamoDb() throws Exception {
+    Optional<DynamoDbServer> started = DynamoDbServer.start();
+    assumeTrue(started.isPresent(), "no DynamoDB Local: build with -Pdynamodb-local");
+    try (DynamoDbServer store = started.get()) {
+      refusesAnotherTechnique(
+          "dynamodb://key:secret@us-east-1/record?endpoint=" + store.endpoint(),
+          "marker-item",
+          "request-token");
+    }
+  }
+
+  // ---- at once, and while one runs
+
+  @Test
+  void ofTwoServersThatStartAtOnceOneRefuses() throws Exception {
+    try (PostgresServer store = PostgresServer.start();
+        ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      String uri = "postgresql://postgres@127.0.0.1:%d/postgres".formatted(store.port());
+      List<Future<Optional<QuipuProcess>>> starting = new ArrayList<>();
+      for (String technique : List.of("marker-item", "token-set")) {
+        starting.add(
+            executor.submit(() -> {
+              try {
+                return Optional.of(serve(uri, "--technique", technique));
+              } catch (IllegalStateException e) {
+                assertTrue(e.toString().contains("quipu adopt"), e.toString());
+                return Optional.empty();
+              }
+            }));
+      }
+      int started = 0;
+      for (Future<Optional<QuipuProcess>> each : starting) {
+        Optional<QuipuProcess> server = each.get();
+        server.ifPresent(QuipuProcess::close);
+        started += server.isPresent() ? 1 : 0;
+      }
+      assertEquals(1, started);
+    }
+  }
+
+  @Test
+  void aServerStopsWritingWhenAnotherRecordIsAdopted() throws Exception {
+    try (RedisServer redis = RedisServer.startDurable();
+        StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + redis.port());
+        QuipuProcess server = serve("redis://127.0.0.1:" + redis.port())) {
+      add(server, 1);
+      ManualClock clock = new ManualClock(Clock.system().epochMillis()); // does not wait
+      Store store = new Store(driver, clock);
+      StoreRecord other = StoreRecord.of(AtomicAdd.SPEC, Optional.empty());
+      RecordGuard.adopt(store, other);
+      Progress.await(
+          "a rejected add",
+          () -> {
+            Answer answer = send(server, LIKES + "/add", "{\"delta\":1}");
+            boolean isRejected = answer.status == 503;
+            assertTrue(!isRejected || answer.body.contains("not-applied"), answer.body);
+            assertTrue(!isRejected || answer.body.contains("quipu adopt"), answer.body);
+            return isRejected;
+          });
+      assertEquals(503, send(server, "/readyz", "").status);
+      String before = value(server); // reads go on
+      RecordGuard.adopt(store, StoreRecord.of(MarkerItem.SPEC, Optional.of(Duration.ofHours(24))));
+      Progress.await("ready", () -> send(server, "/readyz", "").status == 200);
+      add(server, 1);
+      assertEquals(Long.parseLong(before) + 1, Long.parseLong(value(server)));
+    }
+  }
+
+  // ---- a store that is away
+
+  @Test
+  void viewsAreTakenThoughTheStoreIsAwayWhenTheServerStarts() throws Exception {
+    try (RedisServer redis = RedisServer.startDurable();
+        FaultProxy proxy =
+            FaultProxy.start(new RedisProtocol(), redis.port(), ANSWER_MAX, write -> 0)) {
+      proxy.refuse();
+      String uri = "redis://127.0.0.1:" + proxy.port();
+      assertTrue(refused(() -> serve(uri)).contains("quipu: "));
+      String queue = "engine:" + temporary.resolve("queue");
+      try (QuipuProcess server = serve(uri, "--queue", queue)) {
+        for (int i = 0; i < 5; i++) {
+          String event =
+              "{\"url\":\"u\",\"time\":\"2026-11-21T10:00:0%dZ\",\"clientId\":\"c\"}".formatted(i);
+          assertEquals(202, send(server, "/v1/views", event).status);
+        }
+        assertEquals(503, send(server, LIKES + "/add", "{\"delta\":1}").status);
+        assertEquals(503, send(server, "/readyz", "").status);
+        proxy.accept();
+        Progress.await(
+            "5 views",
+            () -> {
+              Answer views = send(server, "/v1/views?url=u", "");
+              return views.status == 200 && views.body.contains("\"5\"");
+            });
+        Progress.await("ready", () -> send(server, "/readyz", "").status == 200);
+        add(server, 1);
+      }
+    }
+  }
+
+  // ---- regions
+
+  private QuipuProcess region(String own, String initial, List<Integer> ports) throws IOException {
+    String text =
+        "{\"initial\":[%s],\"ceiling\":300,\"regions\":{%s,%s}}"
+            .formatted(
+                initial,
+                "\"eu\":\"redis://127.0.0.1:%d\"".formatted(ports.get(0)),
+                "\"us\":\"redis://127.0.0.1:%d\"".formatted(ports.get(1)));
+    Path file = Files.writeString(Files.createTempFile(temporary, "regions", ".json"), text);
+    return QuipuProcess.serve(
+        temporary.resolve("out"), "--region", own, "--topology", file.toString());
+  }
+
+  @Test
+  void aRegionWithOtherInitialRegionsDoesNotStart() throws Exception {
+    try (RedisServer eu = RedisServer.startDurable();
+        RedisServer us = RedisServer.startDurable();
+        FaultProxy toEu =
+            FaultProxy.start(new RedisProtocol(), eu.port(), ANSWER_MAX, write -> 0)) {
+      String both = "\"eu\",\"us\"";
+      List<Integer> ports = List.of(toEu.port(), us.port());
+      try (QuipuProcess server = region("eu", both, List.of(eu.port(), us.port()))) {
+        String said = refused(() -> region("us", "\"us\"", ports));
+        assertTrue(said.contains("regions is eu,us in the record and us here"), said);
+        assertTrue(said.contains("region eu"), said);
+        toEu.refuse();
+        said = refused(() -> region("us", both, ports)); // unknown what the others have
+        assertTrue(said.contains("do not answer: eu"), said);
+        toEu.accept();
+        region("us", both, ports).close();
+        toEu.refuse();
+        region("us", both, ports).close(); // by now it has a record of its own
+        Answer answer = send(server, LIKES + "/add", "{\"delta\":1}");
+        assertEquals(200, answer.status, answer.body);
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package dev.quipu.server.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.Quipu;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
+import dev.quipu.technique.AtomicAdd;
+import dev.quipu.testservers.RedisServer;
+import dev.quipu.time.Clock;
+import dev.quipu.time.ManualClock;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/**
+ * Commands on a store whose record is missing or says something else, and the one that mends it.
+ */
+final class AdoptTest {
+  @TempDir Path temporary;
+
+  private record Said(int code, String out, String err) {}
+
+  /** Runs a command whose clock does not wait. */
+  private static Said run(String command) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    CommandLine line =
+        QuipuCommand.commandLine(
+            directory -> Quipu.open(directory), new ManualClock(Clock.system().epochMillis()));
+    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+    int code = line.execute(command.split(" ", -1));
+    return new Said(code, out.toString(), err.toString());
+  }
+
+  private static void says(String command, int code, String words) {
+    Said said = run(command);
+    assertEquals(code, said.code, said.toString());
+    assertTrue((said.out + said.err).contains(words), said.toString());
+  }
+
+  @Test
+  void countersWithoutARecordAreRefusedUntilTheStoreIsAdopted() {
+    try (RedisServer redis = RedisServer.startDurable()) {
+      String uri = "redis://127.0.0.1:" + redis.port();
+      try (StoreDriver driver = StoreProvider.open(uri)) {
+        new AtomicAdd(new Store(driver, Clock.system())).add(new Add("likes", 35, null));
+      }
+      says(
+          "serve --http 0 --technique atomic-add --store " + uri,
+          ExitCode.USAGE,
+          "run: quipu adopt STORE-URI --technique atomic-add --window 24h");
+      says("adopt --technique atomic-add " + uri, ExitCode.OK, "technique atomic-add, window none");
+      says("adopt --technique atomic-add " + uri, ExitCode.OK, "before: ");
+      says(
+          "serve --http 0 --store " + uri,
+          ExitCode.USAGE,
+          "technique is atomic-add in the record and marker-item here; window is none in the record"
+              + " and PT24H here");
+      says(
+          "verify --technique optimistic --seconds 1 --store " + uri,
+          ExitCode.USAGE,
+          "technique is atomic-add in the record and optimistic here");
+      says("adopt --window 48h " + uri, ExitCode.OK, "window PT48H");
+      says(
+          "serve --http 0 --window 47h --store " + uri,
+          ExitCode.USAGE,
+          "window is PT48H in the record and PT47H here");
+    }
+  }
+
+  @Test
+  void aReplicaOfARegionIsAdoptedByItsTopology() throws IOException {
+    try (RedisServer redis = RedisServer.startDurable()) {
+      String uri = "redis://127.0.0.1:" + redis.port();
+      Path file =
+          Files.writeString(
+              temporary.resolve("regions.json"),
+              "{\"initial\":[\"eu\"],\"ceiling\":9,\"regions\":{\"eu\":\"%s\"}}".formatted(uri));
+      String region = " --region eu --topology " + file;
+      says("adopt" + region, ExitCode.OK, "technique regional, window PT24H");
+      says(
+          "serve --http 0 --store " + uri,
+          ExitCode.USAGE,
+          "regions is eu in the record and none here");
+      says(
+          "ingest sqs --queue http://127.0.0.1:1/000000000000/views --store " + uri,
+          ExitCode.USAGE,
+          "one of several regions");
+      Files.writeString(
+          file,
+          "{\"initial\":[\"us\"],\"regions\":{\"eu\":\"%s\",\"us\":\"redis://127.0.0.1:1\"}}"
+              .formatted(uri));
+      String complaint = "ceiling is 9 in the record and none here; regions is eu in the record";
+      says("serve --http 0" + region, ExitCode.USAGE, complaint);
+      says("regions --retire us" + region, ExitCode.USAGE, complaint);
+      says("regions --retire us --window 48h" + region, ExitCode.USAGE, "window is PT24H");
+    }
+  }
+
+  @Test
+  void whatCannotBeAdoptedIsRefused() {
+    says("adopt", ExitCode.USAGE, "give either STORE-URI, or --region and --topology");
+    says("adopt engine:x", ExitCode.USAGE, "needs no record");
+    says("adopt memory:", ExitCode.USAGE, "needs no record");
+    says("adopt redis://127.0.0.1:1 --technique none", ExitCode.UNREACHABLE, "127.0.0.1");
+  }
+}

@@ -1,0 +1,218 @@
+package dev.quipu.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.quipu.Quipu;
+import dev.quipu.server.ToolProcess;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Reason;
+import dev.quipu.store.RetryPolicy;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
+import dev.quipu.technique.ViewCounter;
+import dev.quipu.testservers.Tool;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
+import dev.quipu.verify.simulate.AroundDriver;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What {@code views.js} does, run by Node as pages run it: {@code src/test/browser/page.mjs}. */
+final class ViewsScriptTest {
+  private static final String PAGE = "/v1/views?url=blog.example/article";
+  private static final HttpOptions OPTIONS =
+      HttpOptions.defaults()
+          .at("127.0.0.1", 0, Optional.empty(), false)
+          .forPagesOf(Set.of("https://blog.example"));
+
+  @TempDir Path directory;
+
+  @SuppressWarnings("NullAway.Init") // JUnit sets the directory
+  ViewsScriptTest() {}
+
+  /** What pages did: a line for each timer and each request; and how many views are counted. */
+  private record Seen(List<String> lines, String views) {
+    /** The body of a request. */
+    String body(int line) {
+      return lines.get(line).replaceFirst("send \\d+ ", "");
+    }
+
+    /** The lines without the bodies. */
+    List<String> events() {
+      return lines.stream().map(line -> line.replaceFirst(" \\{.*", "")).toList();
+    }
+
+    /** All that does not differ from one right run to the next. */
+    String summary() {
+      long clients =
+          lines.stream()
+              .filter(each -> each.contains("clientId"))
+              .map(ViewsScriptTest::client)
+              .distinct()
+              .count();
+      return "%s of %d clients, %s views".formatted(events(), clients, views);
+    }
+  }
+
+  /** Opens pages, as described in the script's comment. */
+  private Seen open(String setup) throws Exception {
+    return open(OPTIONS, 0, setup);
+  }
+
+  /** Opens pages while the first calls to the store fail. */
+  private Seen open(HttpOptions options, int callsThatFail, String setup) throws Exception {
+    Optional<String> node = Tool.find("node");
+    assumeTrue(node.isPresent(), "no node on this machine: ./dev deps installs it");
+    String script = Path.of("src/test/browser/page.mjs").toAbsolutePath().toString();
+    RetryPolicy once =
+        new RetryPolicy(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
+    int[] calls = {0};
+    AroundDriver failing =
+        new AroundDriver(
+            new MemoryDriver(),
+            new AroundDriver.Around() {
+              @Override
+              public synchronized <T> T call(Supplier<T> call) {
+                if (calls[0]++ < callsThatFail) {
+                  throw StoreException.notApplied(Reason.UNAVAILABLE, "the store is away");
+                }
+                return call.get();
+              }
+            });
+    ViewCounter views =
+        new ViewCounter(new Store(failing, Clock.system(), Randomness.seeded(1), once));
+    try (Quipu quipu = Quipu.open(directory);
+        HttpServer server =
+            HttpServer.start(
+                options,
+                Services.of(quipu, "test").counting(views, Optional.empty()),
+                Clock.system())) {
+      String address = "http://127.0.0.1:" + server.address().getPort();
+      List<String> command = List.of(node.orElseThrow(), script, address, setup);
+      try (ToolProcess process = ToolProcess.start(directory, command)) {
+        List<String> lines = List.copyOf(process.await(0));
+        calls[0] = callsThatFail;
+        Client.Reply count = new Client(server.address()).get(PAGE);
+        return new Seen(lines, count.status() == 404 ? "none" : count.text("value"));
+      }
+    }
+  }
+
+  @Test
+  void aPageThatStaysOpenForFiveSecondsIsOneView() throws Exception {
+    Seen seen = open("{}");
+    assertEquals(List.of("wait 5000", "send 202"), seen.events());
+    assertEquals("1", seen.views);
+    String body =
+        "\\{\"url\":\"blog\\.example/article\",\"time\":\"20\\d\\d-[0-9T:.-]*Z\","
+            + "\"clientId\":\"[0-9a-f]{32}\"\\}";
+    assertTrue(seen.body(1).matches(body), seen.body(1));
+  }
+
+  @Test
+  void theTimeToWaitIsAnAttribute() throws Exception {
+    Seen seen = open("{\"attributes\": {\"data-wait\": \"12\"}}");
+    assertEquals(List.of("wait 12000", "send 202"), seen.events());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "\"navigator\": {\"doNotTrack\": \"1\"}",
+        "\"window\": {\"doNotTrack\": \"1\"}",
+        "\"navigator\": {\"globalPrivacyControl\": true}",
+        "\"navigator\": {\"webdriver\": true}",
+        "\"navigator\": {\"userAgent\": \"Mozilla/5.0 (compatible; Googlebot/2.1)\"}"
+      })
+  void whoAsksNotToBeTrackedAndRobotsAreNoView(String browser) throws Exception {
+    Seen seen = open("{" + browser + "}");
+    assertEquals(List.of(), seen.lines);
+    assertEquals("none", seen.views);
+  }
+
+  @Test
+  void whoAllowsTrackingIsAView() throws Exception {
+    assertEquals("1", open("{\"navigator\": {\"doNotTrack\": \"0\"}}").views);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aClientIsTheSameOnAllPagesIfTheBrowserStoresIt(boolean storage) throws Exception {
+    Seen seen = open("{\"pages\": 2, \"storage\": " + storage + "}");
+    assertEquals(List.of("wait 5000", "send 202", "wait 5000", "send 202"), seen.events());
+    String first = client(seen.body(1));
+    if (storage) {
+      assertEquals(first, client(seen.body(3)));
+    } else {
+      assertNotEquals(first, client(seen.body(3)));
+    }
+  }
+
+  private static String client(String body) {
+    return body.replaceFirst(".*\"clientId\":", "");
+  }
+
+  @Test
+  void aReplyThatIsLostIsAskedForAgainAndCountsOnce() throws Exception {
+    Seen seen = open("{\"lost\": 1}");
+    assertEquals(List.of("wait 5000", "send 202", "wait 5000", "send 202"), seen.events());
+    assertEquals(seen.body(1), seen.body(3));
+    assertEquals("1", seen.views);
+  }
+
+  @Test
+  void aServerThatCannotCountIsAskedAgain() throws Exception {
+    Seen seen = open(OPTIONS, 2, "{}");
+    assertEquals(
+        List.of("wait 5000", "send 503", "wait 5000", "send 503", "wait 5000", "send 202"),
+        seen.events());
+    assertEquals(seen.body(1), seen.body(5));
+    assertEquals("1", seen.views);
+  }
+
+  @Test
+  void afterFourAttemptsItGivesUp() throws Exception {
+    Seen seen = open(OPTIONS, Integer.MAX_VALUE, "{}");
+    assertEquals(8, seen.lines.size());
+    assertEquals("send 503", seen.events().getLast());
+  }
+
+  @Test
+  void aServerThatDoesNotKnowTheSiteIsNotAskedAgain() throws Exception {
+    Seen seen = open(OPTIONS.forPagesOf(Set.of("https://other.example")), 0, "{}");
+    assertEquals(List.of("wait 5000", "send 403"), seen.events());
+    assertEquals("none", seen.views);
+  }
+
+  /** The same pages with a script that is wrong on purpose: the tests above would fail. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "navigator.doNotTrack === '1' | false       | \"navigator\": {\"doNotTrack\": \"1\"}",
+        "navigator.webdriver          | false       | \"navigator\": {\"webdriver\": true}",
+        "body: event                  | body: '{}'  | \"pages\": 1",
+        "setItem('quipu-client'       | setItem('x' | \"pages\": 2",
+        "waitMillis);                 | 0);         | \"pages\": 1",
+        "answer.status >= 500         | true        | \"pages\": 1",
+        "send(3)                      | send(0)     | \"lost\": 1"
+      })
+  void aScriptThatIsWrongIsSeen(String from, String to, String setup) throws Exception {
+    String replaced = "\"replace\": [\"%s\", \"%s\"]".formatted(from, to);
+    assertNotEquals(
+        open("{" + setup + "}").summary(), open("{" + setup + ", " + replaced + "}").summary());
+  }
+}

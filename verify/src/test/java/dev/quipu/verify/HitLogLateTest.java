@@ -1,0 +1,243 @@
+package dev.quipu.verify;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Field;
+import dev.quipu.store.Key;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.RetryPolicy;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
+import dev.quipu.technique.HitLog;
+import dev.quipu.technique.HitLogOptions;
+import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** The hit log when writes arrive late, and processes stand still or die between two of them. */
+final class HitLogLateTest {
+  private static final String PAGE = "page";
+  private static final Duration SETTLE = Duration.ofMinutes(1);
+  private static final Duration WINDOW = Duration.ofMinutes(20);
+  private static final HitLogOptions OPTIONS =
+      HitLogOptions.DEFAULT.settling(SETTLE).keeping(WINDOW);
+  private static final RetryPolicy ONCE =
+      new RetryPolicy(1, Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofSeconds(1));
+  private static final RequestId ID = RequestId.of("request");
+
+  private final ManualClock clock = new ManualClock(1_700_000_000_000L);
+  private final StoreDriver driver = new MemoryDriver();
+  private final HitLog hits = new HitLog(new Store(driver, clock), OPTIONS);
+  private final Script script = new Script();
+
+  /** The log of a process to which something happens; its store tries each call once. */
+  private HitLog unlucky(Script happens, HitLogOptions options) {
+    Store store = new Store(happens.around(driver), clock, Randomness.seeded(1), ONCE);
+    return new HitLog(store, Randomness.seeded(1), options);
+  }
+
+  private static Add add(long delta, RequestId id) {
+    return new Add(PAGE, delta, id);
+  }
+
+  private void count(long delta) {
+    hits.add(new Add(PAGE, delta, null));
+  }
+
+  private long value() {
+    return hits.read(PAGE).orElseThrow().value();
+  }
+
+  private long left(String partition) {
+    return driver.count(Scan.all(partition));
+  }
+
+  /** Another client's summary passes all that was asked for before. */
+  private void summaryPasses() {
+    clock.advance(SETTLE);
+    count(1);
+    clock.advance(SETTLE.multipliedBy(2));
+    assertTrue(hits.rollUp(PAGE).isStored());
+  }
+
+  private void diesAfterALateHit() {
+    script
+        .before(Script.to("hits/"), this::summaryPasses)
+        .after(
+            Script.to("hits/"),
+            () -> {
+              throw new Death.Crash();
+            });
+    HitLog dying = unlucky(script, OPTIONS);
+    assertThrows(Death.Crash.class, () -> dying.add(add(1, ID)));
+    assertTrue(script.isDone());
+  }
+
+  @Test
+  void aReplayRepairsWhatTheFirstCallDiedBeforeRepairing() {
+    diesAfterALateHit();
+    assertInstanceOf(AddResult.Replayed.class, hits.add(add(1, ID)));
+    assertEquals(2, value());
+  }
+
+  @Test
+  void anOutcomeIsSaidAfterTheRepair() {
+    diesAfterALateHit();
+    assertInstanceOf(RequestOutcome.Applied.class, hits.outcome(PAGE, ID));
+    assertEquals(2, value());
+  }
+
+  @Test
+  void whatGoesWrongInTheRepairLeavesTheOutcomeUnknown() {
+    script
+        .before(Script.to("hits/"), () -> clock.advance(SETTLE))
+        .beforeRead(() -> {}) // the entry of the counter
+        .beforeRead(() -> {
+          throw StoreException.notApplied(Reason.THROTTLED, "too many reads");
+        });
+    HitLog unlucky = unlucky(script, OPTIONS);
+    StoreException e = assertThrows(StoreException.class, () -> unlucky.add(add(1, ID)));
+    assertTrue(script.isDone());
+    assertEquals(Outcome.UNKNOWN, e.outcome());
+    assertEquals(1, value());
+  }
+
+  @Test
+  void nothingIsSweptThatAReaderOfTheOldSummaryStillLooksFor() {
+    HitLogOptions brief = OPTIONS.keeping(SETTLE);
+    HitLog sweeper = new HitLog(new Store(driver, clock), brief);
+    for (int i = 0; i < 5; i++) {
+      count(1);
+    }
+    clock.advance(SETTLE.multipliedBy(2));
+    Script roller = new Script().late(Script.to("counter/"));
+    assertThrows(StoreException.class, () -> unlucky(roller, brief).rollUp(PAGE));
+    clock.advance(SETTLE.multipliedBy(3)); // it stood still before the summary was stored
+    script.afterRead(() -> {
+      assertEquals(1, roller.arrive().size());
+      sweeper.sweep(PAGE);
+    });
+    assertEquals(5, unlucky(script, brief).read(PAGE).orElseThrow().value());
+    for (int i = 0; i < 4; i++) {
+      clock.advance(SETTLE);
+      sweeper.rollUpDue();
+    }
+    assertEquals(0, left("hits/" + PAGE), "it is swept when nobody looks for it");
+    assertEquals(5, value());
+  }
+
+  @Test
+  void anEditIsNotUndoneByTheHitThatArrivesLate() {
+    HitLog unlucky = unlucky(script.late(Script.to("amounts/")), OPTIONS);
+    assertThrows(StoreException.class, () -> unlucky.add(add(5, ID)));
+    assertInstanceOf(AddResult.Replayed.class, hits.add(add(5, ID)));
+    assertTrue(hits.edit(PAGE, onlyHit(), 7));
+    script.arrive();
+    assertEquals(7, value());
+  }
+
+  @Test
+  void anEditIsNotUndoneByAnEarlierOneThatArrivesLate() {
+    count(5);
+    HitLog unlucky = unlucky(script.late(Script.to("amounts/")), OPTIONS);
+    HitLog.Hit hit = onlyHit();
+    assertThrows(StoreException.class, () -> unlucky.edit(PAGE, hit, 6));
+    assertTrue(hits.edit(PAGE, hit, 7));
+    script.arrive();
+    assertEquals(7, value());
+  }
+
+  private HitLog.Hit onlyHit() {
+    Instant now = Instant.ofEpochMilli(clock.epochMillis());
+    return hits.hits(PAGE, now.minus(WINDOW), now).getFirst();
+  }
+
+  @Test
+  void allIsSweptThoughNoSummaryFollowsTheLast() {
+    count(1);
+    clock.advance(SETTLE.dividedBy(2));
+    count(1);
+    clock.advance(SETTLE.dividedBy(2).plusSeconds(1));
+    hits.rollUpDue(); // the first
+    clock.advance(SETTLE.dividedBy(2));
+    hits.rollUpDue(); // the second, before the summary of the first is settled
+    assertEquals(2, hits.stored(PAGE).count());
+    drain();
+  }
+
+  @Test
+  void aHitThatArrivesLateIsCountedAndSwept() {
+    HitLog unlucky = unlucky(script.late(Script.to("hits/")), OPTIONS);
+    assertThrows(StoreException.class, () -> unlucky.add(new Add(PAGE, 1, null)));
+    for (int i = 0; i < 10; i++) { // the latest that a request is remembered is twice as long
+      clock.advance(SETTLE);
+      hits.rollUpDue();
+    }
+    script.arrive();
+    hits.rollUpDue();
+    assertEquals(1, value());
+    drain();
+  }
+
+  @Test
+  void anEntryThatArrivesLateTakesNothingFromOneThatWasMadeSince() {
+    HitLog unlucky = unlucky(script.late(Script.to("hits-due")), OPTIONS);
+    assertThrows(StoreException.class, () -> unlucky.add(add(1, ID)));
+    clock.advance(WINDOW.plus(SETTLE.multipliedBy(3)));
+    hits.rollUpDue();
+    script.before(
+        Script.to("hits/"),
+        () -> {
+          script.arrive();
+          hits.rollUpDue();
+        });
+    unlucky.add(new Add(PAGE, 1, null));
+    assertTrue(script.isDone());
+    assertEquals(1, left("hits-due"), "the counter waits");
+    drain();
+  }
+
+  private void drain() {
+    long value = value();
+    for (int i = 0; i < 2 * WINDOW.dividedBy(SETTLE); i++) {
+      clock.advance(SETTLE);
+      hits.rollUpDue();
+    }
+    assertEquals(0, left("hits/" + PAGE) + left("amounts/" + PAGE), "hits");
+    assertEquals(0, left("hits-due"), "entries");
+    assertEquals(value, value());
+  }
+
+  @Test
+  void aCounterThatCannotBeRolledUpDoesNotBlockTheOthers() {
+    hits.add(new Add("broken", 1, null));
+    count(1);
+    Key summary = new Key("counter/broken", "summary");
+    driver.write(
+        new Write.Put(
+            summary,
+            Map.of("end", new Field.Text("not a number")),
+            Optional.empty(),
+            Condition.always()));
+    clock.advance(SETTLE.multipliedBy(2));
+    assertThrows(StoreException.class, hits::rollUpDue);
+    assertEquals(1, hits.stored(PAGE).count());
+  }
+}

@@ -1,0 +1,201 @@
+package dev.quipu.verify.steps;
+
+import dev.quipu.Counters;
+import dev.quipu.Reading;
+import dev.quipu.display.CacheFirst;
+import dev.quipu.display.DisplayCounters;
+import dev.quipu.display.DisplayReading;
+import dev.quipu.display.DurableFirst;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.RetryPolicy;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.technique.MarkerItem;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Views of one page, shown from a cache that is lost now and then. */
+final class DisplayRun extends SharedRun<DisplayRun.Process> {
+  private static final String PAGE = "page";
+  private static final int UNFLUSHED_MAX = 5;
+  static final Duration AGE = Duration.ofSeconds(20);
+  private static final Duration SLEEP = Duration.ofMinutes(1);
+
+  private final boolean isCacheFirst;
+  private final long skewNanos;
+  private final LosingCache memory;
+  private final List<SimLink> caches;
+  private final List<View> views = new ArrayList<>();
+  private int losses;
+
+  /** One view. */
+  private static final class View {
+    final long sent;
+    long answered = Long.MAX_VALUE;
+
+    View(long sent) {
+      this.sent = sent;
+    }
+  }
+
+  /** What a process has. */
+  record Process(DisplayCounters shown, Optional<CacheFirst> cacheFirst, Counters durable) {}
+
+  /** Loses all that it has. */
+  private static final class LosingCache implements StoreDriver {
+    private MemoryDriver memory = new MemoryDriver();
+
+    void lose() {
+      memory = new MemoryDriver();
+    }
+
+    @Override
+    public StoreProfile profile() {
+      return memory.profile();
+    }
+
+    @Override
+    public Optional<Item> get(Key key, Consistency consistency) {
+      return memory.get(key, consistency);
+    }
+
+    @Override
+    public WriteResult write(Write write) {
+      return memory.write(write);
+    }
+
+    @Override
+    public void close() {
+      memory.close();
+    }
+  }
+
+  DisplayRun(long seed, boolean isCacheFirst, LinkFaults faults, Duration skew) {
+    this(
+        new World(seed, faults, skew, World.Limit.NONE),
+        isCacheFirst,
+        faults,
+        skew,
+        new LosingCache(),
+        new ArrayList<>());
+  }
+
+  private DisplayRun(
+      World world,
+      boolean isCacheFirst,
+      LinkFaults faults,
+      Duration skew,
+      LosingCache memory,
+      List<SimLink> caches) {
+    super(world, SLEEP, store -> open(world, store, isCacheFirst, faults, memory, caches));
+    this.isCacheFirst = isCacheFirst;
+    this.skewNanos = skew.toNanos();
+    this.memory = memory;
+    this.caches = caches;
+  }
+
+  private static Process open(
+      World world,
+      Store durable,
+      boolean isCacheFirst,
+      LinkFaults faults,
+      LosingCache memory,
+      List<SimLink> caches) {
+    SimProcess process = (SimProcess) durable.clock();
+    SimLink link = new SimLink(world.scheduler, process, memory, faults.repeating(0));
+    caches.add(link);
+    Store cache = new Store(link, process, world.random, RetryPolicy.DEFAULT);
+    Counters counters = new MarkerItem(durable, world.random);
+    if (isCacheFirst) {
+      CacheFirst shown =
+          new CacheFirst(cache.operations(), durable, counters, UNFLUSHED_MAX, world.random);
+      return new Process(shown, Optional.of(shown), counters);
+    }
+    DurableFirst shown = new DurableFirst(cache.operations(), counters, process, AGE, world.random);
+    return new Process(shown, Optional.empty(), counters);
+  }
+
+  @Override
+  void operation(Client<Process> client) {
+    int kind = random.nextInt(100);
+    if (kind < 55) {
+      view(client);
+    } else if (kind < 88) {
+      read(client);
+    } else if (kind < 98) {
+      client.own().cacheFirst.ifPresent(CacheFirst::writeBack);
+    } else {
+      memory.lose();
+      losses++;
+    }
+  }
+
+  private void view(Client<Process> client) {
+    View view = new View(nanos());
+    views.add(view);
+    try {
+      client.own().shown.view(PAGE, Optional.empty());
+      view.answered = nanos();
+    } catch (StoreException e) {
+      if (e.outcome() == Outcome.NOT_APPLIED) {
+        views.remove(view);
+      }
+      throw e;
+    }
+  }
+
+  private long answered(long before) {
+    return views.stream().filter(view -> view.answered < before).count();
+  }
+
+  private DisplayReading read(Client<Process> client) {
+    long start = nanos() - (isCacheFirst ? 0 : AGE.toNanos() + 2 * skewNanos);
+    DisplayReading reading =
+        client.own().shown.read(PAGE).orElse(new DisplayReading(0, 0, 0, client.now()));
+    long least = answered(start);
+    boolean isOrdered = reading.low() <= reading.value() && reading.value() <= reading.high();
+    check(
+        isOrdered && reading.low() <= views.size() && reading.high() >= least,
+        "%s, and it was in %d..%d",
+        reading,
+        least,
+        views.size());
+    return reading;
+  }
+
+  @Override
+  void healed() {
+    caches.forEach(SimLink::heal);
+  }
+
+  @Override
+  void settle(Client<Process> client) {
+    caches.forEach(SimLink::heal); // this one's too
+    sleep(client, AGE.plusNanos(2 * skewNanos));
+    for (int i = 0; i < 3; i++) {
+      client.own().cacheFirst.ifPresent(CacheFirst::writeBack);
+    }
+    DisplayReading reading = read(client);
+    long durably = client.own().durable.read(PAGE).map(Reading::value).orElse(0L);
+    long answered = answered(Long.MAX_VALUE);
+    check(
+        durably <= views.size() && durably >= answered - (long) UNFLUSHED_MAX * losses,
+        "%d views are durable, of %d to %d, after %d losses",
+        durably,
+        answered,
+        views.size(),
+        losses);
+    check(isCacheFirst || durably >= answered, "%d of %d are durable", durably, answered);
+    check(isCacheFirst || reading.value() == durably, "%s, and %d are durable", reading, durably);
+  }
+}

@@ -1,0 +1,54 @@
+package dev.quipu.verify.steps;
+
+import dev.quipu.verify.steps.Planted.Returns;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Faults that scenarios must find. */
+final class PlantedFaults {
+  private static final String SHARDED = "technique.Sharded";
+  private static final String PLAN = "technique.ShardPlan";
+
+  private PlantedFaults() {}
+
+  /** Returns them, by scenario. */
+  static List<Planted> all() {
+    List<Planted> all = new ArrayList<>(ViewScenarios.planted());
+    all.addAll(shards());
+    return all;
+  }
+
+  private static List<Planted> shards() {
+    return List.of(
+        new Planted(
+            "the place of a request id depends on the plan",
+            "growing-marker-item",
+            SHARDED,
+            "hasPlaces",
+            Returns.NONE),
+        new Planted(
+            "a growth before the first add forgets cancellations",
+            "take-over-marker-item",
+            "technique.ShardPlans",
+            "wasUsed",
+            Returns.NONE),
+        new Planted(
+            "a rejection does not look for an earlier attempt",
+            "growing-bounded-marker-item",
+            SHARDED,
+            "isNoted",
+            Returns.NONE),
+        new Planted(
+            "no shard keeps to its share of the bounds",
+            "sharded-bounded-marker-item",
+            PLAN,
+            "withinShare",
+            Returns.ALWAYS),
+        new Planted(
+            "an add by an old plan is applied",
+            "growing-bounded-marker-item",
+            PLAN,
+            "inEpoch",
+            Returns.ALWAYS));
+  }
+}

@@ -1,0 +1,45 @@
+package dev.quipu.verify.steps;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import dev.quipu.verify.pace.Soak;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.LongStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What techniques promise over faulty links; and that a scenario finds what is planted. */
+final class ScenariosTest {
+  private static final long FIRST = Long.getLong("seed", 1);
+  private static final int SEEDS = Soak.seeds(Integer.getInteger("steps.seeds", 1_000));
+  private static final int PLANTED_SEEDS = 10_000;
+
+  static Set<Map.Entry<String, Scenarios.Scenario>> scenarios() {
+    return Scenarios.all().entrySet();
+  }
+
+  static List<Planted> planted() {
+    return PlantedFaults.all();
+  }
+
+  @ParameterizedTest
+  @MethodSource("scenarios")
+  void everySeedIsAsPromised(Map.Entry<String, Scenarios.Scenario> scenario) {
+    Optional<String> wrong =
+        LongStream.range(FIRST, FIRST + SEEDS)
+            .mapToObj(seed -> Scenarios.problem(scenario.getKey(), scenario.getValue(), seed))
+            .flatMap(Optional::stream)
+            .findFirst();
+    assertEquals(Optional.empty(), wrong);
+  }
+
+  @ParameterizedTest
+  @MethodSource("planted")
+  void aPlantedFaultIsFound(Planted fault) throws ReflectiveOperationException {
+    assertNotEquals("", fault.find(1, PLANTED_SEEDS), fault.name());
+  }
+}
