@@ -95,17 +95,19 @@ final class Hits {
 
   /**
    * All hits of {@code (after, until]}, in milliseconds; from the first, if {@code after} is -1.
+   * Amounts come first: a hit of 1 that is edited meanwhile must not be missed when it was stored
+   * and be found when it was edited.
    */
   Sum sum(String counter, long after, long until, Consistency consistency) {
-    long ones = store.count(range(ONES + counter, after, until, consistency));
-    List<Sum> sums = new ArrayList<>(List.of(Sum.NONE.plus(counter, ones, ones)));
+    List<Sum> sums = new ArrayList<>(List.of(Sum.NONE));
     amounts(
         counter,
         after,
         until,
         consistency,
         each -> sums.set(0, sums.getFirst().plus(counter, 1, each.number(Item.VALUE))));
-    return sums.getFirst();
+    long ones = store.count(range(ONES + counter, after, until, consistency));
+    return sums.getFirst().plus(counter, ones, ones);
   }
 
   private void amounts(

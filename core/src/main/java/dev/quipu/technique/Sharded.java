@@ -78,7 +78,8 @@ import java.util.stream.Stream;
  *
  * Cost. That of the technique below, as long as the own shard has room. A split: one read of all
  * shards, and one write more for each other shard that gives. A rejection: one read of all shards
- * and one of the request, if it has an id. A sum: one read of all shards. An add with an id to a counter that was taken over reads one item more.
+ * and one of the request, if it has an id. A sum: one read of all shards; by themselves, each shard
+ * is read twice. An add with an id to a counter that was taken over reads one item more.
  *
  * Hot counters. A process that sees more adds a second than the shards of a counter should take
  * doubles their number, up to a limit: so a plain counter may become a divided one while it is

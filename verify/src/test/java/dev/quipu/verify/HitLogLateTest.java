@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Condition;
@@ -162,6 +163,19 @@ final class HitLogLateTest {
     assertTrue(hits.edit(PAGE, hit, 7));
     script.arrive();
     assertEquals(7, value());
+  }
+
+  @Test
+  void aReadThatAHitAndItsEditComeBetweenSeesBothOrTheFirst() {
+    script
+        .afterRead(() -> {}) // the summary
+        .afterRead(() -> {
+          count(1);
+          assertTrue(hits.edit(PAGE, onlyHit(), -3));
+        });
+    long value = unlucky(script, OPTIONS).read(PAGE).map(Reading::value).orElse(0L);
+    assertTrue(script.isDone());
+    assertTrue(value == 0 || value == 1 || value == -3, "it was never " + value);
   }
 
   private HitLog.Hit onlyHit() {

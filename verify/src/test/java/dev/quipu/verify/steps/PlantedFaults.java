@@ -49,6 +49,25 @@ final class PlantedFaults {
             "growing-bounded-marker-item",
             PLAN,
             "inEpoch",
-            Returns.ALWAYS));
+            Returns.ALWAYS),
+        new Planted(
+            "a lost write is taken for one that was overtaken",
+            "optimistic-with-history",
+            "technique.OptimisticRounds",
+            "tellsAllSince",
+            Returns.TRUE),
+        new Planted(
+            "a request does not recognise its record",
+            "sequence-emulated",
+            "sequence.Numbering$Attempt",
+            "isOwn",
+            Returns.NONE),
+        new Planted(
+            "the head of an entity stays behind its revision",
+            "revisions",
+            "sequence.RevisionLog",
+            "bringUp",
+            Returns.NONE),
+        new Planted("a lease keeps nobody away", "locks", "technique.Locks", "isHeld", Returns.NONE));
   }
 }

@@ -15,7 +15,7 @@ final class ViewScenarios {
   private static final LinkFaults ANY = LinkFaults.ALL;
   private static final LinkFaults BRIEF = ANY.within(Duration.ofMinutes(1), Duration.ofMinutes(1));
   private static final double REPEATED = 0.01;
-  private static final Window RING = new Window(Duration.ofMinutes(6), Duration.ofMinutes(2));
+  private static final Window RING = new Window(Duration.ofMinutes(3), Duration.ofMinutes(1));
 
   private ViewScenarios() {}
 
@@ -46,7 +46,7 @@ final class ViewScenarios {
             new OnlineRun(
                     seed,
                     ANY,
-                    SKEW,
+                    SKEW.dividedBy(2),
                     RING.length(),
                     (store, random) -> new OnlineRing(store, RING, random))
                 .run());

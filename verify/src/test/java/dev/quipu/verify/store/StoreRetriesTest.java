@@ -1,0 +1,159 @@
+package dev.quipu.verify.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.ManualClock;
+import dev.quipu.verify.simulate.AroundDriver;
+import dev.quipu.verify.simulate.LimitedDriver;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** Which calls a store makes again, and what it does when others come between. */
+final class StoreRetriesTest {
+  private static final Key KEY = new Key("p", "s");
+  private static final Write ADD =
+      new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, 1)), Condition.always());
+
+  private final ManualClock clock = new ManualClock(1_000_000);
+  private final MemoryDriver memory = new MemoryDriver();
+
+  /** A store whose first calls fail. */
+  private Store failing(int calls, StoreException failure) {
+    int[] left = {calls};
+    AroundDriver driver =
+        new AroundDriver(
+            memory,
+            new AroundDriver.Around() {
+              @Override
+              public <T> T call(Supplier<T> call) {
+                if (left[0]-- > 0) {
+                  throw failure;
+                }
+                return call.get();
+              }
+            });
+    return new Store(driver, clock);
+  }
+
+  @Test
+  void aCallIsMadeAgainIfItCertainlyHadNoEffectAndMaySucceed() {
+    for (Reason reason : Reason.values()) {
+      for (boolean isKnown : new boolean[] {true, false}) {
+        StoreException failure =
+            isKnown
+                ? StoreException.notApplied(reason, "failed")
+                : StoreException.unknown(reason, "failed", null);
+        Store store = failing(2, failure);
+        long start = clock.nanoTime();
+        String what = reason + " " + failure.outcome();
+        if (isKnown && reason.isTemporary()) {
+          assertInstanceOf(WriteResult.Applied.class, store.write(ADD), what);
+          assertEquals(new Store.Statistics(3, 2, 0), store.statistics(), what);
+          assertTrue(clock.nanoTime() > start, what);
+        } else {
+          assertSame(failure, assertThrows(StoreException.class, () -> store.write(ADD)), what);
+          long unknowns = isKnown ? 0 : 1;
+          assertEquals(new Store.Statistics(1, 0, unknowns), store.statistics(), what);
+        }
+      }
+    }
+  }
+
+  @Test
+  void aStoreThatStaysAwayIsGivenUpAfterSomeAttempts() {
+    StoreException failure = StoreException.notApplied(Reason.UNAVAILABLE, "away");
+    Store store = failing(Integer.MAX_VALUE, failure);
+    assertSame(failure, assertThrows(StoreException.class, () -> store.write(ADD)));
+    assertEquals(new Store.Statistics(8, 7, 0), store.statistics());
+  }
+
+  /** A store without updates of its own, where another comes between each read and write. */
+  private Store crowded(int times) {
+    int[] left = {times};
+    LimitedDriver limited = new LimitedDriver(memory, Set.of(Capability.STRONG_READ));
+    AroundDriver driver =
+        new AroundDriver(
+            limited,
+            new AroundDriver.Around() {
+              @Override
+              public <T> T call(Supplier<T> call) {
+                return call.get();
+              }
+
+              @Override
+              public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
+                if (left[0]-- > 0) {
+                  memory.write(ADD);
+                }
+                return call.get();
+              }
+            });
+    return new Store(driver, clock);
+  }
+
+  @Test
+  void anUpdateThatAnotherCameBetweenIsComputedAgain() {
+    assertInstanceOf(WriteResult.Applied.class, crowded(3).write(ADD));
+    assertEquals(4, memory.get(KEY, Consistency.STRONG).orElseThrow().number(Item.VALUE));
+  }
+
+  @Test
+  void anUpdateThatOthersAlwaysComeBetweenIsNotApplied() {
+    Store store = crowded(Integer.MAX_VALUE);
+    StoreException why = assertThrows(StoreException.class, () -> store.write(ADD));
+    assertEquals(Outcome.NOT_APPLIED, why.outcome());
+    assertEquals(Reason.THROTTLED, why.reason());
+    assertEquals(8, memory.get(KEY, Consistency.STRONG).orElseThrow().number(Item.VALUE));
+  }
+
+  @Test
+  void anUpdateOfAnExpiredItemBeginsAnew() {
+    Store store = new Store(new LimitedDriver(memory, Set.of(Capability.STRONG_READ)), clock);
+    Instant expiry = store.now().plusMillis(1);
+    store.write(
+        new Write.Put(
+            KEY, Map.of(Item.VALUE, new Field.Number(9)), Optional.of(expiry), Condition.always()));
+    clock.advance(Duration.ofMillis(1));
+    assertInstanceOf(WriteResult.Applied.class, store.write(ADD));
+    assertEquals(1, store.get(KEY, Consistency.STRONG).orElseThrow().number(Item.VALUE));
+    Write bounded = ADD.when(new Condition.Within(Item.VALUE, 0, 1));
+    assertInstanceOf(WriteResult.ConditionFailed.class, store.write(bounded));
+  }
+
+  @Test
+  void aDeleteOfAnExpiredItemIsAppliedInABatch() {
+    Store store = new Store(memory, clock);
+    Instant expiry = store.now().plusMillis(1);
+    store.write(new Write.Put(KEY, Map.of(), Optional.of(expiry), Condition.always()));
+    Item item = store.get(KEY, Consistency.STRONG).orElseThrow();
+    Write delete = new Write.Delete(KEY, new Condition.Absent());
+    assertInstanceOf(WriteResult.ConditionFailed.class, store.writeAll(List.of(delete), null));
+    clock.advance(Duration.ofMillis(1));
+    assertInstanceOf(WriteResult.Applied.class, store.writeAll(List.of(delete), null));
+    assertEquals(Optional.empty(), memory.get(item.key(), Consistency.STRONG));
+  }
+}
