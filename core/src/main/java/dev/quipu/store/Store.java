@@ -42,6 +42,7 @@ public final class Store {
   private final RandomGenerator random;
   private final RetryPolicy policy;
   private volatile @Nullable String writesStoppedBy;
+  private volatile boolean isExpiryPaused;
   private final LongAdder calls = new LongAdder();
   private final LongAdder repeats = new LongAdder();
   private final LongAdder unknowns = new LongAdder();
@@ -80,7 +81,7 @@ public final class Store {
 
   /** One item; empty if there is none or it has expired. */
   public Optional<Item> get(Key key, Consistency consistency) {
-    return attempt(() -> driver.get(key, consistency)).filter(item -> !item.isExpired(now()));
+    return attempt(() -> driver.get(key, consistency)).filter(item -> !item.isExpired(expiryNow()));
   }
 
   /**
@@ -91,7 +92,7 @@ public final class Store {
    */
   public List<Optional<Item>> getAll(List<Key> keys) {
     checkBatch(keys);
-    Instant now = now();
+    Instant now = expiryNow();
     return attempt(() -> driver.getAll(keys)).stream()
         .map(found -> found.filter(item -> !item.isExpired(now)))
         .toList();
@@ -136,7 +137,7 @@ public final class Store {
       throw profile.lacks(Capability.ORDERED_SCAN);
     }
     Page page = attempt(() -> driver.scan(scan));
-    Instant now = now();
+    Instant now = expiryNow();
     return new Page(
         page.items().stream().filter(item -> !item.isExpired(now)).toList(), page.resumeAt());
   }
@@ -233,6 +234,9 @@ public final class Store {
    * @return how many were removed, at most {@code itemsMax}
    */
   public int removeExpired(Duration ago, int itemsMax) {
+    if (isExpiryPaused) {
+      return 0;
+    }
     Instant before = now().minus(ago);
     return attempt(() -> driver.removeExpired(before, itemsMax));
   }
@@ -256,6 +260,15 @@ public final class Store {
     return Optional.ofNullable(writesStoppedBy);
   }
 
+  /** While this is so, no item counts as expired, and none is removed for it. */
+  void pauseExpiry(boolean isPaused) {
+    isExpiryPaused = isPaused;
+  }
+
+  private Instant expiryNow() {
+    return isExpiryPaused ? Instant.MIN : now();
+  }
+
   private void requireWritable() {
     String why = writesStoppedBy;
     if (why != null) {
@@ -274,7 +287,7 @@ public final class Store {
     RetryPolicy.Attempts attempts = attempts();
     while (true) {
       Optional<Item> found = attempt(() -> driver.get(write.key(), Consistency.STRONG));
-      Optional<Item> alive = found.filter(item -> !item.isExpired(now()));
+      Optional<Item> alive = found.filter(item -> !item.isExpired(expiryNow()));
       if (!(write.applyTo(alive, new Version("")) instanceof Write.Effect.Now now)) {
         return new WriteResult.ConditionFailed(write.key(), alive);
       }
@@ -307,7 +320,7 @@ public final class Store {
       if (!(result instanceof WriteResult.ConditionFailed failed)) {
         return result;
       }
-      Optional<Item> alive = failed.found().filter(item -> !item.isExpired(now()));
+      Optional<Item> alive = failed.found().filter(item -> !item.isExpired(expiryNow()));
       int at = indexOf(writes, failed.key());
       Write write = writes.get(at);
       boolean isReplacement = !sent.get(at).equals(write);

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,10 +31,10 @@ public final class StoreClock implements Clock {
   private final Supplier<Optional<Instant>> store;
   private final Clock local;
   private final ReentrantLock reading = new ReentrantLock();
-  private volatile Reading last;
+  private volatile @Nullable Reading last;
+  private volatile boolean hasNone;
   private volatile long triedNanos;
   private volatile boolean differs;
-  private volatile boolean isGuess; // the store could not be asked so far
 
   /** That the store showed {@code storeMillis} when this machine had the other two. */
   private record Reading(long storeMillis, long nanos, long wallMillis) {
@@ -42,17 +43,14 @@ public final class StoreClock implements Clock {
     }
   }
 
-  private StoreClock(Supplier<Optional<Instant>> store, Clock local, Reading first) {
+  private StoreClock(Supplier<Optional<Instant>> store, Clock local) {
     this.store = store;
     this.local = local;
-    this.last = first;
-    this.triedNanos = first.nanos;
-    compare(first);
   }
 
   /**
-   * Returns the clock of a store, or {@code local} if the store does not show its time. While the
-   * store does not answer, it goes on from {@code local}.
+   * Returns the clock of a store, or {@code local} if the store does not show its time. Where the
+   * store is away, it is read by the first call that needs it, which fails if it is still away.
    *
    * @throws StoreException if the store answers that it cannot be asked
    */
@@ -62,62 +60,65 @@ public final class StoreClock implements Clock {
 
   /** The same, for a driver that needs the time itself. */
   public static Clock of(Supplier<Optional<Instant>> store, Clock local) {
+    StoreClock clock = new StoreClock(store, local);
     try {
-      return read(store, local, Long.MAX_VALUE)
-          .<Clock>map(first -> new StoreClock(store, local, first))
-          .orElse(local);
+      clock.read(Long.MAX_VALUE);
     } catch (StoreException e) {
       if (!e.reason().isTemporary()) {
         throw e;
       }
-      long now = local.epochMillis();
-      StoreClock clock = new StoreClock(store, local, new Reading(now, local.nanoTime(), now));
-      clock.isGuess = true;
-      return clock;
+    }
+    return clock.hasNone ? local : clock;
+  }
+
+  /** Reads, unless the round trip takes too long. */
+  private void read(long roundTripNanosMax) {
+    long before = local.nanoTime();
+    triedNanos = before;
+    Optional<Instant> time = store.get();
+    long roundTrip = local.nanoTime() - before;
+    if (time.isEmpty()) {
+      hasNone = true;
+    } else if (roundTrip <= roundTripNanosMax) {
+      Reading next =
+          new Reading(time.get().toEpochMilli(), before + roundTrip / 2, local.epochMillis());
+      last = next;
+      compare(next);
     }
   }
 
-  /** Empty if the store shows no time, or the round trip took too long. */
-  private static Optional<Reading> read(
-      Supplier<Optional<Instant>> store, Clock local, long roundTripNanosMax) {
-    long before = local.nanoTime();
-    Optional<Instant> time = store.get();
-    long roundTrip = local.nanoTime() - before;
-    return time.filter(some -> roundTrip <= roundTripNanosMax)
-        .map(at -> new Reading(at.toEpochMilli(), before + roundTrip / 2, local.epochMillis()));
-  }
-
+  /**
+   * Returns the time of the store.
+   *
+   * @throws StoreException if it was never read, and cannot be read now
+   */
   @Override
   public long epochMillis() {
-    if (isDue() && reading.tryLock()) {
+    Reading known = last;
+    if (known == null && !hasNone) {
+      read(Long.MAX_VALUE); // what needs the time needs the store
+    } else if (known != null && isDue(known) && reading.tryLock()) {
       try {
-        triedNanos = local.nanoTime();
-        read(store, local, ROUND_TRIP_MAX.toNanos()).ifPresent(this::replace);
+        read(ROUND_TRIP_MAX.toNanos());
       } catch (StoreException e) {
         LOGGER.debug("Time of the store not read; will retry", e);
       } finally {
         reading.unlock();
       }
     }
-    return last.millisAt(local.nanoTime());
+    Reading now = last;
+    return now == null ? local.epochMillis() : now.millisAt(local.nanoTime());
   }
 
-  private boolean isDue() {
+  private boolean isDue(Reading known) {
     long now = local.nanoTime();
-    if (now - triedNanos >= (isGuess ? RETRY_NANOS : INTERVAL.toNanos())) {
+    if (now - triedNanos >= INTERVAL.toNanos()) {
       return true;
     }
-    Reading before = last;
-    long elapsedMillis = (now - before.nanos) / NANOS;
+    long elapsedMillis = (now - known.nanos) / NANOS;
     // Also after this machine was suspended, which nanoTime may not show.
-    return Math.abs(local.epochMillis() - before.wallMillis - elapsedMillis) > JUMP_MILLIS
+    return Math.abs(local.epochMillis() - known.wallMillis - elapsedMillis) > JUMP_MILLIS
         && now - triedNanos >= RETRY_NANOS;
-  }
-
-  private void replace(Reading next) {
-    last = next;
-    isGuess = false;
-    compare(next);
   }
 
   private void compare(Reading at) {

@@ -90,6 +90,11 @@ final class GuardedDriver implements StoreDriver {
   }
 
   @Override
+  public Instant intactSince() {
+    return driver.intactSince();
+  }
+
+  @Override
   public Optional<Instant> time() {
     return driver.time();
   }
@@ -97,11 +102,6 @@ final class GuardedDriver implements StoreDriver {
   @Override
   public List<Finding> inspect() {
     return driver.inspect();
-  }
-
-  @Override
-  public Instant intactSince() {
-    return driver.intactSince();
   }
 
   @Override

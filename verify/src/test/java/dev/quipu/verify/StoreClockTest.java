@@ -2,6 +2,7 @@ package dev.quipu.verify;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Reason;
@@ -94,5 +95,14 @@ final class StoreClockTest {
   @Test
   void aStoreWithoutAClockLeavesTheMachines() {
     assertSame(local, StoreClock.of(new MemoryDriver(), local));
+  }
+
+  @Test
+  void whatNeedsTheTimeOfAStoreThatIsAwayFailsUntilItIsRead() {
+    isAway = true;
+    Clock clock = clock();
+    assertThrows(StoreException.class, clock::epochMillis);
+    isAway = false;
+    assertEquals(store.epochMillis(), clock.epochMillis());
   }
 }

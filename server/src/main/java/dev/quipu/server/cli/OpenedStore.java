@@ -65,6 +65,11 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
     return new OpenedStore(driver, StoreUri.shown(parsed), Optional.empty(), driver::close);
   }
 
+  /** The store, by its own clock if it shows one. */
+  Store store() {
+    return new Store(driver, StoreClock.of(driver, Clock.system()));
+  }
+
   /**
    * Opens it; if it is away, later, when it is first asked.
    *
@@ -87,11 +92,6 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
       LaterDriver later = new LaterDriver(uri);
       return new OpenedStore(later, StoreUri.shown(parsed), Optional.empty(), later::close);
     }
-  }
-
-  /** The store, by its own clock if it shows one. */
-  Store store() {
-    return new Store(driver, StoreClock.of(driver, Clock.system()));
   }
 
   static boolean isEngine(String uri) {

@@ -367,7 +367,7 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private RecordGuard guard(OpenedStore opened, boolean canWait) {
-    Store store = new Store(opened.driver(), Clock.system());
+    Store store = opened.store();
     RecordGuard guard =
         new RecordGuard(store, counting.record(store.profile()), counting.adopt(store.profile()));
     try {
