@@ -40,12 +40,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
 
   /** One view. */
   private static final class View {
-    final long sent;
     long answered = Long.MAX_VALUE;
-
-    View(long sent) {
-      this.sent = sent;
-    }
   }
 
   /** What a process has. */
@@ -121,8 +116,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
           new CacheFirst(cache.operations(), durable, counters, UNFLUSHED_MAX, world.random);
       return new Process(shown, Optional.of(shown), counters);
     }
-    DurableFirst shown =
-        new DurableFirst(cache.operations(), counters, process, AGE, world.random);
+    DurableFirst shown = new DurableFirst(cache.operations(), counters, process, AGE, world.random);
     return new Process(shown, Optional.empty(), counters);
   }
 
@@ -142,7 +136,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
   }
 
   private void view(Client<Process> client) {
-    View view = new View(nanos());
+    View view = new View();
     views.add(view);
     try {
       client.own().shown.view(PAGE, Optional.empty());
@@ -162,11 +156,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
   private DisplayReading read(Client<Process> client) {
     long start = nanos() - (isCacheFirst ? 0 : AGE.toNanos() + 2 * skewNanos);
     DisplayReading reading =
-        client
-            .own()
-            .shown
-            .read(PAGE)
-            .orElse(new DisplayReading(0, 0, 0, client.now()));
+        client.own().shown.read(PAGE).orElse(new DisplayReading(0, 0, 0, client.now()));
     long least = answered(start);
     boolean isOrdered = reading.low() <= reading.value() && reading.value() <= reading.high();
     check(

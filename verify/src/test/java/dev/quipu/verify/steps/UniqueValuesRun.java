@@ -27,9 +27,7 @@ final class UniqueValuesRun extends SharedRun<UniqueValues> {
 
   UniqueValuesRun(long seed, LinkFaults faults, Duration skew) {
     super(
-        new World(seed, faults, skew, World.Limit.NONE),
-        Duration.ofMinutes(2),
-        UniqueValues::new);
+        new World(seed, faults, skew, World.Limit.NONE), Duration.ofMinutes(2), UniqueValues::new);
   }
 
   private Holding holding(String owner, String value) {

@@ -41,8 +41,7 @@ final class ViewsRun extends SharedRun<ViewCounter> {
         new World(seed, faults, skew, World.Limit.NONE),
         keep.orElse(KEEP).multipliedBy(2),
         store ->
-            new ViewCounter(
-                store, keep.map(ViewOptions.EXACT::keeping).orElse(ViewOptions.EXACT)));
+            new ViewCounter(store, keep.map(ViewOptions.EXACT::keeping).orElse(ViewOptions.EXACT)));
     this.keep = keep;
     this.skewNanos = skew.toNanos();
   }
@@ -96,16 +95,14 @@ final class ViewsRun extends SharedRun<ViewCounter> {
     }
     boolean mayCount = !other.counted.equals(Optional.of(false));
     boolean isKept =
-        keep.isEmpty()
-            || other.start + keep.get().toNanos() + 2 * skewNanos >= call.start;
+        keep.isEmpty() || other.start + keep.get().toNanos() + 2 * skewNanos >= call.start;
     return other != call && other.event == call.event && mayCount && isKept;
   }
 
   private boolean mayBothCount(Call one, Call other) {
     Call first = one.start <= other.start ? one : other;
     Call last = first == one ? other : one;
-    return keep.isPresent()
-        && last.end >= first.start + keep.get().toNanos() - 2 * skewNanos;
+    return keep.isPresent() && last.end >= first.start + keep.get().toNanos() - 2 * skewNanos;
   }
 
   private long sure() {
