@@ -62,7 +62,7 @@ final class HitLogRun extends LogRun<HitLog> {
     try {
       change(request.get(), amount, () -> hits.edit(COUNTER, hit, amount));
     } finally {
-      world.scheduler.after(LAG.plusSeconds(1), () -> edited.remove(request.get()));
+      edited.remove(request.get()); // not if the process is killed: then it stays unknown
     }
   }
 

@@ -12,11 +12,11 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.LongSummaryStatistics;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.LongStream;
 
 /** A counter that is summed up and pruned while it is used, and read strongly and eventually. */
 abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
@@ -37,31 +37,33 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
     boolean isVoid; // it certainly has no effect
     boolean isCancelled; // and a client knows it
     boolean isCancelSent;
-    final List<Long> amounts = new ArrayList<>(); // that it may count, from now on
+    private final List<Amount> amounts = new ArrayList<>();
 
     Request(Add add, long sentNanos) {
       this.add = add;
       this.sentNanos = sentNanos;
-      amounts.add(add.delta());
+      amounts.add(new Amount(add.delta()));
     }
 
     boolean isAcked() {
       return ackedNanos < Long.MAX_VALUE;
     }
 
-    long least() {
-      return amounts.stream().mapToLong(Long::longValue).min().orElse(0);
-    }
-
-    long most() {
-      return amounts.stream().mapToLong(Long::longValue).max().orElse(0);
+    LongStream since(long nanos) {
+      return amounts.stream()
+          .filter(each -> each.untilNanos >= nanos)
+          .mapToLong(each -> each.value);
     }
   }
 
-  /** What a request may have counted during a reading. */
-  private static final class Range {
-    long low;
-    long high;
+  /** What a request may count, until another amount is certain. */
+  private static final class Amount {
+    final long value;
+    long untilNanos = Long.MAX_VALUE;
+
+    Amount(long value) {
+      this.value = value;
+    }
   }
 
   /**
@@ -165,20 +167,16 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
   /** An eventual reading is of a moment that may be as long ago as replicas are behind. */
   private void read(C counters, Duration behind) {
     long from = nanos() - behind.toNanos();
-    Map<Request, Range> before = new HashMap<>();
-    for (Request each : requests) {
-      Range range = new Range();
-      range.low = least(each, from);
-      range.high = most(each, from);
-      before.put(each, range);
-    }
     Reading reading = counters.read(COUNTER).orElse(Reading.exact(0));
     long low = 0;
     long high = 0;
     for (Request each : requests) {
-      Range range = before.getOrDefault(each, new Range());
-      low += Math.min(range.low, least(each, from));
-      high += Math.max(range.high, most(each, from));
+      if (!each.isVoid && !each.isCancelled) {
+        boolean isThere = each.ackedNanos < from;
+        LongSummaryStatistics all = each.since(from).summaryStatistics();
+        low += isThere ? all.getMin() : Math.min(0, all.getMin());
+        high += isThere ? all.getMax() : Math.max(0, all.getMax());
+      }
     }
     boolean isOrdered = reading.low() <= reading.value() && reading.value() <= reading.high();
     check(
@@ -189,44 +187,23 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
         high);
   }
 
-  /** What it counts at least, of all that it was from a moment until now. */
-  private static long least(Request request, long fromNanos) {
-    boolean isThere = request.ackedNanos < fromNanos;
-    return request.isVoid || request.isCancelled ? 0 : isThere ? request.least() : min(request);
-  }
-
-  private static long min(Request request) {
-    return Math.min(0, request.least());
-  }
-
-  private static long most(Request request, long fromNanos) {
-    boolean isThere = request.ackedNanos < fromNanos;
-    return request.isVoid || request.isCancelled
-        ? 0
-        : isThere ? request.most() : Math.max(0, request.most());
-  }
-
   /** Another amount may count from now on; runs what asks for it. */
   final void change(Request request, long amount, Supplier<Boolean> edit) {
-    List<Long> before = List.copyOf(request.amounts);
-    request.amounts.add(amount);
+    List<Amount> before = List.copyOf(request.amounts);
+    Amount added = new Amount(amount);
+    request.amounts.add(added);
     try {
       if (edit.get()) {
-        afterLag(
-            () -> request.amounts.removeAll(before.stream().filter(a -> a != amount).toList()));
+        before.forEach(each -> each.untilNanos = Math.min(each.untilNanos, nanos()));
       } else {
-        request.amounts.remove(amount);
+        request.amounts.remove(added);
       }
     } catch (StoreException e) {
       if (e.outcome() == Outcome.NOT_APPLIED) {
-        request.amounts.remove(amount);
+        request.amounts.remove(added);
       }
       throw e;
     }
-  }
-
-  private void afterLag(Runnable work) {
-    world.scheduler.after(LAG, work);
   }
 
   @Override

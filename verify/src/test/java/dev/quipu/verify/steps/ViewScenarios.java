@@ -15,6 +15,18 @@ final class ViewScenarios {
   private static final LinkFaults ANY = LinkFaults.ALL;
   private static final LinkFaults BRIEF = ANY.within(Duration.ofMinutes(1), Duration.ofMinutes(1));
   private static final double REPEATED = 0.01;
+  private static final LinkFaults MANY = // as many more as calls need to go wrong together
+      new LinkFaults(
+          0.02,
+          0.02,
+          0.05,
+          0.04,
+          REPEATED,
+          0.01,
+          0.01,
+          Duration.ofMinutes(1),
+          Duration.ofMinutes(1),
+          3);
   private static final Window RING = new Window(Duration.ofMinutes(3), Duration.ofMinutes(1));
 
   private ViewScenarios() {}
@@ -28,8 +40,8 @@ final class ViewScenarios {
     all.put(
         "views-expiring",
         seed -> new ViewsRun(seed, Optional.of(ViewsRun.KEEP), brief, SKEW).run());
-    all.put("hit-log", seed -> new HitLogRun(seed, brief, SKEW).run());
-    all.put("version-tree", seed -> new VersionTreeRun(seed, brief, SKEW).run());
+    all.put("hit-log", seed -> new HitLogRun(seed, MANY, SKEW).run());
+    all.put("version-tree", seed -> new VersionTreeRun(seed, MANY, SKEW).run());
     all.put(
         "online-exact",
         seed ->
