@@ -7,6 +7,7 @@ import com.amazonaws.services.lambda.runtime.events.SQSEvent;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProvider;
+import dev.quipu.technique.RecordGuard;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewIdentity;
 import dev.quipu.technique.ViewOptions;
@@ -59,6 +60,7 @@ public final class ViewHandler implements RequestHandler<SQSEvent, SQSBatchRespo
             ViewIdentity.named(environment.getOrDefault("QUIPU_IDENTITY", "event")));
     String keep = environment.get("QUIPU_KEEP");
     Store store = new Store(StoreProvider.open(uri), Clock.system());
+    RecordGuard.requireOneRegion(store);
     return new ViewCounter(store, keep == null ? options : options.keeping(Duration.parse(keep)));
   }
 

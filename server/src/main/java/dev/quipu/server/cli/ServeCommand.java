@@ -354,9 +354,7 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private RecordGuard guard(OpenedStore opened, boolean canWait) {
-    Store store = new Store(opened.driver(), Clock.system());
-    RecordGuard guard =
-        new RecordGuard(store, counting.record(store.profile()), counting.adopt(store.profile()));
+    RecordGuard guard = counting.guard(new Store(opened.driver(), Clock.system()));
     try {
       guard
           .check()
