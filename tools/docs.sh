@@ -37,7 +37,7 @@ done
   COLUMNS=100 ./quipu --help
   printf '```\n'
   for command in serve commands add get list outcome views online next import ingest export check salvage techniques stores \
-    schema adopt explain simpledb-local verify advise regions \
+    schema adopt repair explain simpledb-local verify advise regions \
     completion version; do
     printf '\n## %s\n\n```text\n' "$command"
     COLUMNS=100 ./quipu "$command" --help

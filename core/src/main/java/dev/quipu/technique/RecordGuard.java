@@ -47,8 +47,10 @@ import org.slf4j.LoggerFactory;
  * | the store loses all it holds | it is empty: the record is written again, and that is logged |
  * | a record alone is lost | writes are rejected: the store holds counters and no record |
  *
- * Not covered: a write that is under way for longer than PATIENCE when its lease ends; a store
- * without an order (memcached), which cannot say that it holds counters, and is taken for empty.
+ * Not covered: a write that is under way for longer than PATIENCE when its lease ends; a machine
+ * that is suspended while its monotonic clock stands still; a store without an order (memcached),
+ * which cannot say that it holds counters, and is taken for empty; over regions, a replica that the
+ * record of adopt() has not reached when the wait ends: stop the servers first.
  *
  * Cost: one read every INTERVAL and process.
  */

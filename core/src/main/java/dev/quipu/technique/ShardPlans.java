@@ -80,12 +80,14 @@ final class ShardPlans {
       throw StoreException.notApplied(
           Reason.INVALID,
           "counter %s has %d shards %s, within %d to %d; it cannot be opened otherwise"
-              .formatted(
-                  counter,
-                  plan.shards(),
-                  plan.together() ? "that act together" : "by themselves",
-                  plan.bounds().floor(),
-                  plan.bounds().ceiling()));
+                  .formatted(
+                      counter,
+                      plan.shards(),
+                      plan.together() ? "that act together" : "by themselves",
+                      plan.bounds().floor(),
+                      plan.bounds().ceiling())
+              + ". Count within these bounds, or give it others: quipu repair "
+              + counter);
     }
     return plan;
   }
@@ -165,6 +167,41 @@ final class ShardPlans {
       if (now.plan().shards() >= shards
           || divide(counter, now, now.plan(), shards, now.plan().wasPlain())) {
         return;
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "counter %s is written too fast to be divided".formatted(counter));
+  }
+
+  /**
+   * Gives a counter that was divided within other bounds those of the options; returns false if it
+   * has them already, or no plan.
+   */
+  boolean rebound(String counter) {
+    for (int i = 0; i < TRIES_MAX; i++) {
+      Optional<Item> item = store.get(ShardPlan.key(counter), Consistency.STRONG);
+      if (item.isEmpty()) {
+        return false;
+      }
+      ShardPlan old = ShardPlan.of(item.get());
+      if (!old.together() || !options.actTogether()) {
+        throw StoreException.notApplied(
+            Reason.INVALID,
+            "counter %s: only shards that act together, then and now, get other bounds"
+                .formatted(counter));
+      }
+      if (old.bounds().equals(options.bounds())) {
+        return false;
+      }
+      List<Key> keys = new ArrayList<>(List.of(ShardPlan.key(counter)));
+      keys.addAll(old.valueKeys(counter));
+      List<Optional<Item>> found = store.getAll(keys);
+      ShardPlan others =
+          new ShardPlan(old.shards(), old.epoch(), true, options.bounds(), old.wasPlain());
+      ShardSnapshot now = new ShardSnapshot(item, others, found.subList(1, found.size()));
+      if (found.getFirst().equals(item)
+          && divide(counter, now, others, old.shards(), old.wasPlain())) {
+        return true;
       }
     }
     throw StoreException.notApplied(

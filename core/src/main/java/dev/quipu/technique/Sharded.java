@@ -388,6 +388,19 @@ public final class Sharded implements Counters {
     plans.grow(counter, shards);
   }
 
+  /**
+   * Gives a counter that was divided within other bounds those of these shards, and each shard an
+   * even part of its sum. Whoever still counts within the others is rejected from then on. Requests
+   * of before are not counted again; since they had other bounds, a repeat is a conflict.
+   *
+   * @return false if it has these bounds already, or was never divided
+   * @throws StoreException if its sum lies outside, or its shards do not act together
+   */
+  public boolean repair(String counter) {
+    checkName(counter);
+    return plans.rebound(counter);
+  }
+
   /** How many shards a counter has now; 1 if it was never added to. */
   public int shards(String counter) {
     checkName(counter);

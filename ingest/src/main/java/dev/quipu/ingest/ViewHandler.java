@@ -9,6 +9,7 @@ import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProvider;
+import dev.quipu.technique.RecordGuard;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewIdentity;
 import dev.quipu.technique.ViewOptions;
@@ -62,6 +63,7 @@ public final class ViewHandler implements RequestHandler<SQSEvent, SQSBatchRespo
     String keep = environment.get("QUIPU_KEEP");
     StoreDriver driver = StoreProvider.open(uri);
     Store store = new Store(driver, StoreClock.of(driver, Clock.system()));
+    RecordGuard.requireOneRegion(store);
     return new ViewCounter(store, keep == null ? options : options.keeping(Duration.parse(keep)));
   }
 

@@ -1,6 +1,7 @@
 package dev.quipu.verify;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -325,6 +326,31 @@ final class ShardedTest {
         UnsupportedOperationException.class,
         () -> same.add(new Add("a", -1, Bounds.between(-1, 9), null)));
     assertEquals(Optional.of(Reading.exact(4)), same.read("a"));
+  }
+
+  @Test
+  void aCounterThatWasDividedWithinOtherBoundsIsRepaired() {
+    Sharded before = open(ShardOptions.fixed(4).within(STOCK));
+    applied(before, 50, Bounds.none(), "id");
+    Bounds bounds = Bounds.between(-10, 60);
+    Sharded after = open(ShardOptions.fixed(8).within(bounds));
+    StoreException e = assertThrows(StoreException.class, () -> after.read("a"));
+    assertTrue(e.getMessage().contains("quipu repair a"), e.getMessage());
+    Sharded tooNarrow = open(ShardOptions.fixed(4).within(Bounds.between(0, 49)));
+    assertThrows(StoreException.class, () -> tooNarrow.repair("a"));
+    assertTrue(after.repair("a"));
+    assertFalse(after.repair("a"));
+    assertEquals(Optional.of(Reading.exact(50)), after.read("a"));
+    AddResult repeat = add(after, 50, Bounds.none(), "id"); // not counted: it had other bounds
+    assertInstanceOf(AddResult.Conflict.class, repeat);
+    assertInstanceOf(AddResult.Refused.class, add(after, 11, Bounds.none(), "eleven"));
+    applied(after, 10, Bounds.none(), "ten");
+    applied(after, -70, Bounds.none(), "all");
+    assertInstanceOf(AddResult.Refused.class, add(after, -1, Bounds.none(), "one"));
+    assertThrows(StoreException.class, () -> add(before, 1, STOCK, "old")); // by the old plan
+    assertFalse(after.repair("b"));
+    Sharded alone = open(ShardOptions.fixed(4));
+    assertThrows(StoreException.class, () -> alone.repair("a"));
   }
 
   @Test

@@ -18,8 +18,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "adopt",
     description = {
-      "Write into a store how its counters are kept. A server that is started with",
-      "other options, or that cannot read this record, does not write."
+      "Write the record of a store: how its counters are kept.",
+      "",
+      "A server that is started with other options than the record has, or that",
+      "cannot read it, does not write."
     },
     footer = {
       "",

@@ -4,6 +4,7 @@ import dev.quipu.Bounds;
 import dev.quipu.Counters;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.technique.RecordGuard;
 import dev.quipu.technique.ShardOptions;
 import dev.quipu.technique.Sharded;
 import dev.quipu.technique.StoreRecord;
@@ -133,6 +134,11 @@ final class CountingFlags {
     return isDivided() ? new Sharded(on, plain, shardOptions()) : plain;
   }
 
+  /** Guards a store that is counted on by these options; it has not read the record yet. */
+  RecordGuard guard(Store store) {
+    return new RecordGuard(store, record(store.profile()), adopt(store.profile()));
+  }
+
   /** What a store that is counted on by these options has in its record. */
   StoreRecord record(StoreProfile profile) {
     StoreRecord plain = StoreRecord.of(spec(profile), Optional.of(window));
@@ -140,7 +146,7 @@ final class CountingFlags {
   }
 
   /** The command that puts {@link #record} into a store. */
-  String adopt(StoreProfile profile) {
+  private String adopt(StoreProfile profile) {
     StringBuilder command = new StringBuilder("quipu adopt STORE-URI");
     command.append(" --technique ").append(spec(profile).name());
     if (isDivided()) {

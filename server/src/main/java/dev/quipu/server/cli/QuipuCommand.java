@@ -39,6 +39,7 @@ import picocli.CommandLine.Model.CommandSpec;
       StoreCommands.StoresCommand.class,
       StoreCommands.SchemaCommand.class,
       AdoptCommand.class,
+      RepairCommand.class,
       ExplainCommand.class,
       SimpleDbLocalCommand.class,
       VerifyCommand.class,

@@ -367,9 +367,7 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private RecordGuard guard(OpenedStore opened, boolean canWait) {
-    Store store = opened.store();
-    RecordGuard guard =
-        new RecordGuard(store, counting.record(store.profile()), counting.adopt(store.profile()));
+    RecordGuard guard = counting.guard(opened.store());
     try {
       guard
           .check()

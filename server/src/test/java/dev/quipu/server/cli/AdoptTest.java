@@ -4,11 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.Bounds;
 import dev.quipu.Quipu;
+import dev.quipu.Reading;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.AtomicAdd;
+import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.ShardOptions;
+import dev.quipu.technique.Sharded;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
@@ -17,6 +22,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -103,6 +109,27 @@ final class AdoptTest {
       says("serve --http 0" + region, ExitCode.USAGE, complaint);
       says("regions --retire us" + region, ExitCode.USAGE, complaint);
       says("regions --retire us --window 48h" + region, ExitCode.USAGE, "window is PT24H");
+    }
+  }
+
+  @Test
+  void aCounterThatWasDividedWithinOtherBoundsIsRepaired() {
+    try (RedisServer redis = RedisServer.startDurable();
+        StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + redis.port())) {
+      String uri = "redis://127.0.0.1:" + redis.port();
+      Store store = new Store(driver, Clock.system());
+      ShardOptions before = ShardOptions.fixed(4).within(Bounds.atLeast(0));
+      new Sharded(store, new MarkerItem(store), before).add(new Add("stock", 50, null));
+      String options = " --shards 4 --floor -10 --ceiling 60 ";
+      String repair = "repair stock" + options + "--store " + uri;
+      says(repair, ExitCode.USAGE, "no record");
+      says("adopt" + options + uri, ExitCode.OK, "floor -10");
+      says("repair stock --store " + uri, ExitCode.USAGE, "floor is -10 in the record");
+      says(repair, ExitCode.OK, "has the bounds of the record now");
+      says(repair, ExitCode.OK, "needs no repair");
+      ShardOptions after = ShardOptions.fixed(4).within(Bounds.between(-10, 60));
+      Sharded counters = new Sharded(store, new MarkerItem(store), after);
+      assertEquals(Optional.of(Reading.exact(50)), counters.read("stock"));
     }
   }
 
