@@ -11,6 +11,7 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
@@ -46,12 +47,20 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
   /** What a process has. */
   record Process(DisplayCounters shown, Optional<CacheFirst> cacheFirst, Counters durable) {}
 
-  /** Loses all that it has. */
+  /** Loses all that it has, or is away for a while. */
   private static final class LosingCache implements StoreDriver {
     private MemoryDriver memory = new MemoryDriver();
+    private boolean isAway;
 
     void lose() {
       memory = new MemoryDriver();
+    }
+
+    private MemoryDriver reached() {
+      if (isAway) {
+        throw StoreException.notApplied(Reason.UNAVAILABLE, "simulated: the cache is away");
+      }
+      return memory;
     }
 
     @Override
@@ -61,12 +70,12 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
 
     @Override
     public Optional<Item> get(Key key, Consistency consistency) {
-      return memory.get(key, consistency);
+      return reached().get(key, consistency);
     }
 
     @Override
     public WriteResult write(Write write) {
-      return memory.write(write);
+      return reached().write(write);
     }
 
     @Override
@@ -127,8 +136,11 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
       view(client);
     } else if (kind < 88) {
       read(client);
-    } else if (kind < 98) {
+    } else if (kind < 96) {
       client.own().cacheFirst.ifPresent(CacheFirst::writeBack);
+    } else if (kind < 98) {
+      memory.isAway = true;
+      world.scheduler.after(world.scheduler.upTo(SLEEP), () -> memory.isAway = false);
     } else {
       memory.lose();
       losses++;
