@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
@@ -14,10 +15,13 @@ import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.ItemTable;
 import dev.quipu.store.Key;
+import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Version;
 import dev.quipu.store.Write;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -181,5 +185,57 @@ final class StoreValuesTest {
     }
     Scan one = new Scan("p", "a", Optional.of("b"), false, 9, Consistency.STRONG);
     assertEquals(List.of(item("p", "a")), table.page(one).items());
+  }
+
+  @Test
+  void namesAndValuesOfAtomicOperationsHaveLimits() {
+    String longest = "k".repeat(AtomicOperations.KEY_BYTES_MAX);
+    assertEquals(longest, AtomicOperations.checkKey(longest));
+    for (String key : List.of("", " a", "a b", "a ", longest + "k")) {
+      assertThrows(IllegalArgumentException.class, () -> AtomicOperations.checkKey(key), key);
+    }
+    String largest = "v".repeat(AtomicOperations.VALUE_BYTES_MAX);
+    assertEquals(largest, AtomicOperations.checkValue(largest));
+    assertEquals("", AtomicOperations.checkValue(""));
+    for (String value : List.of("\u0000", "a\u0000", "\uD800", largest + "v")) {
+      assertThrows(IllegalArgumentException.class, () -> AtomicOperations.checkValue(value));
+    }
+    for (long delta : new long[] {0, 1, Long.MAX_VALUE}) {
+      assertEquals(delta, AtomicOperations.checkDelta(delta));
+    }
+    assertThrows(IllegalArgumentException.class, () -> AtomicOperations.checkDelta(-1));
+    Optional<Duration> year = Optional.of(AtomicOperations.EXPIRY_MAX);
+    assertEquals(year, AtomicOperations.checkExpiry(year));
+    assertEquals(Optional.empty(), AtomicOperations.checkExpiry(Optional.empty()));
+    for (Duration expiry : List.of(Duration.ZERO, AtomicOperations.EXPIRY_MAX.plusNanos(1))) {
+      assertThrows(
+          IllegalArgumentException.class, () -> AtomicOperations.checkExpiry(Optional.of(expiry)));
+    }
+  }
+
+  @Test
+  void aSweepRemovesNoMoreThanItMay() {
+    MemoryDriver memory = new MemoryDriver();
+    Instant expiry = Instant.ofEpochMilli(1_000);
+    for (String sort : List.of("a", "b", "c")) {
+      memory.write(
+          new Write.Put(new Key("p", sort), Map.of(), Optional.of(expiry), Condition.always()));
+    }
+    assertEquals(0, memory.removeExpired(expiry.minusMillis(1), 9));
+    assertEquals(2, memory.removeExpired(expiry, 2));
+    assertEquals(1, memory.removeExpired(expiry, 2));
+    assertEquals(List.of(), memory.scan(Scan.all("p")).items());
+  }
+
+  @Test
+  void keysAreInOrderOfPartitionAndThenOfSort() {
+    List<Key> keys =
+        List.of(
+            new Key("a", "a"), new Key("a", "b"), new Key("b", "a"), new Key("\uD83D\uDE00", "a"));
+    for (int i = 0; i < keys.size(); i++) {
+      for (int j = 0; j < keys.size(); j++) {
+        assertEquals(Integer.compare(i, j), Integer.signum(keys.get(i).compareTo(keys.get(j))));
+      }
+    }
   }
 }
