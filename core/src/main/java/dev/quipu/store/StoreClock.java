@@ -81,8 +81,7 @@ public final class StoreClock implements Clock {
       hasNone = true;
     } else if (roundTrip <= roundTripNanosMax) {
       Reading next =
-          new Reading(
-              time.get().toEpochMilli(), before + roundTrip / 2, local.epochMillis());
+          new Reading(time.get().toEpochMilli(), before + roundTrip / 2, local.epochMillis());
       last = next;
       compare(next);
     }

@@ -45,8 +45,7 @@ final class ClockComparisonTest {
     void putMarker(Duration keep) {
       Map<String, Field> fields = Map.of("added", new Field.Number(1));
       store.write(
-          new Write.Put(
-              KEY, fields, Optional.of(store.now().plus(keep)), new Condition.Absent()));
+          new Write.Put(KEY, fields, Optional.of(store.now().plus(keep)), new Condition.Absent()));
     }
 
     boolean sees() {

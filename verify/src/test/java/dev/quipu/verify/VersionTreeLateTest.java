@@ -17,6 +17,7 @@ import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.simulate.LaggingDriver;
 import java.time.Duration;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Version trees whose roots are stored long after they were made. */
@@ -61,8 +62,9 @@ final class VersionTreeLateTest {
       tree.prune(PAGE);
       checkReaders();
     }
-    assertTrue(tree.trees(PAGE).get(0).goneValues().isEmpty(), "what is folded is taken out");
-    assertTrue(tree.trees(PAGE).get(0).nodes().isEmpty(), "all is folded");
+    var folded = Objects.requireNonNull(tree.trees(PAGE).get(0));
+    assertTrue(folded.goneValues().isEmpty(), "what is folded is taken out");
+    assertTrue(folded.nodes().isEmpty(), "all is folded");
   }
 
   @Test

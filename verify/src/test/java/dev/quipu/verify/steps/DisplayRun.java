@@ -40,12 +40,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
 
   /** One view. */
   private static final class View {
-    final long sent;
     long answered = Long.MAX_VALUE;
-
-    View(long sent) {
-      this.sent = sent;
-    }
   }
 
   /** What a process has. */
@@ -141,7 +136,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
   }
 
   private void view(Client<Process> client) {
-    View view = new View(nanos());
+    View view = new View();
     views.add(view);
     try {
       client.own().shown.view(PAGE, Optional.empty());
