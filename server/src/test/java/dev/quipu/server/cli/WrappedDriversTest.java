@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.quipu.store.StoreDriver;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -13,9 +14,11 @@ final class WrappedDriversTest {
   private static List<String> missing(Class<?> wrapper) {
     List<String> missing = new ArrayList<>();
     for (Method method : StoreDriver.class.getMethods()) {
-      try {
-        wrapper.getDeclaredMethod(method.getName(), method.getParameterTypes());
-      } catch (NoSuchMethodException e) {
+      boolean isPassedOn =
+          Arrays.stream(wrapper.getDeclaredMethods())
+              .filter(own -> own.getName().equals(method.getName()))
+              .anyMatch(own -> Arrays.equals(own.getParameterTypes(), method.getParameterTypes()));
+      if (!isPassedOn) {
         missing.add(method.getName());
       }
     }
