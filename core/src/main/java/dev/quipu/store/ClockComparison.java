@@ -2,10 +2,12 @@ package dev.quipu.store;
 
 import dev.quipu.time.Periodic;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +27,8 @@ public final class ClockComparison implements AutoCloseable {
   public static final Duration INTERVAL = Duration.ofMinutes(1);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(ClockComparison.class);
+  private static final Set<String> LOCAL = Set.of("engine", "memory"); // one server each
+  private static final Duration KEPT = Duration.ofDays(7); // the time of a server that is gone
   private static final String PARTITION = "clocks";
   private static final String AT = "at";
 
@@ -45,20 +49,22 @@ public final class ClockComparison implements AutoCloseable {
     this.server = server;
   }
 
-  /** Whether the servers of a store need this: it orders items, and shows no time. */
-  public static boolean isNeeded(StoreDriver driver) {
-    return driver.profile().has(Capability.ORDERED_SCAN) && driver.time().isEmpty();
-  }
-
   /** Compares at once, and every minute until it is closed. */
-  public void start() {
-    round();
-    running = Optional.of(new Periodic("quipu-clocks", INTERVAL, this::round));
+  public static ClockComparison start(Store store) {
+    ClockComparison comparison = new ClockComparison(store, new FreshTokens().next());
+    if (!LOCAL.contains(store.profile().name()) && store.profile().has(Capability.ORDERED_SCAN)) {
+      comparison.round();
+      Runnable round = comparison::round;
+      comparison.running = Optional.of(new Periodic("quipu-clocks", INTERVAL, round));
+    }
+    return comparison;
   }
 
   private void round() {
     try {
-      compare();
+      if (!store.showsTime()) {
+        compare();
+      }
     } catch (RuntimeException e) {
       store.pauseExpiry(true);
       LOGGER.warn("Clocks not compared; expiry is paused, will retry", e);
@@ -73,7 +79,9 @@ public final class ClockComparison implements AutoCloseable {
   public void compare() {
     Map<String, Field> time = Map.of(AT, new Field.Number(store.clock().epochMillis()));
     Key own = new Key(PARTITION, server);
-    store.write(new Write.Put(own, time, Optional.empty(), Condition.always()));
+    Optional<Instant> expiry = Optional.of(store.now().plus(KEPT));
+    store.pauseExpiry(true); // what looks expired to a wrong clock is looked at too
+    store.write(new Write.Put(own, time, expiry, Condition.always()));
     Map<String, Long> others = new HashMap<>();
     store.scanAll(Scan.all(PARTITION), page -> put(page, others));
     long now = store.clock().epochMillis();

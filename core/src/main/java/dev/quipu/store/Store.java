@@ -36,6 +36,8 @@ public final class Store {
   /** Most tokens in one call of {@link #addTokens} or {@link #dropTokens}. */
   public static final int TOKENS_MAX = 100;
 
+  private static final ThreadLocal<@Nullable Shared> SHARED = new ThreadLocal<>();
+
   private final StoreDriver driver;
   private final StoreProfile profile;
   private final Clock clock;
@@ -260,6 +262,11 @@ public final class Store {
     return Optional.ofNullable(writesStoppedBy);
   }
 
+  /** See {@link StoreDriver#time}. */
+  boolean showsTime() {
+    return attempt(driver::time).isPresent();
+  }
+
   /** While this is so, no item counts as expired, and none is removed for it. */
   void pauseExpiry(boolean isPaused) {
     isExpiryPaused = isPaused;
@@ -284,7 +291,7 @@ public final class Store {
 
   /** Reads, computes, and stores the whole item if it is still what was read; again if not. */
   private WriteResult simulate(Write write) {
-    RetryPolicy.Attempts attempts = attempts();
+    RetryPolicy.Attempts attempts = policy.begin(clock, random); // of contention, not of failures
     while (true) {
       Optional<Item> found = attempt(() -> driver.get(write.key(), Consistency.STRONG));
       Optional<Item> alive = found.filter(item -> !item.isExpired(expiryNow()));
@@ -312,7 +319,7 @@ public final class Store {
    */
   private WriteResult replacingExpired(
       List<Write> writes, Function<List<Write>, WriteResult> driverCall) {
-    RetryPolicy.Attempts attempts = attempts();
+    RetryPolicy.Attempts attempts = policy.begin(clock, random); // of contention, not of failures
     List<Write> next = writes;
     for (int round = 1; ; round++) {
       List<Write> sent = next;
@@ -389,9 +396,32 @@ public final class Store {
     }
   }
 
-  /** The attempts of a call that is made again, which begins now. */
+  /**
+   * Returns the attempts of a call that is made again, which begins now; within {@link #sharing},
+   * those of the whole.
+   */
   public RetryPolicy.Attempts attempts() {
-    return policy.begin(clock, random);
+    Shared whole = SHARED.get();
+    return whole == null || whole.store != this ? policy.begin(clock, random) : whole.attempts;
+  }
+
+  private record Shared(Store store, RetryPolicy.Attempts attempts) {}
+
+  /**
+   * Makes calls whose repeats all count as one's: attempts of calls within attempts would multiply.
+   */
+  public <T> T sharing(RetryPolicy.Attempts attempts, Supplier<T> calls) {
+    Shared before = SHARED.get();
+    SHARED.set(new Shared(this, attempts));
+    try {
+      return calls.get();
+    } finally {
+      if (before == null) {
+        SHARED.remove();
+      } else {
+        SHARED.set(before);
+      }
+    }
   }
 
   /** The time by which items expire, to the millisecond. */

@@ -47,7 +47,7 @@ public final class UntilDefinite {
     do {
       T result;
       try {
-        result = once.get();
+        result = store.sharing(attempts, once);
       } catch (StoreException e) {
         if (e.outcome() == Outcome.NOT_APPLIED && lost == null) {
           throw e;

@@ -16,6 +16,7 @@ import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
 import dev.quipu.server.net.MemoryBudget;
+import dev.quipu.store.ClockComparison;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreWatch;
@@ -303,6 +304,7 @@ final class ServeCommand implements Callable<Integer> {
     Runnable close = () -> closing.forEach(Runnable::run);
     try {
       closing.addFirst(new StoreWatch(quipu.store())::close);
+      closing.addFirst(ClockComparison.start(quipu.store())::close);
       ViewCounter counter = quipu.views(views.options());
       CacheOptions.Shown shown = cache.open(quipu);
       closing.addFirst(shown.onClose());

@@ -16,10 +16,8 @@ final class WrappedDriversTest {
     for (Method method : StoreDriver.class.getMethods()) {
       boolean isPassedOn =
           Arrays.stream(wrapper.getDeclaredMethods())
-              .anyMatch(
-                  own ->
-                      own.getName().equals(method.getName())
-                          && Arrays.equals(own.getParameterTypes(), method.getParameterTypes()));
+              .filter(own -> own.getName().equals(method.getName()))
+              .anyMatch(own -> Arrays.equals(own.getParameterTypes(), method.getParameterTypes()));
       if (!isPassedOn) {
         missing.add(method.getName());
       }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Add;
+import dev.quipu.RequestId;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
@@ -20,6 +22,7 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.technique.MarkerItem;
 import dev.quipu.time.ManualClock;
 import dev.quipu.verify.simulate.AroundDriver;
 import dev.quipu.verify.simulate.LimitedDriver;
@@ -155,5 +158,28 @@ final class StoreRetriesTest {
     clock.advance(Duration.ofMillis(1));
     assertInstanceOf(WriteResult.Applied.class, store.writeAll(List.of(delete), null));
     assertEquals(Optional.empty(), memory.get(item.key(), Consistency.STRONG));
+  }
+
+  /** Repeats of a request and repeats of its calls are counted together, or they would multiply. */
+  @Test
+  void aRequestIsNotSentMoreOftenThanThePolicySays() {
+    for (int every : new int[] {1, 2, 3, 8}) { // which of the failures is unknown
+      int[] failures = {0};
+      AroundDriver driver =
+          new AroundDriver(
+              memory,
+              new AroundDriver.Around() {
+                @Override
+                public <T> T call(Supplier<T> call) {
+                  throw ++failures[0] % every == 0
+                      ? StoreException.unknown(Reason.TIMEOUT, "lost", null)
+                      : StoreException.notApplied(Reason.UNAVAILABLE, "away");
+                }
+              });
+      Store store = new Store(driver, clock);
+      MarkerItem counters = new MarkerItem(store);
+      assertThrows(StoreException.class, () -> counters.add(new Add("a", 1, RequestId.random())));
+      assertTrue(store.statistics().calls() <= 9, every + ": " + store.statistics());
+    }
   }
 }
