@@ -3,7 +3,10 @@ package dev.quipu.technique;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.List;
@@ -15,6 +18,8 @@ import java.util.Optional;
  * it knows of fewer than others do. Thread-safe.
  */
 final class RegionBeats {
+  private static final int ROUNDS_MAX = 20;
+
   private final Regions regions;
   private volatile long known;
 
@@ -46,6 +51,7 @@ final class RegionBeats {
   /** Why the own region must not count any more, if its replica was set back; marks it then. */
   Optional<String> whySetBack(Map<String, RegionRecords> seen) {
     String own = regions.own();
+    long before = known; // by this process, which may count another one meanwhile
     long beat = beat(); // after the others were read: a beat is counted here first
     Optional<String> why = Optional.empty();
     for (RegionRecords each : seen.values()) {
@@ -55,11 +61,11 @@ final class RegionBeats {
         why = Optional.of(setBack(own, beat, each));
       }
     }
-    if (why.isEmpty() && known > beat) {
+    if (why.isEmpty() && before > beat) {
       why =
           Optional.of(
               "the replica of region %s was set back: it renewed its lease %d times, and %d before"
-                      .formatted(own, beat, known)
+                      .formatted(own, beat, before)
                   + "; retire it, and let it come back under another name");
     }
     if (why.isPresent()) {
@@ -80,23 +86,35 @@ final class RegionBeats {
     return regions.replica(place).write(mark) instanceof WriteResult.Applied;
   }
 
-  /** Counts a beat in the own replica, before others know of it: none of them may know of more. */
+  /**
+   * Counts a beat in the own replica, before others know of it: none of them may know of more. A
+   * write that comes late changes nothing, so that it cannot hide that the replica was set back.
+   */
   long next() {
     Store here = regions.here();
     String own = regions.own();
-    Write next =
-        new Write.Update(
-            RegionRecords.lease(own, own),
-            List.of(
-                new Change.Add(RegionRecords.BEAT, 1),
-                new Change.Put(RegionRecords.AT, new Field.Number(here.clock().epochMillis())),
-                new Change.Put(
-                    RegionRecords.NAMES, new Field.Text(String.join(",", regions.names())))),
-            Condition.always());
-    UntilDefinite.result(here, "a beat", () -> here.write(next));
-    long counted = beat();
-    known = Math.max(known, counted);
-    return counted;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+      Optional<Item> found = RegionRecords.one(here, own, own);
+      long next = 1 + found.map(item -> item.number(RegionRecords.BEAT)).orElse(0L);
+      Write write =
+          new Write.Update(
+              RegionRecords.lease(own, own),
+              List.of(
+                  new Change.Put(RegionRecords.BEAT, new Field.Number(next)),
+                  new Change.Put(RegionRecords.AT, new Field.Number(here.clock().epochMillis())),
+                  new Change.Put(
+                      RegionRecords.NAMES, new Field.Text(String.join(",", regions.names())))),
+              Condition.unchanged(found));
+      if (UntilDefinite.result(here, "a beat", () -> here.write(write))
+          instanceof WriteResult.Applied) {
+        synchronized (this) {
+          known = Math.max(known, next);
+        }
+        return next;
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "gave up after %d attempts: beats of %s".formatted(ROUNDS_MAX, own));
   }
 
   private long beat() {

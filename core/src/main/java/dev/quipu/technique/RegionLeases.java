@@ -151,7 +151,7 @@ public final class RegionLeases {
   /** Returns all regions, in order of name. */
   public List<Status> status() {
     SortedMap<String, RegionRecords> seen = retirements.exchange();
-    RegionRecords here = RegionRecords.read(regions.here(), regions.own());
+    List<Retirement> decided = RegionRetirements.decided(seen);
     List<Status> all = new ArrayList<>();
     for (String region : regions.names()) {
       OptionalLong until = OptionalLong.empty();
@@ -170,7 +170,7 @@ public final class RegionLeases {
               region,
               seen.containsKey(region),
               until.stream().mapToObj(Instant::ofEpochMilli).findAny(),
-              here.decided().stream()
+              decided.stream()
                   .filter(each -> each.lost().equals(region))
                   .map(Retirement::successor)
                   .findAny(),

@@ -47,9 +47,10 @@ import java.util.random.RandomGenerator;
  *   gave/OTHER lower and raise: all rights that this region ever gave to another
  *   got/OTHER  all of what another gave that is in this region's cells
  *   request/ID what a request added; one for each request that was first sent to this region
- *   heir/OTHER what a retired region had counted, and the rights it had left
- * The counter is the sum of all up less that of all down. The founding regions begin with even
- * shares of the bounds.
+ *   left/N     of the retirement N, whose successor this region is: up and down of the region that
+ *              was retired, as far as that is known, and the rights that were taken over
+ * The counter is the sum of all up less that of all down. The initial regions begin with even
+ * shares of the bounds. Sums that only grow have a second field for what 62 bits do not hold.
  *
  * Protocol.
  *   Add, in the region that the request's id begins with: from there, or from another region that a
@@ -69,11 +70,12 @@ import java.util.random.RandomGenerator;
  *   of low..high. With silent regions: the counter is above its floor by all rights to lower it,
  *   and those that the others hold are unused; the ceiling likewise.
  *   Seal, ask: the marker, in the region that the id begins with.
+ *   Before anything is counted, all regions agree on a plan: the initial regions, and the bounds.
  *
  * Why it is right. Rights to lower are always as many as the counter is above its floor, in cells
  * and under way: every add and every transfer keeps that, in one batch. No region uses rights that
  * it does not have in its own replica, where batches are atomic and reads strong. What has come to
- * it of other regions may be old: it decides nothing but whom to ask. A transfer is told by two
+ * it of other regions may be old: it decides nothing but whom to ask. A transfer is known by two
  * sums that only grow, so it lands once, however often it is tried. A request has one region, where
  * it has one marker.
  *
@@ -84,12 +86,28 @@ import java.util.random.RandomGenerator;
  *   |                       |                         | them; for another, when it lacks rights   |
  *   | a region is cut off   | its rights are its own  | it goes on; others without that share     |
  *   | a region is lost      | its rights are frozen   | its lease runs out, then it is retired    |
- *   | a replica is set back | old rights: too many    | its beat is behind; it stops, is retired, |
- *   |                       |                         | and comes back under another name         |
+ *   | a successor is lost   | left/N, or not          | it is retired too, and the next one takes |
+ *   |                       |                         | over what both had                        |
+ *   | a replica is set back | old rights: too many    | its beat is behind: within 3 beats nobody |
+ *   |                       |                         | counts there, and no reading is certain;  |
+ *   |                       |                         | it comes back under another name          |
  *
- * Retirement. RegionLeases has the rule. The heir closes all transfers with the retired region in
- * the others' replicas, and takes what is left: the share, and what it got, less what it gave, and
- * less what it used as far as that was heard of. What it counted and never sent is forgotten.
+ * Retirement. Which regions are retired, in what order and with which successors, is decided by
+ * votes of the replicas that are left (RegionRetirements). Then, of each counter, by any process of
+ * any region, again and again until it is done:
+ *   1. Close all transfers with retired regions, in the replicas of those who are left: what is on
+ *      its way was made for another state of these items.
+ *   2. Bar earlier successors who have not taken over: the last one will do it for them.
+ *   3. Add up what all retired regions have left: their shares, what their adds left as far as
+ *      those have come to anybody, what the others gave them, less what those got of them, less
+ *      what was taken over before. If that is less than nothing, they had counted that much more.
+ *   4. In one batch in the successor's replica: store left/N if there is none; add the rights to
+ *      its cell 0. So rights are again as many as the recorded sum is above the floor.
+ * What a retired region counted and never sent is forgotten: bounds hold for what is recorded, and
+ * what was forgotten may exceed them. So no reading is certain after a retirement, until an
+ * operator states that nothing is missing, or has corrected what is. A request of a retired region
+ * is answered by its marker, if that came to anybody; if not, its outcome is unknown, since the
+ * cell that has it may have come without it.
  *
  * Cost. One round trip, two writes, one item that stays. When rights run short, two looks at all
  * regions and one batch in each of two; one that is refused, two looks. A read: two looks.

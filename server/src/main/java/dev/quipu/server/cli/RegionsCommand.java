@@ -21,10 +21,10 @@ import picocli.CommandLine.Option;
     description = {
       "Show the regions of a topology as one of them sees them, or retire one that is lost.",
       "",
-      "A region that is retired never counts again under its name. What it held goes to the region",
-      "that retires it; what it counted and never sent is forgotten, and readings are uncertain",
-      "until --accept-loss. It is rejected while the region answers, while its lease runs, and",
-      "while most regions do not agree."
+      "A region that is retired never counts again under its name. What it held goes",
+      "to the region that retires it; what it counted and never sent is forgotten, and",
+      "readings are uncertain until --accept-loss. It is rejected while the region",
+      "answers, while its lease runs, and while most regions do not agree."
     },
     footer = {
       "",

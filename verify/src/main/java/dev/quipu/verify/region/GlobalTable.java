@@ -42,6 +42,7 @@ public final class GlobalTable<K, I> {
           Comparator.comparingLong((Change<K, I> change) -> change.dueMillis)
               .thenComparingLong(change -> change.number));
   private final Set<Integer> cut = new HashSet<>();
+  private final Set<Integer> lost = new HashSet<>();
   private final Set<Set<Integer>> separate = new HashSet<>();
   private Predicate<K> isHeld = key -> false;
   private long writes;
@@ -106,8 +107,11 @@ public final class GlobalTable<K, I> {
   }
 
   private boolean isCutBetween(int from, int to) {
-    return from != to
-        && (cut.contains(from) || cut.contains(to) || separate.contains(Set.of(from, to)));
+    return from != to && (isAway(from) || isAway(to) || separate.contains(Set.of(from, to)));
+  }
+
+  private boolean isAway(int region) {
+    return cut.contains(region) || lost.contains(region);
   }
 
   /** Whether a region is cut off. */
@@ -127,9 +131,10 @@ public final class GlobalTable<K, I> {
     isHeld = key -> false;
   }
 
-  /** What a region wrote and has not arrived anywhere is lost, as when its replica is. */
+  /** Loses a region for ever, with what it wrote and has not arrived anywhere. */
   public synchronized void lose(int region) {
-    underWay.removeIf(change -> change.from == region);
+    lost.add(region);
+    underWay.removeIf(change -> change.from == region || change.to == region);
   }
 
   /** All that is under way arrives, at once; what is cut off stays away. */
@@ -198,7 +203,7 @@ public final class GlobalTable<K, I> {
         long next = ++writes;
         newest.put(written.key(), new Newest(next, number));
         for (Region other : regions) {
-          if (other.number != number) {
+          if (other.number != number && !lost.contains(number) && !lost.contains(other.number)) {
             long due = clock.epochMillis() + random.nextLong(lagMillis + 1);
             underWay.add(new Change<>(number, other.number, written, next, due));
           }

@@ -7,6 +7,7 @@ import java.util.List;
 /** Faults that scenarios must find. */
 final class PlantedFaults {
   private static final String SHARDED = "technique.Sharded";
+  private static final String RETIREMENT = "regions-retirement";
   private static final String PLAN = "technique.ShardPlan";
 
   private PlantedFaults() {}
@@ -69,6 +70,42 @@ final class PlantedFaults {
             "bringUp",
             Returns.NONE),
         new Planted(
-            "a lease keeps nobody away", "locks", "technique.Locks", "isHeld", Returns.NONE));
+            "a lease keeps nobody away", "locks", "technique.Locks", "isHeld", Returns.NONE),
+        new Planted(
+            "two regions may retire each other",
+            RETIREMENT,
+            "technique.RegionRetirements",
+            "isQuorum",
+            Returns.TRUE),
+        new Planted(
+            "transfers with a retired region stay open, and earlier successors too",
+            RETIREMENT,
+            "technique.RegionTakeOver",
+            "close",
+            Returns.NONE),
+        new Planted(
+            "what a retired region had counted is not inferred from what it gave",
+            RETIREMENT,
+            "technique.RegionTakeOver",
+            "infer",
+            Returns.NONE),
+        new Planted(
+            "a reading after a retirement is certain",
+            RETIREMENT,
+            "technique.RegionRecords$Retirement",
+            "isAccepted",
+            Returns.TRUE),
+        new Planted(
+            "a region counts without a lease",
+            RETIREMENT,
+            "technique.RegionLeases",
+            "requireMayActFor",
+            Returns.NONE),
+        new Planted(
+            "a restored replica is not noticed",
+            "regions-restore",
+            "technique.RegionBeats",
+            "whySetBack",
+            Returns.EMPTY));
   }
 }

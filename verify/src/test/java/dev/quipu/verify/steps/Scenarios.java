@@ -91,6 +91,13 @@ final class Scenarios {
         "take-over-marker-item",
         seed -> CounterRun.run(sharded("marker-item", growing).after(Scenarios::plain), seed));
     ViewScenarios.addTo(all);
+    Bounds seats = Bounds.between(0, 40);
+    all.put(
+        "regions-unbounded",
+        seed -> RegionsRun.run(RegionsRun.Kind.PARTITIONS, Bounds.none(), seed));
+    all.put("regions", seed -> RegionsRun.run(RegionsRun.Kind.PARTITIONS, seats, seed));
+    all.put("regions-retirement", seed -> RegionsRun.run(RegionsRun.Kind.RETIREMENT, seats, seed));
+    all.put("regions-restore", seed -> RegionsRun.run(RegionsRun.Kind.RESTORE, seats, seed));
     return all;
   }
 
