@@ -1,7 +1,9 @@
 package dev.quipu.verify.checker;
 
 import dev.quipu.verify.history.Operation;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -11,8 +13,8 @@ import java.util.Optional;
  * difference between two reads of which one ended before the other began, for the adds that only
  * the later one must or may see.
  *
- * <p>For adds that are not repeated under a request id; a repeat that answered "replayed" is left
- * out, since it changes nothing.
+ * <p>A repeat that answered "replayed" is left out, since it changes nothing; one that answered
+ * "applied" may have been applied by any earlier attempt of its request.
  */
 public final class IntervalChecker implements Checker {
   /** The checker. */
@@ -22,12 +24,14 @@ public final class IntervalChecker implements Checker {
   public Verdict check(List<Operation> operations, long finalValue) {
     List<Operation> adds =
         operations.stream().filter(each -> each.isOkAdd() || each.isUnknownAdd()).toList();
+    Map<String, Long> begun = new HashMap<>(); // when each request was first sent
+    adds.forEach(add -> begun.merge(add.request(), add.invoked(), Math::min));
     List<Operation> reads =
         operations.stream()
             .filter(each -> each.kind() == Operation.Kind.READ && each.end() == Operation.End.OK)
             .toList();
     for (Operation read : reads) {
-      Range possible = range(adds, Optional.empty(), read);
+      Range possible = range(adds, begun, Optional.empty(), read);
       long value = value(read);
       if (!possible.contains(value)) {
         return new Verdict.Broken(
@@ -38,7 +42,7 @@ public final class IntervalChecker implements Checker {
         if (earlier.returned() >= read.invoked()) {
           continue;
         }
-        Range change = range(adds, Optional.of(earlier), read);
+        Range change = range(adds, begun, Optional.of(earlier), read);
         if (!change.contains(value - value(earlier))) {
           return new Verdict.Broken(
               "a read from step %d to %d saw %d, but after %d at step %d only %d..%d was possible"
@@ -68,13 +72,15 @@ public final class IntervalChecker implements Checker {
   }
 
   /** What the adds may sum to that a read sees and an earlier one, if there is one, does not. */
-  private static Range range(List<Operation> adds, Optional<Operation> earlier, Operation read) {
+  private static Range range(
+      List<Operation> adds, Map<String, Long> begun, Optional<Operation> earlier, Operation read) {
     long low = 0;
     long high = 0;
     for (Operation add : adds) {
       boolean mustBeSeen = add.isOkAdd() && add.returned() < read.invoked();
       boolean mayBeSeen = mustBeSeen || add.invoked() < read.returned();
-      boolean mustBeNew = earlier.isEmpty() || earlier.get().returned() <= add.invoked();
+      long first = begun.getOrDefault(add.request(), add.invoked());
+      boolean mustBeNew = earlier.isEmpty() || earlier.get().returned() <= first;
       boolean mayBeNew = mustBeNew || !(add.isOkAdd() && add.returned() < earlier.get().invoked());
       if (mustBeSeen && mustBeNew) {
         low += add.delta();
