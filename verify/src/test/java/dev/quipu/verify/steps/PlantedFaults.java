@@ -76,36 +76,6 @@ final class PlantedFaults {
             RETIREMENT,
             "technique.RegionRetirements",
             "isQuorum",
-            Returns.TRUE),
-        new Planted(
-            "transfers with a retired region stay open, and earlier successors too",
-            RETIREMENT,
-            "technique.RegionTakeOver",
-            "close",
-            Returns.NONE),
-        new Planted(
-            "what a retired region had counted is not inferred from what it gave",
-            RETIREMENT,
-            "technique.RegionTakeOver",
-            "infer",
-            Returns.NONE),
-        new Planted(
-            "a reading after a retirement is certain",
-            RETIREMENT,
-            "technique.RegionRecords$Retirement",
-            "isAccepted",
-            Returns.TRUE),
-        new Planted(
-            "a region counts without a lease",
-            RETIREMENT,
-            "technique.RegionLeases",
-            "requireMayActFor",
-            Returns.NONE),
-        new Planted(
-            "a restored replica is not noticed",
-            "regions-restore",
-            "technique.RegionBeats",
-            "whySetBack",
-            Returns.EMPTY));
+            Returns.TRUE));
   }
 }

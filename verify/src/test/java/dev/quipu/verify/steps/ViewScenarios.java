@@ -95,12 +95,6 @@ final class ViewScenarios {
             "repairIfLate",
             Returns.NONE),
         new Planted(
-            "hits are swept as soon as a summary is stored",
-            "hit-log",
-            "technique.HitSummary",
-            "isNextSettled",
-            Returns.TRUE),
-        new Planted(
             "a late hit undoes an edit", "hit-log", "technique.Hits", "ifNew", Returns.ALWAYS),
         new Planted(
             "a late edit undoes a later one",
