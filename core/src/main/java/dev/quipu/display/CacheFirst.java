@@ -75,7 +75,7 @@ import org.jspecify.annotations.Nullable;
  *
  * Assumptions. All processes have the same M. A number that the cache has lost is gone, or below
  * what was flushed of it: a cache that brings back a later one, as a replica that was behind does
- * when it takes over, has lost views that no reader is told of, M at most. None about time: it
+ * when it takes over, has lost views of which no reader learns, M at most. None about time: it
  * makes no difference how late a write is or how long a process stands still, but for what follows.
  *
  * Crash table.

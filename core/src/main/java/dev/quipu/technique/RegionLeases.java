@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * regions as it knows them.
  */
 public final class RegionLeases {
-  /** So many beats may pass until a replica that was restored from a backup is noticed. */
+  /** Number of beats within which a replica that was restored from a backup is noticed. */
   public static final int BEATS_UNCHECKED = 3;
 
   private final Regions regions;

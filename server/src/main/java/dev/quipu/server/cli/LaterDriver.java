@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * memcached, whose own atomic operations this does not have.
  */
 final class LaterDriver implements StoreDriver {
-  /** After an attempt to open it failed, none is made for so long. */
+  /** Pause after an attempt to open it failed. */
   private static final Duration SILENCE = Duration.ofSeconds(1);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(LaterDriver.class);

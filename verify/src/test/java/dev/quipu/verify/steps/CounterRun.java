@@ -373,7 +373,7 @@ final class CounterRun {
   /** Nothing goes wrong any more, and nothing is under way: all must come to its end. */
   private void settle(Counters counters) {
     long sum = 0;
-    long low = 0; // of what nobody can know any more
+    long low = 0; // of requests whose outcome stays unknown
     long high = 0;
     for (Request request : List.copyOf(requests)) {
       if (!request.isSent) {
