@@ -1,10 +1,12 @@
 package dev.quipu.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.ItemResult;
 import dev.quipu.RequestId;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
@@ -32,15 +34,16 @@ final class MemoryLimitTest {
     try (Engine engine = Engine.open(directory, options)) {
       StoreException full = null;
       while (full == null) {
-        try {
-          List<Add> adds = new ArrayList<>();
-          for (int i = 0; i < 500; i++) {
-            adds.add(new Add("name-" + (named + i), 1, null));
+        List<Add> adds = new ArrayList<>();
+        for (int i = 0; i < 500; i++) {
+          adds.add(new Add("name-" + (named + i), 1, null));
+        }
+        for (ItemResult result : engine.addAll(adds)) {
+          if (result instanceof ItemResult.Failed failed) {
+            full = assertInstanceOf(StoreException.class, failed.cause());
+          } else {
+            named++;
           }
-          engine.addAll(adds);
-          named += adds.size();
-        } catch (StoreException e) {
-          full = e;
         }
       }
       assertEquals(Reason.FULL, full.reason());
