@@ -54,7 +54,8 @@ import java.util.Optional;
  *
  * What it does not promise. If the clocks of two machines differ, so do their windows.
  *
- * Cost. A hit: two round trips, a read and a write, one item a client. A reader: one read for 1,000 clients,
+ * Cost. A hit: two round trips, a read and a write, one item a client. A reader: one read for 1,000
+ * clients,
  * and for those whose item has expired and is not removed yet.
  */
 

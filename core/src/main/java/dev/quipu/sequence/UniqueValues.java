@@ -39,7 +39,8 @@ import java.util.Optional;
  * value again, deletes nothing: that is why 1b stores it again.
  *
  * Assumptions. None about time. A put that arrives late, after the owner gave the value up, takes
- * it once more: the value has one owner, who does not know it until somebody asks. Give it up again.
+ * it once more: the value has one owner, who does not know it until somebody asks. Give it up
+ * again.
  *
  * Crash table.
  *   | broken off      | stored                | a repeat     |

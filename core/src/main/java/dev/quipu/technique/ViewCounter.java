@@ -64,7 +64,8 @@ import java.util.random.RandomGenerator;
  * Expiry. A marker may expire after a time. A repeat within that time is caught; one after it
  * counts again. So the time must be longer than all of these together: until the last repeat of an
  * event is delivered, what the clocks of two processes differ by, how late a write is applied, and
- * how long a process stands still in a call. Without expiry, nothing is assumed about time. A marker that has expired is taken for absent from that moment on, whether or not
+ * how long a process stands still in a call. Without expiry, nothing is assumed about time. A
+ * marker that has expired is taken for absent from that moment on, whether or not
  * the store has removed it yet. Numbers do not expire; views between two moments are those that are
  * kept.
  *
