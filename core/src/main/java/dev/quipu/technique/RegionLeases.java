@@ -64,7 +64,7 @@ public final class RegionLeases {
    * @param lease how long a region may count that the others cannot confirm
    * @param slack the most by which the clocks of two regions differ; within it no region that has a
    *     lease is retired; beyond it one may be, if the clocks of most regions are wrong alike, and
-   *     bounds may be broken by what it counts until it next hears of the others
+   *     bounds may be broken by what it counts until it reads the records of the others again
    * @param beat how often a lease is renewed; a replica that was restored from a backup is noticed
    *     within {@link RegionLeases#BEATS_UNCHECKED} of them, if the backup is older than the last
    *     one

@@ -144,11 +144,6 @@ final class LocksTest {
             memory,
             new AroundDriver.Around() {
               @Override
-              public <T> T call(Supplier<T> call) {
-                return call.get();
-              }
-
-              @Override
               public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
                 memory.write(new Write.Put(ITEM, Map.of(), Optional.empty(), Condition.always()));
                 return call.get();

@@ -11,6 +11,7 @@ import dev.quipu.presence.OnlineRing;
 import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
 import dev.quipu.store.Consistency;
+import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
@@ -45,42 +46,18 @@ final class OnlineLateTest {
   private final Script script = new Script();
 
   /** Removes what has expired at once, as a cache does, and says that it never lost anything. */
-  private final class Removing implements StoreDriver {
+  private final class Removing extends ForwardingDriver {
     private final MemoryDriver memory = new MemoryDriver();
 
-    private MemoryDriver swept() {
+    @Override
+    protected StoreDriver driver() {
       memory.removeExpired(Instant.ofEpochMilli(clock.epochMillis()), Integer.MAX_VALUE);
       return memory;
     }
 
     @Override
-    public StoreProfile profile() {
-      return memory.profile();
-    }
-
-    @Override
-    public Optional<Item> get(Key key, Consistency consistency) {
-      return swept().get(key, consistency);
-    }
-
-    @Override
-    public Page scan(Scan scan) {
-      return swept().scan(scan);
-    }
-
-    @Override
-    public WriteResult write(Write write) {
-      return swept().write(write);
-    }
-
-    @Override
     public Instant intactSince() {
       return Instant.MIN;
-    }
-
-    @Override
-    public void close() {
-      memory.close();
     }
   }
 

@@ -372,11 +372,6 @@ final class ShardedTest {
                 new MemoryDriver(),
                 new AroundDriver.Around() {
                   @Override
-                  public <T> T call(Supplier<T> call) {
-                    return call.get();
-                  }
-
-                  @Override
                   public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
                     if (writes.getLast() instanceof Write.Update add) {
                       shards.add(add.key().partition());

@@ -1,27 +1,18 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Capability;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Finding;
-import dev.quipu.store.Item;
-import dev.quipu.store.Key;
-import dev.quipu.store.Page;
+import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.Reason;
-import dev.quipu.store.RequestToken;
-import dev.quipu.store.Scan;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
-import dev.quipu.store.Write;
-import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
 import java.net.URI;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * cannot open it had no effect. Until it is open, it is assumed to be set up for the most. Not for
  * memcached, whose own atomic operations this does not have.
  */
-final class LaterDriver implements StoreDriver {
+final class LaterDriver extends ForwardingDriver {
   /** Pause after an attempt to open it failed. */
   private static final Duration SILENCE = Duration.ofSeconds(1);
 
@@ -56,12 +47,8 @@ final class LaterDriver implements StoreDriver {
     this.provider = StoreProvider.of(this.uri);
   }
 
-  /**
-   * The driver.
-   *
-   * @throws StoreException if it cannot be opened
-   */
-  private synchronized StoreDriver driver() {
+  @Override
+  protected synchronized StoreDriver driver() {
     StoreDriver known = opened;
     if (known != null) {
       return known;
@@ -105,63 +92,8 @@ final class LaterDriver implements StoreDriver {
   }
 
   @Override
-  public Optional<Item> get(Key key, Consistency consistency) {
-    return driver().get(key, consistency);
-  }
-
-  @Override
-  public List<Optional<Item>> getAll(List<Key> keys) {
-    return driver().getAll(keys);
-  }
-
-  @Override
-  public WriteResult write(Write write) {
-    return driver().write(write);
-  }
-
-  @Override
-  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    return driver().writeAll(writes, token);
-  }
-
-  @Override
-  public Page scan(Scan scan) {
-    return driver().scan(scan);
-  }
-
-  @Override
-  public long count(Scan scan) {
-    return driver().count(scan);
-  }
-
-  @Override
-  public void addTokens(Key key, String field, Set<String> tokens) {
-    driver().addTokens(key, field, tokens);
-  }
-
-  @Override
-  public void dropTokens(Key key, String field, Set<String> tokens) {
-    driver().dropTokens(key, field, tokens);
-  }
-
-  @Override
-  public Instant intactSince() {
-    return driver().intactSince();
-  }
-
-  @Override
-  public Optional<Instant> time() {
-    return driver().time();
-  }
-
-  @Override
-  public List<Finding> inspect() {
-    return driver().inspect();
-  }
-
-  @Override
-  public int removeExpired(Instant before, int itemsMax) {
-    return driver().removeExpired(before, itemsMax);
+  public Optional<AtomicOperations> operations() {
+    return Optional.empty();
   }
 
   @Override

@@ -23,7 +23,9 @@ public final class AroundDriver implements StoreDriver {
   /** What is done around a call. */
   public interface Around {
     /** Makes a call, or not. */
-    <T> T call(Supplier<T> call);
+    default <T> T call(Supplier<T> call) {
+      return call.get();
+    }
 
     /**
      * Makes a call that writes, or not.

@@ -6,9 +6,7 @@ import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DisplayReading;
 import dev.quipu.display.DurableFirst;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Item;
-import dev.quipu.store.Key;
+import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
@@ -17,10 +15,9 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
-import dev.quipu.store.Write;
-import dev.quipu.store.WriteResult;
 import dev.quipu.technique.MarkerItem;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -48,7 +45,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
   record Process(DisplayCounters shown, Optional<CacheFirst> cacheFirst, Counters durable) {}
 
   /** Loses all that it has, or is away for a while. */
-  private static final class LosingCache implements StoreDriver {
+  private static final class LosingCache extends ForwardingDriver {
     private MemoryDriver memory = new MemoryDriver();
     private boolean isAway;
 
@@ -56,7 +53,8 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
       memory = new MemoryDriver();
     }
 
-    private MemoryDriver reached() {
+    @Override
+    protected StoreDriver driver() {
       if (isAway) {
         throw StoreException.notApplied(Reason.UNAVAILABLE, "simulated: the cache is away");
       }
@@ -69,18 +67,8 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
     }
 
     @Override
-    public Optional<Item> get(Key key, Consistency consistency) {
-      return reached().get(key, consistency);
-    }
-
-    @Override
-    public WriteResult write(Write write) {
-      return reached().write(write);
-    }
-
-    @Override
-    public void close() {
-      memory.close();
+    public Instant intactSince() {
+      return Instant.MAX; // not known
     }
   }
 
@@ -171,7 +159,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
         client.own().shown.read(PAGE).orElse(new DisplayReading(0, 0, 0, client.now()));
     long least = answered(start);
     boolean isOrdered = reading.low() <= reading.value() && reading.value() <= reading.high();
-    check(
+    world.check(
         isOrdered && reading.low() <= views.size() && reading.high() >= least,
         "%s, and it was in %d..%d",
         reading,
@@ -195,14 +183,15 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
     DisplayReading reading = read(client);
     long durably = client.own().durable.read(PAGE).map(Reading::value).orElse(0L);
     long answered = answered(Long.MAX_VALUE);
-    check(
+    world.check(
         durably <= views.size() && durably >= answered - (long) UNFLUSHED_MAX * losses,
         "%d views are durable, of %d to %d, after %d losses",
         durably,
         answered,
         views.size(),
         losses);
-    check(isCacheFirst || durably >= answered, "%d of %d are durable", durably, answered);
-    check(isCacheFirst || reading.value() == durably, "%s, and %d are durable", reading, durably);
+    world.check(isCacheFirst || durably >= answered, "%d of %d are durable", durably, answered);
+    world.check(
+        isCacheFirst || reading.value() == durably, "%s, and %d are durable", reading, durably);
   }
 }

@@ -1,13 +1,8 @@
 package dev.quipu.verify.steps;
 
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Item;
-import dev.quipu.store.Key;
-import dev.quipu.store.Page;
+import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.RequestToken;
-import dev.quipu.store.Scan;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
@@ -15,11 +10,10 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** A store that remembers the token of a batch for 10 minutes, as DynamoDB does. */
-final class ForgetfulTokens implements StoreDriver {
+final class ForgetfulTokens extends ForwardingDriver {
   private static final Duration REMEMBERED = Duration.ofMinutes(10);
 
   private final StoreDriver driver;
@@ -34,23 +28,8 @@ final class ForgetfulTokens implements StoreDriver {
   }
 
   @Override
-  public StoreProfile profile() {
-    return driver.profile();
-  }
-
-  @Override
-  public Optional<Item> get(Key key, Consistency consistency) {
-    return driver.get(key, consistency);
-  }
-
-  @Override
-  public List<Optional<Item>> getAll(List<Key> keys) {
-    return driver.getAll(keys);
-  }
-
-  @Override
-  public WriteResult write(Write write) {
-    return driver.write(write);
+  protected StoreDriver driver() {
+    return driver;
   }
 
   @Override
@@ -65,15 +44,5 @@ final class ForgetfulTokens implements StoreDriver {
       uses.put(token, last);
     }
     return driver.writeAll(writes, new RequestToken(last.generation + "-" + token.text()));
-  }
-
-  @Override
-  public Page scan(Scan scan) {
-    return driver.scan(scan);
-  }
-
-  @Override
-  public void close() {
-    driver.close();
   }
 }

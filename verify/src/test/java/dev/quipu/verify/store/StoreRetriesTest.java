@@ -103,11 +103,6 @@ final class StoreRetriesTest {
             limited,
             new AroundDriver.Around() {
               @Override
-              public <T> T call(Supplier<T> call) {
-                return call.get();
-              }
-
-              @Override
               public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
                 if (left[0]-- > 0) {
                   memory.write(ADD);

@@ -1,0 +1,98 @@
+package dev.quipu.store;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A driver that passes every call on to another. Extend it to change some of them: a call that a
+ * wrapper forgot would be answered by the default of {@link StoreDriver}, for a store it is not.
+ */
+public abstract class ForwardingDriver implements StoreDriver {
+  /** Creates a driver. */
+  protected ForwardingDriver() {}
+
+  /**
+   * Returns the driver that is called.
+   *
+   * @throws StoreException if there is none now; the call had no effect
+   */
+  protected abstract StoreDriver driver();
+
+  @Override
+  public StoreProfile profile() {
+    return driver().profile();
+  }
+
+  @Override
+  public Optional<Item> get(Key key, Consistency consistency) {
+    return driver().get(key, consistency);
+  }
+
+  @Override
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    return driver().getAll(keys);
+  }
+
+  @Override
+  public WriteResult write(Write write) {
+    return driver().write(write);
+  }
+
+  @Override
+  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    return driver().writeAll(writes, token);
+  }
+
+  @Override
+  public Page scan(Scan scan) {
+    return driver().scan(scan);
+  }
+
+  @Override
+  public long count(Scan scan) {
+    return driver().count(scan);
+  }
+
+  @Override
+  public void addTokens(Key key, String field, Set<String> tokens) {
+    driver().addTokens(key, field, tokens);
+  }
+
+  @Override
+  public void dropTokens(Key key, String field, Set<String> tokens) {
+    driver().dropTokens(key, field, tokens);
+  }
+
+  @Override
+  public Optional<AtomicOperations> operations() {
+    return driver().operations();
+  }
+
+  @Override
+  public Instant intactSince() {
+    return driver().intactSince();
+  }
+
+  @Override
+  public int removeExpired(Instant before, int itemsMax) {
+    return driver().removeExpired(before, itemsMax);
+  }
+
+  @Override
+  public Optional<Instant> time() {
+    return driver().time();
+  }
+
+  @Override
+  public List<Finding> inspect() {
+    return driver().inspect();
+  }
+
+  @Override
+  public void close() {
+    driver().close();
+  }
+}
