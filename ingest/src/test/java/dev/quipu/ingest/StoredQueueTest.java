@@ -63,7 +63,7 @@ final class StoredQueueTest {
     assertTrue(dead.getFirst().text("reason").orElseThrow().contains("too long"));
   }
 
-  /** Fails on what has to do with a page, and nobody knows why. */
+  /** Fails on every call about one page, with an unexpected exception. */
   private static final class Failing implements AroundDriver.Around {
     @Override
     public <T> T call(Supplier<T> call) {

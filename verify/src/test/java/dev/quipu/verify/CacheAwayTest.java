@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** What a reader is told of views in a cache that is away, or has lost some of them. */
+/** What a reading says about views in a cache that is away, or has lost some of them. */
 final class CacheAwayTest {
   private static final String PAGE = "page";
   private static final int MAX = 5;

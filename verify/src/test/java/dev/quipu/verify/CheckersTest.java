@@ -35,15 +35,15 @@ final class CheckersTest {
   private static final int HISTORIES = 3_000;
 
   /** A history and what the counter held at its end. */
-  private record Told(List<Operation> operations, long finalValue) {}
+  private record Recorded(List<Operation> operations, long finalValue) {}
 
   @ParameterizedTest
   @EnumSource(Guarantee.class)
   void noCheckerCriesWolf(Guarantee guarantee) {
     Checker checker = Checkers.of(guarantee);
     for (long seed = 1; seed <= HISTORIES; seed++) {
-      Told told = honest(Randomness.seeded(seed));
-      Verdict verdict = checker.check(told.operations, told.finalValue);
+      Recorded recorded = honest(Randomness.seeded(seed));
+      Verdict verdict = checker.check(recorded.operations, recorded.finalValue);
       assertInstanceOf(Verdict.Kept.class, verdict, "seed " + seed + ": " + verdict);
     }
   }
@@ -77,11 +77,11 @@ final class CheckersTest {
         HISTORIES,
         caught(
             new ExactlyOnceChecker(),
-            told -> {
-              List<Operation> operations = new ArrayList<>(told.operations);
+            recorded -> {
+              List<Operation> operations = new ArrayList<>(recorded.operations);
               Operation add = firstAdd(operations);
               operations.add(add);
-              return new Told(operations, told.finalValue + add.delta());
+              return new Recorded(operations, recorded.finalValue + add.delta());
             }));
   }
 
@@ -91,13 +91,13 @@ final class CheckersTest {
         HISTORIES,
         caught(
             new ExactlyOnceChecker(),
-            told -> {
-              List<Operation> operations = new ArrayList<>(told.operations);
+            recorded -> {
+              List<Operation> operations = new ArrayList<>(recorded.operations);
               Operation add = firstAdd(operations);
               long other = add.value().orElseThrow() + 1;
               operations.add(
                   with(add, Operation.End.REPLAYED, add.invoked() + 90, OptionalLong.of(other)));
-              return new Told(operations, told.finalValue);
+              return new Recorded(operations, recorded.finalValue);
             }));
   }
 
@@ -107,12 +107,12 @@ final class CheckersTest {
         HISTORIES,
         caught(
             new ExactlyOnceChecker(),
-            told -> {
-              List<Operation> operations = new ArrayList<>(told.operations);
+            recorded -> {
+              List<Operation> operations = new ArrayList<>(recorded.operations);
               Operation add = firstAdd(operations);
               operations.remove(add);
               operations.add(with(add, Operation.End.REPLAYED, add.invoked(), add.value()));
-              return new Told(operations, told.finalValue);
+              return new Recorded(operations, recorded.finalValue);
             }));
   }
 
@@ -123,8 +123,8 @@ final class CheckersTest {
           HISTORIES,
           caught(
               new IntervalChecker(),
-              told -> {
-                List<Operation> operations = new ArrayList<>(told.operations);
+              recorded -> {
+                List<Operation> operations = new ArrayList<>(recorded.operations);
                 // A read after all else, when nothing is under way and every unknown add may be in.
                 long unknown =
                     operations.stream()
@@ -138,7 +138,7 @@ final class CheckersTest {
                         .sum();
                 long value = off < 0 ? sure - 1 : sure + unknown + 1;
                 operations.add(read(100_000, 100_001, value));
-                return new Told(operations, told.finalValue);
+                return new Recorded(operations, recorded.finalValue);
               }));
     }
   }
@@ -178,11 +178,11 @@ final class CheckersTest {
         HISTORIES,
         caught(
             new IntervalChecker(),
-            told -> {
+            recorded -> {
               // Two reads while every add is under way: one of all of them, and one of none.
               List<Operation> operations = new ArrayList<>();
               long sum = 0;
-              for (Operation each : told.operations) {
+              for (Operation each : recorded.operations) {
                 if (each.isOkAdd()) {
                   operations.add(
                       add(each.request(), each.delta(), 1, 1_000, each.value().orElseThrow()));
@@ -191,7 +191,7 @@ final class CheckersTest {
               }
               operations.add(read(10, 11, sum));
               operations.add(read(12, 13, 0));
-              return new Told(operations, sum);
+              return new Recorded(operations, sum);
             }));
   }
 
@@ -222,11 +222,11 @@ final class CheckersTest {
         HISTORIES,
         caught(
             new TilingChecker(),
-            told -> {
-              List<Operation> operations = new ArrayList<>(told.operations);
+            recorded -> {
+              List<Operation> operations = new ArrayList<>(recorded.operations);
               Operation add = firstAdd(operations);
               operations.add(with(add, Operation.End.OK, add.invoked(), add.value()));
-              return new Told(operations, told.finalValue);
+              return new Recorded(operations, recorded.finalValue);
             }));
   }
 
@@ -281,33 +281,37 @@ final class CheckersTest {
 
   /** A lie about a history. */
   private interface Lie {
-    Told tell(Told told);
+    Recorded tell(Recorded recorded);
   }
 
   private static int caught(Checker checker, Lie lie) {
     int caught = 0;
     for (long seed = 1; seed <= HISTORIES; seed++) {
-      Told told = lie.tell(honest(Randomness.seeded(seed)));
-      caught += checker.check(told.operations, told.finalValue).isKept() ? 0 : 1;
+      Recorded recorded = lie.tell(honest(Randomness.seeded(seed)));
+      caught += checker.check(recorded.operations, recorded.finalValue).isKept() ? 0 : 1;
     }
     return caught;
   }
 
-  private static Told dropLast(Told told) {
-    return new Told(told.operations, sure(told) - 1);
+  private static Recorded dropLast(Recorded recorded) {
+    return new Recorded(recorded.operations, sure(recorded) - 1);
   }
 
-  private static Told doubleFirst(Told told) {
-    return new Told(
-        told.operations, sure(told) + unknown(told) + firstAdd(told.operations).delta());
+  private static Recorded doubleFirst(Recorded recorded) {
+    return new Recorded(
+        recorded.operations,
+        sure(recorded) + unknown(recorded) + firstAdd(recorded.operations).delta());
   }
 
-  private static long sure(Told told) {
-    return told.operations.stream().filter(Operation::isOkAdd).mapToLong(Operation::delta).sum();
+  private static long sure(Recorded recorded) {
+    return recorded.operations.stream()
+        .filter(Operation::isOkAdd)
+        .mapToLong(Operation::delta)
+        .sum();
   }
 
-  private static long unknown(Told told) {
-    return told.operations.stream()
+  private static long unknown(Recorded recorded) {
+    return recorded.operations.stream()
         .filter(Operation::isUnknownAdd)
         .mapToLong(Operation::delta)
         .sum();
@@ -352,7 +356,7 @@ final class CheckersTest {
   }
 
   /** Concurrent adds and reads on a counter that does what it should. */
-  private static Told honest(RandomGenerator random) {
+  private static Recorded honest(RandomGenerator random) {
     List<Operation> operations = new ArrayList<>();
     List<long[]> underWay = new ArrayList<>(); // number, delta, invoked, applied (0/1), value
     long value = 0;
@@ -390,6 +394,6 @@ final class CheckersTest {
         }
       }
     }
-    return new Told(operations, value);
+    return new Recorded(operations, value);
   }
 }

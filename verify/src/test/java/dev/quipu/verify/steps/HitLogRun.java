@@ -75,7 +75,7 @@ final class HitLogRun extends LogRun<HitLog> {
     }
     for (String partition : List.of("hits/" + COUNTER, "amounts/" + COUNTER, "hits-due")) {
       int left = world.store.scan(Scan.all(partition)).items().size();
-      check(left == 0, "%d items stay in %s", left, partition);
+      world.check(left == 0, "%d items stay in %s", left, partition);
     }
   }
 }

@@ -127,13 +127,13 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
     }
     switch (result) {
       case AddResult.Applied applied -> {
-        check(!wasAcked, "%s is applied twice", request.add);
+        world.check(!wasAcked, "%s is applied twice", request.add);
         acked(request);
       }
       case AddResult.Replayed replayed -> acked(request);
-      case AddResult.Conflict conflict -> check(false, "%s: %s", request.add, conflict);
+      case AddResult.Conflict conflict -> world.check(false, "%s: %s", request.add, conflict);
       case AddResult.Refused refused ->
-          check(
+          world.check(
               refused.why() == Refusal.SEALED && request.isCancelSent && !wasAcked,
               "%s: %s",
               request.add,
@@ -142,7 +142,7 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
   }
 
   private void acked(Request request) {
-    check(!request.isCancelled, "%s counts after its cancellation", request.add);
+    world.check(!request.isCancelled, "%s counts after its cancellation", request.add);
     request.ackedNanos = Math.min(request.ackedNanos, nanos());
   }
 
@@ -156,11 +156,11 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
     switch (outcome) {
       case RequestOutcome.Applied applied -> acked(request);
       case RequestOutcome.Sealed sealed -> {
-        check(!wasAcked && request.isCancelSent, "%s is cancelled", request.add);
+        world.check(!wasAcked && request.isCancelSent, "%s is cancelled", request.add);
         request.isCancelled = true;
       }
       case RequestOutcome.NotSeen none ->
-          check(!wasAcked && !wasCancelled && !isCancel, "%s is not seen", request.add);
+          world.check(!wasAcked && !wasCancelled && !isCancel, "%s is not seen", request.add);
     }
   }
 
@@ -179,7 +179,7 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
       }
     }
     boolean isOrdered = reading.low() <= reading.value() && reading.value() <= reading.high();
-    check(
+    world.check(
         isOrdered && reading.low() <= high && reading.high() >= low,
         "read %s, and the value was in %d..%d",
         reading,
@@ -222,6 +222,6 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
   private void checkAtRest(Client<Both<C>> client) {
     read(client.own().strong, Duration.ZERO);
     Reading reading = client.own().strong.read(COUNTER).orElse(Reading.exact(0));
-    check(reading.low() == reading.high(), "at rest, and the value is %s", reading);
+    world.check(reading.low() == reading.high(), "at rest, and the value is %s", reading);
   }
 }

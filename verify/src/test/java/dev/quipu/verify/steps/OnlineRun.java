@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
-/** Clients that are seen, and readers that are told how many there are. */
+/** Clients that are seen, and readers that ask how many there are. */
 final class OnlineRun extends SharedRun<Presence> {
   private static final String ROOM = "room";
   private static final int CLIENTS = 8;
@@ -75,10 +75,11 @@ final class OnlineRun extends SharedRun<Presence> {
     List<Hit> answered = hits.stream().filter(hit -> hit.isAnswered).toList();
     Online online = client.own().online(ROOM);
     boolean isOrdered = online.low() <= online.value() && online.value() <= online.high();
-    check(isOrdered, "%s is in no order", online);
+    world.check(isOrdered, "%s is in no order", online);
     long least = distinct(answered, online, hit -> true);
     long most = distinct(hits, online, hit -> true);
-    check(online.low() <= most && online.high() >= least, "%s: %d to %d", online, least, most);
+    world.check(
+        online.low() <= most && online.high() >= least, "%s: %d to %d", online, least, most);
     wasComplete |= online.complete();
     return online;
   }
@@ -86,11 +87,11 @@ final class OnlineRun extends SharedRun<Presence> {
   @Override
   void settle(Client<Presence> client) {
     Online online = read(client);
-    check(online.complete(), "%s is not complete", online);
-    check(wasComplete, "no reading was complete");
+    world.check(online.complete(), "%s is not complete", online);
+    world.check(wasComplete, "no reading was complete");
     sleep(client, window.multipliedBy(4));
-    check(read(client).high() == 0, "somebody stays");
+    world.check(read(client).high() == 0, "somebody stays");
     client.store().removeExpired(SWEPT, 1_000);
-    check(world.store.scan(Scan.all("online/" + ROOM)).items().isEmpty(), "items stay");
+    world.check(world.store.scan(Scan.all("online/" + ROOM)).items().isEmpty(), "items stay");
   }
 }

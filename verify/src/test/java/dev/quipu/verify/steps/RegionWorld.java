@@ -28,7 +28,7 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /** Regions with replicas, and processes in them that die and are started again. */
-final class RegionWorld {
+final class RegionWorld extends Oracle {
   static final String COUNTER = "counter";
   static final Duration SLACK = Duration.ofSeconds(20);
   static final Duration BEAT = Duration.ofSeconds(30);
@@ -48,12 +48,10 @@ final class RegionWorld {
 
   final RandomGenerator random;
   final GlobalTable<Key, Item> table;
-  final List<String> violations = new ArrayList<>();
   private final StepScheduler scheduler;
   private final List<MemoryReplica> replicas = new ArrayList<>();
   private final List<String> names;
   private final RegionOptions options;
-  private final List<SimLink> links = new ArrayList<>();
   private final List<Region> processes = new ArrayList<>();
   private final Set<Integer> lost = new HashSet<>();
   private final Map<Integer, Map<Key, Item>> last = new HashMap<>(); // of lost replicas
@@ -115,7 +113,7 @@ final class RegionWorld {
       process.start(thread);
     }
 
-    /** Waits for a while, at most so long. */
+    /** Waits for a random time up to {@code max}. */
     void pause(Duration max) {
       process.sleep(scheduler.upTo(max));
     }
@@ -269,18 +267,5 @@ final class RegionWorld {
       sum += marker.map(item -> item.number("added")).orElse(0L);
     }
     return sum;
-  }
-
-  /** Returns the number of faults so far. */
-  long faultCount() {
-    return links.stream().mapToLong(SimLink::faultCount).sum();
-  }
-
-  /** Notes that something is not as promised. */
-  @SuppressWarnings("AnnotateFormatMethod")
-  void violation(String text, Object... arguments) {
-    if (violations.size() < 5) {
-      violations.add(text.formatted(arguments));
-    }
   }
 }

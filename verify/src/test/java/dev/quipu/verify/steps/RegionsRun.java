@@ -57,12 +57,7 @@ final class RegionsRun {
   /** Runs a seed; returns what is not as promised. */
   static List<String> run(Kind kind, Bounds bounds, long seed) {
     RegionsRun run = new RegionsRun(kind, bounds, seed);
-    try {
-      run.run();
-    } catch (IllegalStateException e) {
-      run.world.violation("%s", e);
-    }
-    return run.world.violations;
+    return run.world.checked(run::run);
   }
 
   private void run() {
@@ -77,9 +72,6 @@ final class RegionsRun {
     world.run();
     if (world.violations.isEmpty()) {
       settle();
-    }
-    if (world.faultCount() == 0) {
-      world.violation("no fault in this run");
     }
   }
 
@@ -119,7 +111,7 @@ final class RegionsRun {
       ask(process, known.get());
     }
     Duration took = Duration.ofNanos(world.nowNanos() - start);
-    check(took.compareTo(CALL_MAX) <= 0, "a call took %s", took);
+    world.check(took.compareTo(CALL_MAX) <= 0, "a call took %s", took);
   }
 
   private RegionRequest newRequest(int home) {
@@ -128,13 +120,6 @@ final class RegionsRun {
     RegionRequest request = new RegionRequest(id, home, random.nextBoolean() ? size : -size);
     requests.add(request);
     return request;
-  }
-
-  @SuppressWarnings("AnnotateFormatMethod")
-  private void check(boolean holds, String text, Object... arguments) {
-    if (!holds) {
-      world.violation(text, arguments);
-    }
   }
 
   /** Of a region whose replica was restored, what was counted since the backup may be forgotten. */
@@ -155,7 +140,7 @@ final class RegionsRun {
       return;
     }
     if (isUnpromised(request)) {
-      check(
+      world.check(
           !(result instanceof AddResult.Applied)
               || start < operator.restoredNanos + RegionWorld.NOTICED.toNanos(),
           "%s applied in a replica that was restored",
@@ -165,15 +150,15 @@ final class RegionsRun {
     }
     switch (result) {
       case AddResult.Applied applied -> {
-        check(!wasApplied, "%s applied after it was acknowledged", request);
-        check(!wasAway, "%s applied though its region is lost", request);
+        world.check(!wasApplied, "%s applied after it was acknowledged", request);
+        world.check(!wasAway, "%s applied though its region is lost", request);
         applied(request, wasCancelled, applied.added());
       }
       case AddResult.Replayed replayed -> applied(request, wasCancelled, replayed.added());
       case AddResult.Conflict conflict -> world.violation("%s: %s", request, conflict);
       case AddResult.Refused refused -> {
-        check(!wasApplied, "%s was applied, now %s", request, refused);
-        check(
+        world.check(!wasApplied, "%s was applied, now %s", request, refused);
+        world.check(
             refused.why() != Refusal.SEALED || request.isCancelSent,
             "%s is cancelled by nobody",
             request);
@@ -182,8 +167,8 @@ final class RegionsRun {
   }
 
   private void applied(RegionRequest request, boolean wasCancelled, long added) {
-    check(!wasCancelled, "%s is acknowledged after its cancellation was", request);
-    check(added == request.delta, "%s added %d", request, added);
+    world.check(!wasCancelled, "%s is acknowledged after its cancellation was", request);
+    world.check(added == request.delta, "%s added %d", request, added);
     request.isApplied = true;
   }
 
@@ -201,7 +186,7 @@ final class RegionsRun {
     }
     switch (outcome) {
       case RequestOutcome.Sealed sealed -> {
-        check(!wasApplied, "%s was acknowledged and is cancelled", request);
+        world.check(!wasApplied, "%s was acknowledged and is cancelled", request);
         request.isCancelled = true;
       }
       case RequestOutcome.Applied applied -> applied(request, false, applied.added());
@@ -223,10 +208,10 @@ final class RegionsRun {
     }
     switch (outcome) {
       case RequestOutcome.Sealed sealed ->
-          check(request.isCancelSent && !wasApplied, "%s is cancelled", request);
+          world.check(request.isCancelSent && !wasApplied, "%s is cancelled", request);
       case RequestOutcome.Applied applied -> applied(request, wasCancelled, applied.added());
       case RequestOutcome.NotSeen none ->
-          check(!wasApplied && !wasCancelled, "%s is known and not seen", request);
+          world.check(!wasApplied && !wasCancelled, "%s is known and not seen", request);
     }
   }
 
@@ -264,13 +249,14 @@ final class RegionsRun {
       return;
     }
     long[] range = range(decided, sum);
-    check(
+    world.check(
         reading.low() <= range[1] && reading.high() >= range[0],
         "read %s, and the value was in %d..%d",
         reading,
         range[0],
         range[1]);
-    check(isWithin(reading) || !reading.doubts().isEmpty(), "read %s beyond the bounds", reading);
+    world.check(
+        isWithin(reading) || !reading.doubts().isEmpty(), "read %s beyond the bounds", reading);
   }
 
   private boolean isWithin(Reading reading) {
@@ -348,13 +334,14 @@ final class RegionsRun {
           most += Math.max(0, request.delta);
         }
       } else if (request.isSent) {
-        check(resolve(process, request), "%s cannot be resolved", request);
+        world.check(resolve(process, request), "%s cannot be resolved", request);
         sum += request.isApplied ? request.delta : 0;
       }
     }
     Reading reading = process.counters().read(RegionWorld.COUNTER).orElse(Reading.exact(0));
-    check(reading.doubts().isEmpty() && isWithin(reading), "at rest, and the value is %s", reading);
-    check(
+    world.check(
+        reading.doubts().isEmpty() && isWithin(reading), "at rest, and the value is %s", reading);
+    world.check(
         sum + least <= reading.value() && reading.value() <= sum + most,
         "the value is %s, the requests add up to %d and %d..%d of regions that are operator.gone",
         reading,
@@ -362,7 +349,7 @@ final class RegionsRun {
         least,
         most);
     if (!operator.hasLost) {
-      check(
+      world.check(
           reading.value() == world.counted(requests.stream().map(each -> each.id).toList()),
           "the value is %s, and markers add up to %d",
           reading,
@@ -383,7 +370,7 @@ final class RegionsRun {
               }
             }));
     world.run();
-    check(operator.gone.size() < 2, "two regions have retired each other");
+    world.check(operator.gone.size() < 2, "two regions have retired each other");
   }
 
   private boolean isRetired(RegionWorld.Region process, Set<String> destroyed) {
@@ -416,7 +403,7 @@ final class RegionsRun {
     if (operator.gone.contains(request.home)) {
       return true;
     }
-    check(!wasCancelled || !request.isApplied, "%s was cancelled and is applied", request);
+    world.check(!wasCancelled || !request.isApplied, "%s was cancelled and is applied", request);
     return !wasApplied || request.isApplied;
   }
 
@@ -429,10 +416,10 @@ final class RegionsRun {
     for (long to : new long[] {bounds.floor(), bounds.ceiling()}) {
       if (to != left) {
         AddResult all = addOne(process, to - left);
-        check(all instanceof AddResult.Applied, "from %d to %d: %s", left, to, all);
+        world.check(all instanceof AddResult.Applied, "from %d to %d: %s", left, to, all);
       }
       AddResult more = addOne(process, to == bounds.floor() ? -1 : 1);
-      check(more instanceof AddResult.Refused, "beyond %d: %s", to, more);
+      world.check(more instanceof AddResult.Refused, "beyond %d: %s", to, more);
       left = to;
     }
   }

@@ -42,26 +42,22 @@ abstract class SharedRun<T> {
 
   /** Runs it; returns what is not as promised. */
   final List<String> run() {
-    try {
-      int processes = 2 + random.nextInt(2);
-      for (int i = 0; i < processes; i++) {
-        Client<?>[] client = new Client<?>[1];
-        world.process(
-            2 + random.nextInt(2), store -> client[0] = client(store), () -> work(client[0]));
-      }
-      world.run();
-      if (world.violations.isEmpty()) {
-        world.heal();
-        healed();
-        world.calmly(store -> settle(client(store)));
-      }
-      if (world.faultCount() == 0) {
-        world.violation("no fault in this run");
-      }
-    } catch (IllegalStateException e) {
-      world.violation("%s", e);
+    return world.checked(this::runAndSettle);
+  }
+
+  private void runAndSettle() {
+    int processes = 2 + random.nextInt(2);
+    for (int i = 0; i < processes; i++) {
+      Client<?>[] client = new Client<?>[1];
+      world.process(
+          2 + random.nextInt(2), store -> client[0] = client(store), () -> work(client[0]));
     }
-    return world.violations;
+    world.run();
+    if (world.violations.isEmpty()) {
+      world.heal();
+      healed();
+      world.calmly(store -> settle(client(store)));
+    }
   }
 
   private Client<T> client(Store store) {
@@ -80,7 +76,7 @@ abstract class SharedRun<T> {
       } catch (StoreException e) {
         // the outcome is not known, and the oracle does not need it
       }
-      check(nanos() - start <= CALL_MAX.toNanos(), "a call took %s ns", nanos() - start);
+      world.check(nanos() - start <= CALL_MAX.toNanos(), "a call took %s ns", nanos() - start);
     }
   }
 
@@ -94,13 +90,6 @@ abstract class SharedRun<T> {
 
   final long nanos() {
     return world.scheduler.nowNanos();
-  }
-
-  @SuppressWarnings("AnnotateFormatMethod")
-  final void check(boolean holds, String text, Object... arguments) {
-    if (!holds) {
-      world.violation(text, arguments);
-    }
   }
 
   /** Does one thing; may fail as a store does. */

@@ -48,7 +48,7 @@ final class UniqueValuesRun extends SharedRun<UniqueValues> {
       long lost = lost(value);
       Optional<String> found = client.own().owner(PROPERTY, value);
       if (held.isPresent() && lost == lost(value)) {
-        check(found.equals(held), "%s is of %s, not %s", value, held, found);
+        world.check(found.equals(held), "%s is of %s, not %s", value, held, found);
       }
     }
   }
@@ -73,7 +73,7 @@ final class UniqueValuesRun extends SharedRun<UniqueValues> {
     switch (client.own().putUnique(PROPERTY, value, owner)) {
       case UniqueValues.Owned owned -> {
         boolean isOthers = before.isPresent() && lost == lost(value);
-        check(
+        world.check(
             !isOthers || before.equals(Optional.of(owner)),
             "%s is of %s and of %s",
             value,
@@ -83,8 +83,8 @@ final class UniqueValuesRun extends SharedRun<UniqueValues> {
       }
       case UniqueValues.OwnedByOther other -> {
         boolean isHeld = wasHeld && drops == holding.dropsSent;
-        check(!isHeld, "%s was of %s and is of %s", value, owner, other.owner());
-        check(asked.contains(other.owner() + " " + value), "%s never asked", other.owner());
+        world.check(!isHeld, "%s was of %s and is of %s", value, owner, other.owner());
+        world.check(asked.contains(other.owner() + " " + value), "%s never asked", other.owner());
       }
     }
   }
@@ -110,15 +110,15 @@ final class UniqueValuesRun extends SharedRun<UniqueValues> {
       String value = "value " + i;
       Optional<String> held = holder(value);
       Optional<String> found = client.own().owner(PROPERTY, value);
-      check(held.isEmpty() || held.equals(found), "%s is of %s, not %s", value, held, found);
+      world.check(held.isEmpty() || held.equals(found), "%s is of %s, not %s", value, held, found);
       for (String owner : OWNERS) {
         client.own().drop(PROPERTY, value, owner);
       }
-      check(client.own().owner(PROPERTY, value).isEmpty(), "%s is not free", value);
+      world.check(client.own().owner(PROPERTY, value).isEmpty(), "%s is not free", value);
       for (String owner : OWNERS) {
         UniqueValues.Result result = client.own().putUnique(PROPERTY, value, owner);
         boolean isFirst = owner.equals(OWNERS.getFirst());
-        check(result instanceof UniqueValues.Owned == isFirst, "%s: %s", owner, result);
+        world.check(result instanceof UniqueValues.Owned == isFirst, "%s: %s", owner, result);
       }
     }
   }

@@ -41,7 +41,7 @@ final class VersionTreeRun extends LogRun<VersionTree> {
     }
     for (VersionTrees tree : client.own().strong().trees(COUNTER).values()) {
       int left = tree.nodes().size() + tree.goneValues().size() + tree.goneRoots().size();
-      check(left == 0, "%d values or roots stay", left);
+      world.check(left == 0, "%d values or roots stay", left);
     }
   }
 }

@@ -69,7 +69,7 @@ final class ViewsRun extends SharedRun<ViewCounter> {
       boolean isCounted = client.own().add(event(event));
       call.end = nanos();
       call.counted = Optional.of(isCounted);
-      check(
+      world.check(
           calls.stream().anyMatch(other -> isReason(other, call)),
           "event %d, %s, cannot be answered so",
           event,
@@ -78,7 +78,8 @@ final class ViewsRun extends SharedRun<ViewCounter> {
         calls.stream()
             .filter(other -> other != call && other.event == event)
             .filter(other -> other.counted.equals(Optional.of(true)))
-            .forEach(other -> check(mayBothCount(other, call), "event %d counts twice", event));
+            .forEach(
+                other -> world.check(mayBothCount(other, call), "event %d counts twice", event));
       }
     } catch (StoreException e) {
       if (e.outcome() == Outcome.NOT_APPLIED) {
@@ -116,7 +117,7 @@ final class ViewsRun extends SharedRun<ViewCounter> {
   private void read(Client<ViewCounter> client) {
     long least = sure();
     long count = client.own().count(PAGE).orElse(0);
-    check(count >= least && count <= most(), "%d views, not %d to %d", count, least, most());
+    world.check(count >= least && count <= most(), "%d views, not %d to %d", count, least, most());
   }
 
   @Override
@@ -128,19 +129,19 @@ final class ViewsRun extends SharedRun<ViewCounter> {
       }
       read(client);
       long count = client.own().count(PAGE).orElse(0);
-      check(count == EVENTS, "%d views of %d events", count, EVENTS);
-      check(count == client.own().count(PAGE, Optional.empty(), Optional.empty()), "markers");
+      world.check(count == EVENTS, "%d views of %d events", count, EVENTS);
+      world.check(count == client.own().count(PAGE, Optional.empty(), Optional.empty()), "markers");
       return;
     }
     sleep(client, KEEP.multipliedBy(3));
     client.store().removeExpired(Duration.ofMinutes(1), 1_000);
     int left = world.store.scan(Scan.all("views/" + PAGE)).items().size();
-    check(left <= 1, "%d items stay beside the number", left - 1);
+    world.check(left <= 1, "%d items stay beside the number", left - 1);
     long before = client.own().count(PAGE).orElse(0);
     for (int event = 0; event < EVENTS; event++) {
       add(client, event);
     }
     long more = client.own().count(PAGE).orElse(0) - before;
-    check(more == EVENTS, "%d of %d events counted again", more, EVENTS);
+    world.check(more == EVENTS, "%d of %d events counted again", more, EVENTS);
   }
 }

@@ -8,13 +8,11 @@ import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
 import dev.quipu.verify.simulate.LaggingDriver;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /** What every scenario has: a store, and processes on it that die and are started again. */
-final class World {
+final class World extends Oracle {
   private static final int STEPS_MAX = 3_000_000;
   private static final Duration LAG = Duration.ofSeconds(5); // of eventual reads
   private static final Duration RESTART_MAX = Duration.ofSeconds(30);
@@ -23,10 +21,8 @@ final class World {
   final RandomGenerator random;
   final Clock trueTime;
   final StoreDriver store;
-  final List<String> violations = new ArrayList<>();
   private final LinkFaults faults;
   private final Duration skewMax;
-  private final List<SimLink> links = new ArrayList<>();
   private boolean isHealed;
 
   /** Puts what a store cannot do, or what is planted, before the store. */
@@ -112,44 +108,12 @@ final class World {
     run();
   }
 
-  /** Runs a scenario; returns what is not as promised. */
-  List<String> checked(Runnable scenario) {
-    try {
-      scenario.run();
-      check(faultCount() > 0, "nothing went wrong in this run");
-    } catch (IllegalStateException e) {
-      violation("%s", e);
-    }
-    return violations;
-  }
-
   /** Makes calls, of which one may get no definite answer: then another is made some time. */
   static void quietly(Runnable calls) {
     try {
       calls.run();
     } catch (StoreException e) {
       // what may not be is seen by what is there
-    }
-  }
-
-  /** Notes a violation unless something holds. */
-  @SuppressWarnings("AnnotateFormatMethod")
-  void check(boolean holds, String text, Object... arguments) {
-    if (!holds) {
-      violation(text, arguments);
-    }
-  }
-
-  /** Returns the number of faults so far. */
-  long faultCount() {
-    return links.stream().mapToLong(SimLink::faultCount).sum();
-  }
-
-  /** Notes that something is not as promised. */
-  @SuppressWarnings("AnnotateFormatMethod")
-  void violation(String text, Object... arguments) {
-    if (violations.size() < 5) {
-      violations.add(text.formatted(arguments));
     }
   }
 }
