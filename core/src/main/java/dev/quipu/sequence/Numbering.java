@@ -189,8 +189,10 @@ final class Numbering {
             row.stream()
                 .filter(each -> each.isOwn(found))
                 .forEach(each -> results.put(each, each.found(first, found)));
-            others++;
-            number = (others % OTHERS_MAX == 0 ? Math.max(first, last(series)) : first) + 1;
+            // Behind one of these, the others of its row may be: their reply was lost.
+            others = attempts.stream().anyMatch(each -> each.isOwn(found)) ? 0 : others + 1;
+            boolean isFar = others > 0 && others % OTHERS_MAX == 0;
+            number = (isFar ? Math.max(first, last(series)) : first) + 1;
           } else {
             most = 1; // somebody took a record away: its number is the next one again
           }

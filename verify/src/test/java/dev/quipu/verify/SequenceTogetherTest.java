@@ -5,29 +5,24 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.RequestId;
 import dev.quipu.sequence.SequenceOfRecords;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Item;
-import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
-import dev.quipu.store.Page;
 import dev.quipu.store.Reason;
-import dev.quipu.store.RequestToken;
-import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
+import dev.quipu.verify.simulate.AroundDriver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -38,88 +33,74 @@ final class SequenceTogetherTest {
   private static final int WRITERS = 20; // one before, the others together
   private static final String SERIES = "series";
 
-  private final GatedDriver driver = new GatedDriver();
-  private final SequenceOfRecords sequence =
-      new SequenceOfRecords(new Store(driver, Clock.system()));
+  private final MemoryDriver memory = new MemoryDriver();
+  private final Gate gate = new Gate();
+  private final SequenceOfRecords sequence = onGate();
   private final ConcurrentLinkedQueue<Long> numbers = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<StoreException> failures = new ConcurrentLinkedQueue<>();
 
   /** Lets one transaction after the other through; the second may fail. */
-  private static final class GatedDriver implements StoreDriver {
+  private static final class Gate implements AroundDriver.Around {
     final CountDownLatch firstIsHere = new CountDownLatch(1);
-    final Semaphore gate = new Semaphore(0);
+    final Semaphore open = new Semaphore(0);
     final List<Integer> sizes = new ArrayList<>();
-    private final MemoryDriver memory = new MemoryDriver();
     @Nullable RuntimeException failure;
     @Nullable Error death;
+    Runnable afterFirst = () -> {};
+    boolean isReplyLost; // of the first transaction of several records that is applied
 
     @Override
-    public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
       firstIsHere.countDown();
-      gate.acquireUninterruptibly();
-      sizes.add(writes.size() / 2); // a note and a record each
+      open.acquireUninterruptibly();
+      sizes.add((writes.size() + 1) / 2); // a note and a record each, or one record
       if (sizes.size() > 1 && failure != null) {
         throw failure;
       }
       if (sizes.size() > 1 && death != null) {
         throw death;
       }
-      return memory.writeAll(writes, token);
+      WriteResult result = call.get();
+      if (sizes.size() == 1) {
+        afterFirst.run();
+      } else if (isReplyLost && result instanceof WriteResult.Applied) {
+        isReplyLost = false;
+        throw StoreException.unknown(Reason.TIMEOUT, "for a test", null);
+      }
+      return result;
     }
+  }
 
-    @Override
-    public StoreProfile profile() {
-      return memory.profile();
-    }
-
-    @Override
-    public Optional<Item> get(Key key, Consistency consistency) {
-      return memory.get(key, consistency);
-    }
-
-    @Override
-    public List<Optional<Item>> getAll(List<Key> keys) {
-      return memory.getAll(keys);
-    }
-
-    @Override
-    public WriteResult write(Write write) {
-      return memory.write(write);
-    }
-
-    @Override
-    public Page scan(Scan scan) {
-      return memory.scan(scan);
-    }
-
-    @Override
-    public void close() {
-      memory.close();
-    }
+  private SequenceOfRecords onGate() {
+    return new SequenceOfRecords(new Store(new AroundDriver(memory, gate), Clock.system()));
   }
 
   /** One writer is under way when all others come; then the gate opens. */
   private void run() throws InterruptedException {
+    run(writer -> RequestId.of("writer " + writer));
+  }
+
+  private void run(IntFunction<@Nullable RequestId> ids) throws InterruptedException {
     List<Thread> threads = new ArrayList<>();
-    threads.add(start(0));
-    driver.firstIsHere.await();
-    IntStream.range(1, WRITERS).forEach(writer -> threads.add(start(writer)));
+    threads.add(start(0, ids));
+    gate.firstIsHere.await();
+    IntStream.range(1, WRITERS).forEach(writer -> threads.add(start(writer, ids)));
     for (Thread thread : threads) {
       while (thread.getState() != Thread.State.WAITING) {
         Clock.system().sleep(Duration.ofMillis(1));
       }
     }
-    driver.gate.release(1_000);
+    gate.open.release(1_000);
     for (Thread thread : threads) {
       thread.join();
     }
   }
 
-  private Thread start(int writer) {
+  private Thread start(int writer, IntFunction<@Nullable RequestId> ids) {
     return Thread.ofPlatform()
         .start(() -> {
           try {
-            numbers.add(sequence.add(SERIES, "", RequestId.of("writer " + writer)).number());
+            numbers.add(sequence.add(SERIES, "", ids.apply(writer)).number());
           } catch (StoreException e) {
             failures.add(e);
           } catch (OutOfMemoryError e) {
@@ -131,14 +112,14 @@ final class SequenceTogetherTest {
   @Test
   void theyGoInOneTransactionInARow() throws InterruptedException {
     run();
-    assertEquals(List.of(1, WRITERS - 1), driver.sizes);
+    assertEquals(List.of(1, WRITERS - 1), gate.sizes);
     assertEquals(
         LongStream.rangeClosed(1, WRITERS).boxed().toList(), numbers.stream().sorted().toList());
   }
 
   @Test
   void whatIsUnknownOfOneIsUnknownOfAll() throws InterruptedException {
-    driver.failure = StoreException.unknown(Reason.CORRUPT, "lost", null); // and not repeated
+    gate.failure = StoreException.unknown(Reason.CORRUPT, "lost", null); // and not repeated
     run();
     assertEquals(List.of(1L), List.copyOf(numbers));
     assertEquals(WRITERS - 1, failures.size());
@@ -147,10 +128,24 @@ final class SequenceTogetherTest {
 
   @Test
   void whoDiesLeavesNobodyWaiting() throws InterruptedException {
-    driver.death = new OutOfMemoryError("for a test");
+    gate.death = new OutOfMemoryError("for a test");
     run();
     assertEquals(List.of(0L, 1L), numbers.stream().sorted().toList());
     assertEquals(WRITERS - 2, failures.size());
     assertTrue(failures.stream().allMatch(each -> each.outcome() == Outcome.UNKNOWN));
+  }
+
+  /** The fifteenth that they meet of others is the last before they look for the highest number. */
+  @Test
+  void whatTheyStoredThemselvesIsNotPassed() throws InterruptedException {
+    gate.afterFirst =
+        () ->
+            IntStream.range(0, 15)
+                .forEach(i ->
+                    new SequenceOfRecords(new Store(memory, Clock.system())).add(SERIES, "other"));
+    gate.isReplyLost = true;
+    run(writer -> null);
+    assertEquals(15 + WRITERS, sequence.last(SERIES));
+    assertEquals(WRITERS, Set.copyOf(numbers).size());
   }
 }

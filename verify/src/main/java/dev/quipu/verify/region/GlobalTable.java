@@ -41,6 +41,7 @@ public final class GlobalTable<K, I> {
       new PriorityQueue<>(
           Comparator.comparingLong((Change<K, I> change) -> change.dueMillis)
               .thenComparingLong(change -> change.number));
+  private final List<Change<K, I>> waiting = new ArrayList<>(); // due, and cut off or delayed
   private final Set<Integer> cut = new HashSet<>();
   private final Set<Integer> lost = new HashSet<>();
   private final Set<Set<Integer>> separate = new HashSet<>();
@@ -122,6 +123,7 @@ public final class GlobalTable<K, I> {
   /** Delays changes of some items until {@link #heal}: no order holds between two items. */
   public synchronized void hold(Predicate<K> items) {
     isHeld = items;
+    retry();
   }
 
   /** All regions can talk again: what waited arrives. */
@@ -129,11 +131,19 @@ public final class GlobalTable<K, I> {
     cut.clear();
     separate.clear();
     isHeld = key -> false;
+    retry();
+  }
+
+  /** What waits can arrive with the next delivery, unless it is still cut off or delayed. */
+  private void retry() {
+    underWay.addAll(waiting);
+    waiting.clear();
   }
 
   /** Loses a region for ever, with what it wrote and has not arrived anywhere. */
   public synchronized void lose(int region) {
     lost.add(region);
+    retry();
     underWay.removeIf(change -> change.from == region || change.to == region);
   }
 
@@ -160,7 +170,6 @@ public final class GlobalTable<K, I> {
   }
 
   private void deliver(long untilMillis) {
-    List<Change<K, I>> waiting = new ArrayList<>();
     while (!underWay.isEmpty() && underWay.peek().dueMillis <= untilMillis) {
       Change<K, I> change = underWay.poll();
       if (isCutBetween(change.from, change.to) || isHeld.test(change.written.key())) {
@@ -169,7 +178,6 @@ public final class GlobalTable<K, I> {
         regions.get(change.to).receive(change);
       }
     }
-    underWay.addAll(waiting);
   }
 
   /** Which write of an item is the newest that a replica has, and who wrote it. */
