@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class SimLink implements StoreDriver {
   private static final Duration USUAL = Duration.ofMillis(20); // most that one way takes
   private static final Duration SLOW = Duration.ofSeconds(2);
+  private static final int CALLS_WITHOUT_FAULT_MAX = 40; // so that each run meets a fault
 
   private final StepScheduler scheduler;
   private final RandomGenerator random;
@@ -155,7 +156,10 @@ public final class SimLink implements StoreDriver {
 
   private <T> T call(boolean isWrite, Supplier<T> call) {
     calls++;
-    Fault fault = draw(isWrite);
+    boolean isDue =
+        calls >= CALLS_WITHOUT_FAULT_MAX && faultCount == 0 && !faults.equals(LinkFaults.NONE);
+    Fault drawn = draw(isWrite);
+    Fault fault = isDue && drawn == Fault.NONE ? Fault.REJECTED : drawn;
     faultCount += fault == Fault.NONE ? 0 : 1;
     process.sleep(oneWay());
     return switch (fault) {
@@ -163,21 +167,21 @@ public final class SimLink implements StoreDriver {
       case REJECTED -> throw StoreException.notApplied(Reason.THROTTLED, "simulated: rejected");
       case LOST_REQUEST -> throw timeout(isWrite);
       case LATE -> {
-        scheduler.after(scheduler.upTo(faults.lateMax()), () -> unheard(call));
+        scheduler.after(scheduler.upTo(faults.lateMax()), () -> unanswered(call));
         throw timeout(isWrite);
       }
       case LOST_REPLY -> {
-        unheard(call);
+        unanswered(call);
         throw timeout(isWrite);
       }
       case REPEATED -> {
         T answer = answered(call);
-        scheduler.after(scheduler.upTo(faults.lateMax()), () -> unheard(call));
+        scheduler.after(scheduler.upTo(faults.lateMax()), () -> unanswered(call));
         yield answer;
       }
       case KILLED -> {
         if (random.nextBoolean()) {
-          unheard(call);
+          unanswered(call);
         }
         process.kill();
         throw new IllegalStateException("a killed process runs");
@@ -222,7 +226,7 @@ public final class SimLink implements StoreDriver {
     return answer;
   }
 
-  private static void unheard(Supplier<?> call) {
+  private static void unanswered(Supplier<?> call) {
     try {
       var unused = call.get();
     } catch (StoreException e) {

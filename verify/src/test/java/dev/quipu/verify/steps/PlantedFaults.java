@@ -16,7 +16,42 @@ final class PlantedFaults {
   static List<Planted> all() {
     List<Planted> all = new ArrayList<>(ViewScenarios.planted());
     all.addAll(shards());
+    all.addAll(regions());
     return all;
+  }
+
+  private static List<Planted> regions() {
+    return List.of(
+        new Planted(
+            "two regions may retire each other",
+            RETIREMENT,
+            "technique.RegionRetirements",
+            "isQuorum",
+            Returns.TRUE),
+        new Planted(
+            "what is given to a retired region can be taken", // the ceiling is passed
+            RETIREMENT,
+            "technique.RegionTakeOver",
+            "close",
+            Returns.NONE),
+        new Planted(
+            "what a retired region must have used is given to another",
+            RETIREMENT,
+            "technique.RegionTakeOver",
+            "infer",
+            Returns.NONE),
+        new Planted(
+            "what is known of a retired region is certain",
+            RETIREMENT,
+            "technique.RegionRecords$Retirement",
+            "isAccepted",
+            Returns.TRUE),
+        new Planted(
+            "a replica that is set back is not noticed",
+            "regions-restore",
+            "technique.RegionBeats",
+            "whySetBack",
+            Returns.EMPTY));
   }
 
   private static List<Planted> shards() {
@@ -70,12 +105,6 @@ final class PlantedFaults {
             "bringUp",
             Returns.NONE),
         new Planted(
-            "a lease keeps nobody away", "locks", "technique.Locks", "isHeld", Returns.NONE),
-        new Planted(
-            "two regions may retire each other",
-            RETIREMENT,
-            "technique.RegionRetirements",
-            "isQuorum",
-            Returns.TRUE));
+            "a lease keeps nobody away", "locks", "technique.Locks", "isHeld", Returns.NONE));
   }
 }
