@@ -4,6 +4,7 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
+import dev.quipu.Doubt;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
@@ -20,6 +21,7 @@ import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -86,6 +88,18 @@ final class CounterItems {
           "the sum of counter %s has more than 64 bits".formatted(counter),
           e);
     }
+  }
+
+  /** A sum that nothing limits: exact, or, beyond 64 bits, the nearest number that has them. */
+  static Reading reading(BigInteger sum) {
+    long nearest = RegionRows.narrow(sum);
+    return sum.bitLength() < Long.SIZE
+        ? Reading.exact(nearest)
+        : new Reading(
+            nearest,
+            nearest,
+            nearest,
+            List.of(new Doubt(Doubt.Cause.OVERFLOW, "", Long.MAX_VALUE)));
   }
 
   /** What must hold of the number after {@code add}. */

@@ -23,9 +23,11 @@ import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
+import java.math.BigInteger;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -73,8 +75,8 @@ import java.util.random.RandomGenerator;
  * Cost. One round trip, one write, one item that stays. A read costs a scan of all changes: compact
  * now and then, on a store that has transactions.
  *
- * No bounds: there is no number to check them against, and no 64-bit limit on a sum before it is
- * read.
+ * No bounds: there is no number to check them against. A sum beyond 64 bits is read as the nearest
+ * number that has them, with the doubt "overflow", and changes that would make the base larger stay.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 6.
  */
@@ -198,7 +200,7 @@ public final class ItemCollection implements Counters {
       List<Item> found = changes(counter);
       if (folds(before) == folds(base(counter))) {
         boolean isNew = before.isEmpty() && found.stream().allMatch(ItemCollection::isSeal);
-        return isNew ? Optional.empty() : Optional.of(Reading.exact(sum(counter, before, found)));
+        return isNew ? Optional.empty() : Optional.of(reading(before, found));
       }
     }
     throw StoreException.notApplied(
@@ -226,12 +228,16 @@ public final class ItemCollection implements Counters {
     return read.map(reading -> new Aged(reading, age));
   }
 
-  private static long sum(String counter, Optional<Item> base, List<Item> changes) {
-    long sum = base.map(item -> item.number(CounterItems.VALUE)).orElse(0L);
-    for (Item change : changes) {
-      sum = CounterItems.plus(counter, sum, change.number(Markers.ADDED));
-    }
-    return sum;
+  private static Reading reading(Optional<Item> base, List<Item> changes) {
+    long folded = base.map(item -> item.number(CounterItems.VALUE)).orElse(0L);
+    return CounterItems.reading(sum(changes).add(BigInteger.valueOf(folded)));
+  }
+
+  /** The sum of changes, whose parts may have more than 64 bits. */
+  static BigInteger sum(Collection<Item> changes) {
+    return changes.stream()
+        .map(change -> BigInteger.valueOf(change.number(Markers.ADDED)))
+        .reduce(BigInteger.ZERO, BigInteger::add);
   }
 
   static boolean isSeal(Item change) {
@@ -305,16 +311,18 @@ public final class ItemCollection implements Counters {
   }
 
   private int fold(String counter, List<Item> old) {
+    BigInteger sum = sum(old);
+    if (sum.bitLength() >= Long.SIZE) {
+      return 0; // they stay: the number that they would go into has 64 bits
+    }
     List<Write> batch = new ArrayList<>();
-    long sum = 0;
     for (Item change : old) {
-      sum = CounterItems.plus(counter, sum, change.number(Markers.ADDED));
       batch.add(new Write.Delete(change.key(), new Condition.VersionIs(change.version())));
     }
     batch.add(
         new Write.Update(
             baseKey(counter),
-            List.of(new Change.Add(CounterItems.VALUE, sum), new Change.Add(FOLDED, 1)),
+            List.of(new Change.Add(CounterItems.VALUE, sum.longValue()), new Change.Add(FOLDED, 1)),
             Condition.always()));
     return store.writeAll(batch, null) instanceof WriteResult.Applied ? old.size() : 0;
   }

@@ -175,20 +175,13 @@ record RegionView(
       return unsure(bounds, value);
     }
     if (up.signum() == 0 && down.signum() == 0) {
-      return value.bitLength() < Long.SIZE
-          ? Reading.exact(value.longValue())
-          : beyond(RegionRows.narrow(value));
+      return CounterItems.reading(value);
     }
     return new Reading(
         RegionRows.narrow(value),
         RegionRows.narrow(value.subtract(up)), // what went up since may not have been there yet
         RegionRows.narrow(value.add(down)),
         List.of(new Doubt(Doubt.Cause.MOVING, "", RegionRows.narrow(up.add(down)))));
-  }
-
-  private static Reading beyond(long nearest) {
-    return new Reading(
-        nearest, nearest, nearest, List.of(new Doubt(Doubt.Cause.OVERFLOW, "", Long.MAX_VALUE)));
   }
 
   /** Whatever retired regions counted and never sent, and what a restored replica sold again. */

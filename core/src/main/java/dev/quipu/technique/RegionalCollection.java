@@ -21,6 +21,7 @@ import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
+import java.math.BigInteger;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -127,13 +128,10 @@ public final class RegionalCollection implements Counters {
       return open;
     }
 
-    long value(String counter) {
-      long value = base;
+    BigInteger value() {
+      BigInteger value = ItemCollection.sum(open().values()).add(BigInteger.valueOf(base));
       for (Item sum : sums.values()) {
-        value = CounterItems.plus(counter, value, sum.number(CounterItems.VALUE));
-      }
-      for (Item change : open().values()) {
-        value = CounterItems.plus(counter, value, change.number(Markers.ADDED));
+        value = value.add(BigInteger.valueOf(sum.number(CounterItems.VALUE)));
       }
       return value;
     }
@@ -200,11 +198,14 @@ public final class RegionalCollection implements Counters {
     return here().add(add);
   }
 
-  /** The sum of what has come to the own region; empty if nothing has. Asks no other region. */
+  /**
+   * The sum of what has come to the own region, or the nearest number that has 64 bits; empty if
+   * nothing has. Asks no other region.
+   */
   public Optional<Long> readHere(String counter) {
     Regions.checkCounter(counter);
     Seen seen = look(regions.own(), counter);
-    return seen.isEmpty() ? Optional.empty() : Optional.of(seen.value(counter));
+    return seen.isEmpty() ? Optional.empty() : Optional.of(RegionRows.narrow(seen.value()));
   }
 
   /**
@@ -223,7 +224,7 @@ public final class RegionalCollection implements Counters {
         List<String> silent = new ArrayList<>(regions.names());
         silent.removeAll(after.keySet());
         boolean isNew = last.isEmpty() && silent.isEmpty();
-        return isNew ? Optional.empty() : Optional.of(reading(counter, first, last, silent));
+        return isNew ? Optional.empty() : Optional.of(reading(first, last, silent));
       }
     }
     throw StoreException.notApplied(
@@ -234,28 +235,31 @@ public final class RegionalCollection implements Counters {
     return all.values().stream().reduce(Seen::with).orElseThrow();
   }
 
-  private static Reading reading(String counter, Seen first, Seen last, List<String> silent) {
-    long value = last.value(counter);
+  private static Reading reading(Seen first, Seen last, List<String> silent) {
+    BigInteger value = last.value();
     if (!silent.isEmpty()) {
       List<Doubt> doubts =
           silent.stream()
               .map(region -> new Doubt(Doubt.Cause.SILENT_REGION, region, Long.MAX_VALUE))
               .toList();
-      return new Reading(value, Long.MIN_VALUE, Long.MAX_VALUE, doubts);
+      return new Reading(RegionRows.narrow(value), Long.MIN_VALUE, Long.MAX_VALUE, doubts);
     }
     SortedMap<String, Item> since = last.open();
     since.keySet().removeAll(first.changes.keySet());
-    long up = 0;
-    long down = 0;
+    BigInteger up = BigInteger.ZERO;
+    BigInteger down = BigInteger.ZERO;
     for (Item change : since.values()) {
-      long added = change.number(Markers.ADDED);
-      up += Math.max(0, added);
-      down += Math.min(0, added);
+      BigInteger added = BigInteger.valueOf(change.number(Markers.ADDED));
+      up = up.add(added.max(BigInteger.ZERO));
+      down = down.add(added.min(BigInteger.ZERO));
     }
-    return up == 0 && down == 0
-        ? Reading.exact(value)
+    return up.equals(down)
+        ? CounterItems.reading(value)
         : new Reading(
-            value, value - up, value - down, List.of(new Doubt(Doubt.Cause.MOVING, "", up - down)));
+            RegionRows.narrow(value),
+            RegionRows.narrow(value.subtract(up)),
+            RegionRows.narrow(value.subtract(down)),
+            List.of(new Doubt(Doubt.Cause.MOVING, "", RegionRows.narrow(up.subtract(down)))));
   }
 
   private SortedMap<String, Seen> lookAll(String counter) {
@@ -384,7 +388,7 @@ public final class RegionalCollection implements Counters {
       }
       return false; // the deletes are on their way
     }
-    return ask(region, store -> next(store, all, counter, region, 0, Set.of()));
+    return ask(region, store -> next(store, all, counter, region, BigInteger.ZERO, Set.of()));
   }
 
   /** Writes the next step of a sum, unless somebody else has. */
@@ -393,7 +397,7 @@ public final class RegionalCollection implements Counters {
       Map<String, Seen> all,
       String counter,
       String region,
-      long more,
+      BigInteger more,
       Set<String> folded) {
     Seen seen = all.get(region);
     Item sum = seen == null ? null : seen.sums.get(region);
@@ -401,8 +405,11 @@ public final class RegionalCollection implements Counters {
       return false; // no fence was written: this cannot be
     }
     Map<String, Field> fields = new HashMap<>(sum.fields());
-    long value = CounterItems.plus(counter, sum.number(CounterItems.VALUE), more);
-    fields.put(CounterItems.VALUE, new Field.Number(value));
+    BigInteger value = more.add(BigInteger.valueOf(sum.number(CounterItems.VALUE)));
+    if (value.bitLength() >= Long.SIZE) {
+      return false; // the changes stay: the number that they would go into has 64 bits
+    }
+    fields.put(CounterItems.VALUE, new Field.Number(value.longValue()));
     fields.put(FOLDED, new Field.Tokens(folded));
     fields.put(STEP, new Field.Number(sum.number(STEP) + 1));
     Condition unchanged = new Condition.VersionIs(sum.version());
@@ -417,7 +424,7 @@ public final class RegionalCollection implements Counters {
     }
     long until = regions.here().clock().epochMillis() - window.toMillis();
     Set<String> folded = new HashSet<>();
-    long sum = 0;
+    BigInteger sum = BigInteger.ZERO;
     for (Map.Entry<String, Item> each : here.changes.entrySet()) {
       Item change = each.getValue();
       long added = change.number(Markers.ADDED);
@@ -428,7 +435,7 @@ public final class RegionalCollection implements Counters {
       boolean isOld = change.number(ItemCollection.AT) <= until && !ItemCollection.isSeal(change);
       if (isOld && isEverywhere && folded.size() < FOLDED_MAX) {
         folded.add(each.getKey());
-        sum = CounterItems.plus(counter, sum, added);
+        sum = sum.add(BigInteger.valueOf(added));
       }
     }
     if (folded.isEmpty()) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Doubt;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
@@ -60,6 +61,20 @@ final class ItemCollectionTest {
         List.of(5L, -2L, 1L),
         counters.ledger("a").stream().map(ItemCollection.LedgerEntry::added).toList());
     assertEquals(4, value());
+  }
+
+  @Test
+  void aSumBeyond64BitsIsReadAsTheNearestNumber() {
+    add("one", Long.MAX_VALUE);
+    add("two", 1);
+    Reading beyond = counters.read("a").orElseThrow();
+    assertEquals(Long.MAX_VALUE, beyond.value());
+    assertEquals(Doubt.Cause.OVERFLOW, beyond.doubts().getFirst().cause());
+    assertEquals(0, counters.compact("a", Duration.ZERO));
+    add("three", -Long.MAX_VALUE);
+    assertEquals(Optional.of(Reading.exact(1)), counters.read("a"));
+    assertEquals(3, counters.compact("a", Duration.ZERO));
+    assertEquals(Optional.of(Reading.exact(1)), counters.read("a"));
   }
 
   @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Doubt;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
@@ -244,5 +245,26 @@ final class RegionalCollectionTest {
     assertThrows(StoreException.class, () -> ap.outcome(LIKES, RequestId.of("two")));
     assertInstanceOf(RequestOutcome.Applied.class, run.in(1).outcome(LIKES, id));
     assertThrows(UnsupportedOperationException.class, () -> ap.seal(LIKES, id));
+  }
+
+  /** In an order in which a part of the sum has more than 64 bits. */
+  @Test
+  void onlyTheWholeSumMustHave64Bits() {
+    Run run = new Run(1, 0);
+    run.send(0, new Add(LIKES, Long.MAX_VALUE, RequestId.of("one")));
+    run.send(1, new Add(LIKES, Long.MAX_VALUE, RequestId.of("two")));
+    run.heal();
+    Reading beyond = run.in(0).read(LIKES).orElseThrow();
+    assertEquals(Long.MAX_VALUE, beyond.value());
+    assertEquals(Doubt.Cause.OVERFLOW, beyond.doubts().getFirst().cause());
+    run.send(2, new Add(LIKES, -Long.MAX_VALUE, RequestId.of("three")));
+    run.send(0, new Add(LIKES, 4 - Long.MAX_VALUE, RequestId.of("four")));
+    run.heal();
+    assertEquals(Optional.of(Reading.exact(4)), run.in(0).read(LIKES));
+    assertEquals(Optional.of(4L), run.in(1).readHere(LIKES));
+    run.merge(0, 5, Duration.ZERO);
+    run.heal();
+    assertEquals(4, run.merged);
+    assertEquals(Optional.of(Reading.exact(4)), run.in(2).read(LIKES));
   }
 }
