@@ -224,12 +224,11 @@ public final class Batch implements Operation {
 
   /** Reserves what the answers need; returns whether the budget allows it. */
   private boolean hold() {
-    memory.collected();
     int bytes = out.readableBytes();
     if (bytes < holdAt) {
-      return true;
+      return memory.keep(0);
     }
-    if (!memory.tryTake(bytes - held)) {
+    if (!memory.keep(bytes - held)) {
       return false;
     }
     held = bytes;

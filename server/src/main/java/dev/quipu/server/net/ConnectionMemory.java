@@ -100,18 +100,31 @@ public final class ConnectionMemory {
     return Room.TAKEN;
   }
 
-  /** Whether a large reply was collected, or refused, since {@link #collected}. */
+  /** Whether a large reply was collected, or refused, since {@link #keep}. */
   boolean isLarge() {
     return isLarge; // by the thread that collects
   }
 
-  /** Returns what was reserved for replies that were being collected. */
-  public synchronized void collected() {
+  /**
+   * Replies have been collected, and are kept until they are read. What was reserved for them is
+   * not given back first: others would take it, and each connection keep a reply that is in no
+   * budget.
+   *
+   * @return whether the budget allows that many bytes; if not, none are reserved
+   */
+  synchronized boolean keep(long bytes) {
     isLarge = false;
-    if (replyBytes != 0) {
-      give(replyBytes);
-      replyBytes = 0;
+    long collected = replyBytes;
+    replyBytes = 0;
+    if (bytes <= collected) {
+      give(collected - bytes);
+      return true;
     }
+    if (tryTake(bytes - collected)) {
+      return true;
+    }
+    give(collected);
+    return false;
   }
 
   /** Returns the most bytes of a reply. */
