@@ -9,6 +9,7 @@ import dev.quipu.store.Reason;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.technique.RegionRecords.Beat;
 import dev.quipu.technique.RegionRecords.Retirement;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
@@ -29,17 +30,17 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  *
  * <p>Each renewal is a beat, which is counted in the own replica first, and then in those of all
- * others. A replica that knows of fewer beats than another does was restored from a backup: its
- * region stops for ever, and no process counts that has not checked this within {@link
- * #BEATS_UNCHECKED} beats. What is counted between the restore and then, and after a restore of a
- * backup that is younger than the last beat, is beyond any guarantee.
+ * others. A replica that knows of fewer beats than another does, or of another one under the same
+ * number, was restored from a backup: its region stops for ever, and no process counts that has not
+ * checked this within {@link #BEATS_UNCHECKED} beats. What is counted between the restore and then,
+ * and after a restore of a backup that is younger than the last beat, is beyond any guarantee.
  *
  * <p>Stored in the replica of {@code PLACE}, and written there only: {@code regions}, {@code
  * lease/REGION@PLACE}: {@code until} in epoch milliseconds; {@code beat}, how often the region had
- * renewed by then; {@code ended}, why it must not count any more; {@code accepted}, that an
- * operator stated that nothing of it is missing; what {@link RegionRetirements} says. In the
- * region's own replica {@code beat}; {@code at}, when that was by its clock; {@code names} of all
- * regions as it knows them.
+ * renewed by then, and the {@code mark} of the last; {@code ended}, why it must not count any more;
+ * {@code accepted}, that an operator stated that nothing of it is missing; what {@link
+ * RegionRetirements} says. In the region's own replica {@code beat}; {@code marks} of the last;
+ * {@code at}, when that was by its clock; {@code names} of all regions as it knows them.
  */
 public final class RegionLeases {
   /** Number of beats within which a replica that was restored from a backup is noticed. */
@@ -106,7 +107,7 @@ public final class RegionLeases {
     this.regions = regions;
     this.terms = terms;
     this.retirements = new RegionRetirements(regions, random);
-    this.beats = new RegionBeats(regions);
+    this.beats = new RegionBeats(regions, random);
   }
 
   /** Regions that may always count, and are never retired. A restored replica is not noticed. */
@@ -343,7 +344,8 @@ public final class RegionLeases {
     }
     others.forEach(each -> beats.noticeSetBack(each, knownHere, seen));
     long until = now() + terms.get().lease().toMillis();
-    long beat = nextBeat(seen);
+    Beat beat = beats.next(seen, this::end);
+    checkedNanos = start;
     boolean all = agrees();
     for (String place : others) {
       RegionRecords there = seen.get(place);
@@ -364,16 +366,6 @@ public final class RegionLeases {
     beatNanos = start;
     isConfirmed = all;
     return all;
-  }
-
-  private long nextBeat(SortedMap<String, RegionRecords> seen) {
-    long start = nanos();
-    Optional<String> why = beats.whySetBack(seen);
-    if (why.isPresent()) {
-      throw end(why.get());
-    }
-    checkedNanos = start;
-    return beats.next();
   }
 
   private boolean agrees() {
@@ -398,15 +390,17 @@ public final class RegionLeases {
   }
 
   /** Another region's confirmation, in its replica; whether it is stored. */
-  private boolean confirm(String place, Optional<Item> found, long until, long beat) {
+  private boolean confirm(String place, Optional<Item> found, long until, Beat beat) {
     long before = found.map(item -> item.number(RegionRecords.UNTIL)).orElse(0L);
-    long known = found.map(item -> item.number(RegionRecords.BEAT)).orElse(0L);
+    Beat known = Beat.of(found);
+    Beat last = known.number() < beat.number() ? beat : known;
     Write write =
         new Write.Update(
             RegionRecords.lease(regions.own(), place),
             List.of(
                 new Change.Put(RegionRecords.UNTIL, new Field.Number(Math.max(until, before))),
-                new Change.Put(RegionRecords.BEAT, new Field.Number(Math.max(beat, known)))),
+                new Change.Put(RegionRecords.BEAT, new Field.Number(last.number())),
+                new Change.Put(RegionRecords.MARK, new Field.Text(last.mark()))),
             Condition.unchanged(found));
     return regions.replica(place).write(write) instanceof WriteResult.Applied;
   }

@@ -21,6 +21,8 @@ import java.util.TreeMap;
 record RegionRecords(String place, SortedMap<String, Item> leases, SortedMap<Integer, Item> votes) {
   static final String UNTIL = "until";
   static final String BEAT = "beat";
+  static final String MARK = "mark";
+  static final String MARKS = "marks";
   static final String AT = "at";
   static final String NAMES = "names";
   static final String ENDED = "ended";
@@ -43,6 +45,22 @@ record RegionRecords(String place, SortedMap<String, Item> leases, SortedMap<Int
    * @param isAccepted whether an operator stated that what is known of it is all
    */
   record Retirement(int number, String lost, String successor, boolean isAccepted) {}
+
+  /**
+   * A renewal of a lease.
+   *
+   * @param number from 1; 0 if there was none
+   * @param mark drawn at random, so that two renewals that have one number differ
+   */
+  record Beat(long number, String mark) {
+    static final Beat NONE = new Beat(0, "");
+
+    static Beat of(Optional<Item> lease) {
+      return lease
+          .map(item -> new Beat(item.number(BEAT), item.text(MARK).orElse("")))
+          .orElse(NONE);
+    }
+  }
 
   static Key lease(String region, String place) {
     return new Key(PARTITION, LEASE + region + "@" + place);
@@ -91,9 +109,9 @@ record RegionRecords(String place, SortedMap<String, Item> leases, SortedMap<Int
     return Optional.ofNullable(votes.get(number));
   }
 
-  /** How often the region had renewed its lease, as far as this place knows. */
-  long beat(String region) {
-    return lease(region).map(item -> item.number(BEAT)).orElse(0L);
+  /** The last renewal of the region's lease that this place knows of. */
+  Beat beat(String region) {
+    return Beat.of(lease(region));
   }
 
   /** Whether a retirement was voted for here that is not decided so far. */

@@ -311,11 +311,12 @@ final class RegionRetirements {
     if (records == null) {
       return false;
     }
-    long beat = records.beat(place);
+    Optional<Item> own = records.lease(place);
     boolean isIntact =
         seen.values().stream()
-            .allMatch(each -> each.ended(place).isEmpty() && each.beat(place) <= beat);
-    Optional<String> names = records.lease(place).flatMap(item -> item.text(RegionRecords.NAMES));
+            .allMatch(
+                each -> each.ended(place).isEmpty() && !RegionBeats.lacks(own, each.beat(place)));
+    Optional<String> names = own.flatMap(item -> item.text(RegionRecords.NAMES));
     if (names.isPresent() && !names.get().equals(String.join(",", regions.names()))) {
       throw new IllegalStateException(
           "region %s counts with regions %s, and here they are %s; make the topologies alike first"

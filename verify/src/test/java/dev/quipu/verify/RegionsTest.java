@@ -1,6 +1,7 @@
 package dev.quipu.verify;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,6 +19,7 @@ import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
 import dev.quipu.technique.RegionLeases;
 import dev.quipu.technique.RegionOptions;
@@ -27,11 +29,15 @@ import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.region.GlobalTable;
 import dev.quipu.verify.region.MemoryReplica;
+import dev.quipu.verify.simulate.AroundDriver;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
@@ -355,5 +361,45 @@ final class RegionsTest {
     StoreException back = assertThrows(StoreException.class, again.leases::renew);
     assertTells(back, "set back");
     assertThrows(StoreException.class, () -> applied(again.counters, -1));
+  }
+
+  /** Another process renews after it has read the other regions, before it reads its own. */
+  @Test
+  void aRenewalThatIsUnderWayDoesNotHideThatAReplicaWasSetBack() {
+    List<Leased> all = List.of(leased(AP), leased(EU), leased(US));
+    all.forEach(each -> assertTrue(each.leases.renew()));
+    Map<Key, Item> copy = replicas.get(EU).copy();
+    Queue<Runnable> meanwhile = new ArrayDeque<>();
+    meanwhile.add(() -> {
+      assertTrue(all.get(EU).leases.renew());
+      table.settle();
+      replicas.get(EU).setBack(copy);
+    });
+    Map<String, Store> stores = new TreeMap<>();
+    for (int i = 0; i < NAMES.size(); i++) {
+      StoreDriver seen = table.seenFrom(EU, i);
+      stores.put(NAMES.get(i), new Store(i == US ? after(seen, meanwhile) : seen, clock));
+    }
+    RegionLeases slow = RegionLeases.of(new Regions("eu", NAMES, stores), TERMS, random);
+    assertFalse(slow.renew());
+    assertEquals(0, meanwhile.size());
+    RegionLeases next = leased(EU).leases;
+    assertTells(assertThrows(StoreException.class, next::renew), "set back");
+  }
+
+  private static StoreDriver after(StoreDriver driver, Queue<Runnable> meanwhile) {
+    return new AroundDriver(
+        driver,
+        new AroundDriver.Around() {
+          @Override
+          public <T> T call(Supplier<T> call) {
+            T answer = call.get();
+            Runnable next = meanwhile.poll();
+            if (next != null) {
+              next.run();
+            }
+            return answer;
+          }
+        });
   }
 }
