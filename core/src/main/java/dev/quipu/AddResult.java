@@ -32,10 +32,10 @@ public sealed interface AddResult extends ItemResult {
    * The add was not applied, and nothing was consumed.
    *
    * @param why the reason
-   * @param value the counter when it was refused
+   * @param value the counter when it was refused, if it was looked at
    * @param heldBy for {@link Refusal#HELD_ELSEWHERE}, the regions that did not answer
    */
-  record Refused(Refusal why, long value, List<String> heldBy) implements AddResult {
+  record Refused(Refusal why, OptionalLong value, List<String> heldBy) implements AddResult {
     /** Copies the list. */
     public Refused {
       heldBy = List.copyOf(heldBy);
@@ -43,7 +43,12 @@ public sealed interface AddResult extends ItemResult {
 
     /** One for want of room, or for ever. */
     public Refused(Refusal why, long value) {
-      this(why, value, List.of());
+      this(why, OptionalLong.of(value), List.of());
+    }
+
+    /** One for which the counter was not looked at. */
+    public Refused(Refusal why) {
+      this(why, OptionalLong.empty(), List.of());
     }
   }
 

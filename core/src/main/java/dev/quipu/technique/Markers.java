@@ -93,7 +93,7 @@ final class Markers {
   static AddResult answer(Add add, Item marker, String call) {
     long added = marker.number(ADDED);
     if (added == 0) {
-      return new AddResult.Refused(Refusal.SEALED, 0);
+      return new AddResult.Refused(Refusal.SEALED);
     }
     if (added != add.delta() || marker.number(BOUNDS) != add.boundsMark()) {
       return new AddResult.Conflict(added);

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Function;
 
 /**
@@ -137,7 +138,9 @@ final class RegionTransfers {
     return away.isEmpty() || isSure
         ? new AddResult.Refused(bound, reading.value())
         : new AddResult.Refused(
-            Refusal.HELD_ELSEWHERE, reading.value(), away.stream().sorted().toList());
+            Refusal.HELD_ELSEWHERE,
+            OptionalLong.of(reading.value()),
+            away.stream().sorted().toList());
   }
 
   /** Makes the first cells of regions that begin with rights, or get some; whether any lacks. */

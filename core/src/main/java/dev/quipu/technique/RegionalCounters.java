@@ -264,7 +264,7 @@ public final class RegionalCounters implements Counters {
     boolean isBounded = right.atZero(options.bounds()).isPresent();
     int cell = random.nextInt(options.cells());
     if (add.delta() == Long.MIN_VALUE && !options.bounds().isNone()) {
-      return new AddResult.Refused(Refusal.OVERFLOW, 0); // as many rights have no 64 bits
+      return new AddResult.Refused(Refusal.OVERFLOW); // as many rights have no 64 bits
     }
     for (int round = 0; round < ROUNDS_MAX; round++) {
       Write own = change(add, RegionRows.cell(add.counter(), home, cell), 0);
@@ -288,7 +288,7 @@ public final class RegionalCounters implements Counters {
         continue;
       }
       if (!isBounded || found.get().number(right.field()) >= need(add)) {
-        return new AddResult.Refused(Refusal.OVERFLOW, 0);
+        return new AddResult.Refused(Refusal.OVERFLOW);
       }
       answer = addFromAllCells(store, home, request, cell);
       if (answer.isPresent()) {

@@ -325,7 +325,7 @@ public final class Sharded implements Counters {
               applied.added() == add.delta()
                   ? new AddResult.Replayed(applied.added(), OptionalLong.empty())
                   : new AddResult.Conflict(applied.added()));
-      case RequestOutcome.Sealed sealed -> Optional.of(new AddResult.Refused(Refusal.SEALED, 0));
+      case RequestOutcome.Sealed sealed -> Optional.of(new AddResult.Refused(Refusal.SEALED));
       case RequestOutcome.NotSeen nothing -> Optional.empty();
     };
   }

@@ -182,7 +182,7 @@ public final class TokenSet implements Split.Technique {
 
   private static AddResult known(Add add, String text, String stored) {
     if (stored.equals(SEAL)) {
-      return new AddResult.Refused(Refusal.SEALED, 0);
+      return new AddResult.Refused(Refusal.SEALED);
     }
     if (stored.equals(text)) {
       return new AddResult.Applied(add.delta(), NO_VALUE); // ours, whose reply was lost

@@ -106,7 +106,7 @@ record StockClient(int number, int requests, int amountMax) {
     return switch (answer) {
       case AddResult.Applied applied -> "applied 0";
       case AddResult.Replayed again -> "replayed 0";
-      case AddResult.Refused refused -> "refused " + refused.value();
+      case AddResult.Refused refused -> "refused " + refused.value().orElseThrow();
       case AddResult.Conflict conflict -> throw new IllegalStateException(answer.toString());
     };
   }

@@ -138,8 +138,8 @@ final class RegionsTest {
     assertInstanceOf(RequestOutcome.Applied.class, in(EU).seal("s", RequestId.of("ap/1")));
     assertInstanceOf(RequestOutcome.NotSeen.class, in(EU).outcome("s", RequestId.of("ap/2")));
     assertInstanceOf(RequestOutcome.Sealed.class, in(EU).seal("s", RequestId.of("ap/2")));
-    assertEquals(new AddResult.Refused(Refusal.SEALED, 0), add(in(AP), 7, "ap/2"));
-    assertEquals(new AddResult.Refused(Refusal.SEALED, 0), add(in(US), 7, "ap/2"));
+    assertEquals(new AddResult.Refused(Refusal.SEALED), add(in(AP), 7, "ap/2"));
+    assertEquals(new AddResult.Refused(Refusal.SEALED), add(in(US), 7, "ap/2"));
     table.cutOff(AP);
     assertThrows(StoreException.class, () -> in(EU).seal("s", RequestId.of("ap/3")));
     assertThrows(StoreException.class, () -> in(EU).outcome("s", RequestId.of("ap/3")));

@@ -91,9 +91,12 @@ final class CounterCommands {
           Map<String, Object> members = new LinkedHashMap<>();
           members.put("name", add.counter());
           members.put("refused", why);
-          members.put("value", Long.toString(refused.value()));
-          output.print(
-              "refused (%s): %s is %d".formatted(why, add.counter(), refused.value()), members);
+          String text = "refused (%s): %s".formatted(why, add.counter());
+          if (refused.value().isPresent()) {
+            members.put("value", Long.toString(refused.value().getAsLong()));
+            text += " is " + refused.value().getAsLong();
+          }
+          output.print(text, members);
           yield ExitCode.REFUSED;
         }
         case AddResult.Conflict conflict -> {

@@ -184,7 +184,7 @@ final class RemoteAccess implements Access {
           };
       List<String> heldBy = new ArrayList<>();
       node.path("heldBy").forEach(region -> heldBy.add(region.asString("")));
-      return new AddResult.Refused(why, number(node, "value").orElse(0), heldBy);
+      return new AddResult.Refused(why, number(node, "value"), heldBy);
     }
     throw failure(status, node, true);
   }

@@ -139,7 +139,11 @@ final class CounterRoutes {
   }
 
   private static Problem refused(Add add, AddResult.Refused refused) {
-    String detail = "%d cannot be added to %d".formatted(add.delta(), refused.value());
+    OptionalLong value = refused.value();
+    String detail =
+        value.isPresent()
+            ? "%d cannot be added to %d".formatted(add.delta(), value.getAsLong())
+            : "%d cannot be added".formatted(add.delta());
     Problem problem =
         switch (refused.why()) {
           case FLOOR, CEILING -> {
@@ -167,7 +171,8 @@ final class CounterRoutes {
                   "The request was sealed",
                   "it did not apply and never will");
         };
-    return problem.with("name", add.counter()).with("value", Long.toString(refused.value()));
+    Problem named = problem.with("name", add.counter());
+    return value.isPresent() ? named.with("value", Long.toString(value.getAsLong())) : named;
   }
 
   /** GET /v1/counters/{name} */

@@ -336,7 +336,9 @@ final class CounterCommands {
           case HELD_ELSEWHERE -> "HELD room is held in regions that do not answer";
           case SEALED -> "SEALED the request never applied and never will";
         };
-    return refused.why() == Refusal.SEALED ? what : what + ": it is at " + refused.value();
+    return refused.why() == Refusal.SEALED || refused.value().isEmpty()
+        ? what
+        : what + ": it is at " + refused.value().getAsLong();
   }
 
   private static Reply added(OptionalLong value, long added, boolean replayed) {

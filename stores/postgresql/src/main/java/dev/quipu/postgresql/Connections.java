@@ -12,6 +12,10 @@ import javax.sql.DataSource;
  * The connections of a driver. Calls that find all of them busy wait in order of arrival, for a
  * limited time, before they ask the pool: a pool serves its waiters in any order, and its error
  * does not say whether the server or the number of callers is the cause.
+ *
+ * <p>Writers can wait for a row as long as somebody locks it, readers cannot. So writers leave one
+ * connection to readers: the record of the store is read among them, without which nothing is
+ * written any more.
  */
 final class Connections {
   private final DataSource source;
@@ -19,6 +23,7 @@ final class Connections {
   private final int timeoutMillis;
   private final boolean isOwnPool;
   private final Semaphore free;
+  private final Semaphore freeToWrite;
 
   /**
    * Limits the calls at a time.
@@ -33,6 +38,7 @@ final class Connections {
     this.timeoutMillis = (int) timeout.toMillis();
     this.isOwnPool = isOwnPool;
     this.free = new Semaphore(connectionsMax, true);
+    this.freeToWrite = new Semaphore(Math.max(1, connectionsMax - 1), true);
   }
 
   /** Longest wait for one answer. */
@@ -41,26 +47,49 @@ final class Connections {
   }
 
   /**
-   * Returns a connection with a limit for each answer.
+   * Returns a connection to read on, with a limit for each answer.
    *
    * @throws StoreException if there is none in time; nothing was sent
    */
   Borrowed borrow() {
-    enter();
+    enter(free);
+    return borrow(free::release);
+  }
+
+  /**
+   * Returns a connection to write on, with a limit for each answer.
+   *
+   * @throws StoreException if there is none in time; nothing was sent
+   */
+  Borrowed borrowToWrite() {
+    enter(freeToWrite);
     try {
-      return new Borrowed(source.getConnection(), timeoutMillis, isOwnPool, free::release);
-    } catch (SQLException e) {
+      enter(free);
+    } catch (StoreException e) {
+      freeToWrite.release();
+      throw e;
+    }
+    return borrow(() -> {
       free.release();
+      freeToWrite.release();
+    });
+  }
+
+  private Borrowed borrow(Runnable release) {
+    try {
+      return new Borrowed(source.getConnection(), timeoutMillis, isOwnPool, release);
+    } catch (SQLException e) {
+      release.run();
       throw Failures.ofConnection(e);
     } catch (RuntimeException | Error e) {
-      free.release();
+      release.run();
       throw e;
     }
   }
 
-  private void enter() {
+  private void enter(Semaphore some) {
     try {
-      if (!free.tryAcquire(timeoutMillis, TimeUnit.MILLISECONDS)) {
+      if (!some.tryAcquire(timeoutMillis, TimeUnit.MILLISECONDS)) {
         throw StoreException.notApplied(
             Reason.THROTTLED,
             ("PostgreSQL: all connections (%d) were busy for %d ms; nothing was sent. Raise"

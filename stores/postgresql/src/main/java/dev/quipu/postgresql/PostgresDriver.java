@@ -271,7 +271,7 @@ public final class PostgresDriver implements StoreDriver {
   }
 
   private Optional<Item> execute(Key key, Sql sql) {
-    try (Borrowed borrowed = connections.borrow()) {
+    try (Borrowed borrowed = connections.borrowToWrite()) {
       return execute(borrowed.connection, key, sql);
     } catch (SQLException e) {
       throw Failures.ofWrite(e);
@@ -296,7 +296,7 @@ public final class PostgresDriver implements StoreDriver {
     @Override
     public Folder.Stored add(
         Key key, List<Write.Put> markers, Function<Set<Key>, Optional<Folder.Sum>> sum) {
-      try (Borrowed borrowed = connections.borrow()) {
+      try (Borrowed borrowed = connections.borrowToWrite()) {
         borrowed.begin();
         Folder.Stored stored;
         try {
@@ -345,7 +345,7 @@ public final class PostgresDriver implements StoreDriver {
 
   /** Whether each statement brought a row, and all were committed; else none is. */
   private boolean commit(List<Write> writes, Sql all) {
-    try (Borrowed borrowed = connections.borrow()) {
+    try (Borrowed borrowed = connections.borrowToWrite()) {
       borrowed.begin();
       try (PreparedStatement statement = all.prepare(borrowed.connection)) {
         if (!eachBroughtARow(statement, writes)) {
@@ -408,7 +408,7 @@ public final class PostgresDriver implements StoreDriver {
   /** Rows that another server removes or writes just now are left to it. */
   @Override
   public int removeExpired(Instant before, int itemsMax) {
-    try (Borrowed borrowed = connections.borrow();
+    try (Borrowed borrowed = connections.borrowToWrite();
         PreparedStatement statement =
             statements.removeExpired(before, itemsMax).prepare(borrowed.connection)) {
       return statement.executeUpdate();

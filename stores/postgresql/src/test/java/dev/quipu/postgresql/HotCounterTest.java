@@ -1,6 +1,7 @@
 package dev.quipu.postgresql;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,6 +13,7 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Outcome;
@@ -22,6 +24,7 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.time.Clock;
 import dev.quipu.verify.pace.Progress;
@@ -167,6 +170,46 @@ final class HotCounterTest {
         assertTrue(unknown >= 1, "none was sent");
         assertTrue(rejected >= 1, "none waited for a connection");
         other.rollback();
+      }
+    }
+  }
+
+  /** As the record of the store is, without which nothing is written any more. */
+  @Test
+  void whoReadsDoesNotWaitForThoseThatWriteLockedRows() throws Exception {
+    String uri = Databases.newUri(Databases.SERVER.port(), Duration.ofSeconds(30));
+    int writers = 8;
+    try (StoreDriver driver = StoreProvider.open(uri + "&connections=3")) {
+      for (int i = 0; i < writers; i++) {
+        driver.write(add("held" + i));
+      }
+      Key free = new Key("p", "free");
+      driver.write(add("free"));
+      try (Connection other = Databases.connection();
+          Statement lock = other.createStatement();
+          ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+        other.setAutoCommit(false);
+        lock.execute(
+            "SELECT * FROM " + Databases.table(uri) + " WHERE sort LIKE 'held%' FOR UPDATE");
+        AtomicInteger begun = new AtomicInteger();
+        List<Future<WriteResult>> writes = new ArrayList<>();
+        for (int i = 0; i < writers; i++) {
+          Write each = add("held" + i);
+          writes.add(
+              executor.submit(() -> {
+                begun.incrementAndGet();
+                return driver.write(each);
+              }));
+        }
+        new Progress("writers", begun::get).awaitAtLeast(writers);
+        for (int i = 0; i < 10; i++) {
+          assertTrue(driver.get(free, Consistency.STRONG).isPresent());
+        }
+        assertTrue(writes.stream().noneMatch(Future::isDone), "the rows are locked");
+        other.rollback();
+        for (Future<WriteResult> write : writes) {
+          assertInstanceOf(WriteResult.Applied.class, write.get());
+        }
       }
     }
   }

@@ -306,6 +306,8 @@ public abstract class CountersContract {
     assertEquals(Optional.empty(), counters.read("a"));
     applied(5, 5, add("a", 5, "other"));
     assertEquals(5, outcomeApplied(counters.seal("a", RequestId.of("other"))).added());
+    OptionalLong value = assertInstanceOf(AddResult.Refused.class, add("a", 5, "id")).value();
+    assertEquals(5, value.orElse(5), "the value is right or left out");
   }
 
   @Test

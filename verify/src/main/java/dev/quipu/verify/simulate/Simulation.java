@@ -174,8 +174,7 @@ public final class Simulation {
       switch (counters.add(add)) {
         case AddResult.Applied applied -> call.end(Operation.End.OK, applied.value());
         case AddResult.Replayed again -> call.end(Operation.End.REPLAYED, again.value());
-        case AddResult.Refused refused ->
-            call.end(Operation.End.REFUSED, OptionalLong.of(refused.value()));
+        case AddResult.Refused refused -> call.end(Operation.End.REFUSED, refused.value());
         case AddResult.Conflict conflict ->
             throw new IllegalStateException("a conflict for a request that never changed");
       }
