@@ -11,14 +11,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What techniques promise over faulty links; and that a scenario finds what is planted. */
 final class ScenariosTest {
   private static final long FIRST = Long.getLong("seed", 1);
-  private static final int SEEDS = Soak.seeds(Integer.getInteger("steps.seeds", 300));
-  private static final int SLOW_SEEDS = Soak.seeds(Integer.getInteger("steps.seeds", 15));
+  private static final int SEEDS = Soak.seeds(Integer.getInteger("steps.seeds", 1_000));
+  private static final int SLOW_SEEDS = Soak.seeds(Integer.getInteger("steps.seeds", 100));
   private static final int PLANTED_SEEDS = 10_000;
   private static final Path PAGE = Path.of("../docs/reference/simulation.md");
 
@@ -45,6 +46,7 @@ final class ScenariosTest {
   /** Begins at the seed that the page names, to be quick. */
   @ParameterizedTest
   @MethodSource("planted")
+  @Tag("planted") // not for mutants: it loads the code anew
   void aPlantedFaultIsFound(Planted fault) throws Exception {
     String row = "| %s | %s | ".formatted(fault.name(), fault.scenario());
     String line =
