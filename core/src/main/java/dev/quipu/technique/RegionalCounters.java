@@ -464,10 +464,13 @@ public final class RegionalCounters implements Counters {
    * States that what is known of a retired region is all that it counted, or that counters have
    * been corrected since: readings are certain again, as far as it is concerned.
    *
+   * @throws IllegalArgumentException if there is no such region
    * @throws IllegalStateException if the region is not retired
    * @throws StoreException if a region that is left does not answer
    */
   public void acceptLoss(String region) {
+    regions.replica(region); // it must be one
+    leases.requireRetired(region);
     takeOver.takeOverAll();
     leases.accept(region);
   }
