@@ -124,7 +124,7 @@ public final class RegionalCounters implements Counters {
       new TechniqueSpec(
           "regional",
           "Each region counts in items of its own, within rights that it was given.",
-          "a repeat under its id counts once, in whatever region, and tells that it did",
+          "a repeat under its id counts once, in whatever region, and is answered as a repeat",
           Set.of(
               Capability.STRONG_READ,
               Capability.NATIVE_UPDATE,
