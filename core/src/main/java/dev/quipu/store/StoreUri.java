@@ -6,11 +6,13 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +29,7 @@ public final class StoreUri {
   /** Name of the parameter of {@link #mayLoseWrites}. */
   public static final String DURABILITY_NAME = "durability";
 
+  private static final Set<String> WHICH_STORE = Set.of("prefix", "table", "namespace", "database");
   private static final String TIMEOUT_NAME = "timeoutMillis";
 
   private final String scheme;
@@ -84,13 +87,23 @@ public final class StoreUri {
     }
   }
 
-  /** The URI as it may be shown: without a password, and without parameters. */
+  /**
+   * The URI as it may be shown: without a password, and of its parameters only those that say which
+   * of several stores on one server it is.
+   */
   public static String shown(URI uri) {
     if (uri.getRawAuthority() == null) {
       return uri.getScheme() + ":" + uri.getRawSchemeSpecificPart();
     }
     String hosts = uri.getRawAuthority().replaceFirst("^.*@", "");
-    return uri.getScheme() + "://" + hosts + (uri.getRawPath() == null ? "" : uri.getRawPath());
+    String shown =
+        uri.getScheme() + "://" + hosts + (uri.getRawPath() == null ? "" : uri.getRawPath());
+    String query = uri.getRawQuery() == null ? "" : uri.getRawQuery();
+    String which =
+        Arrays.stream(query.split("&", -1))
+            .filter(each -> WHICH_STORE.contains(each.split("=", 2)[0]))
+            .collect(Collectors.joining("&"));
+    return which.isEmpty() ? shown : shown + "?" + which;
   }
 
   private Optional<String> text(String raw) {

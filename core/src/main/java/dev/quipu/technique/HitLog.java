@@ -120,7 +120,7 @@ public final class HitLog implements Counters {
       new TechniqueSpec(
           "hit-log",
           "One item a hit, in order of time; a read adds those behind a summary to it.",
-          "a repeat under its id counts once, and tells that it did",
+          "a repeat under its id counts once, and is answered as a repeat",
           Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN),
           Atomicity.ITEM,
           Set.of(

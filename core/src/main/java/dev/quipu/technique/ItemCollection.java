@@ -88,7 +88,7 @@ public final class ItemCollection implements Counters {
       new TechniqueSpec(
           "item-collection",
           "One item a change; a read sums them up, a compaction folds the old ones.",
-          "a repeat under its id counts once, and tells that it did",
+          "a repeat under its id counts once, and is answered as a repeat",
           Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN),
           Atomicity.ITEM,
           Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT, Guarantee.LINEARIZABLE_READ),

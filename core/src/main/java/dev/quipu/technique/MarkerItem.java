@@ -112,7 +112,7 @@ public final class MarkerItem implements Split.Technique {
     return new TechniqueSpec(
         "marker-item",
         "Number and marker change in one transaction; a repeat finds the marker.",
-        "a repeat under its id counts once, and tells that it did",
+        "a repeat under its id counts once, and is answered as a repeat",
         Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.ATOMIC_BATCH),
         Atomicity.PARTITION,
         Set.of(Guarantee.AT_MOST_ONCE, idempotence, Guarantee.BOUNDED, Guarantee.LINEARIZABLE_READ),

@@ -187,6 +187,12 @@ public final class RecordGuard implements AutoCloseable {
     if (differences.isEmpty()) {
       return Optional.empty();
     }
+    if (found.text("technique").orElse("").equals(REPLACING)) {
+      return Optional.of(
+          "the record of %s is being replaced by quipu adopt; wait until that has ended. If it was"
+                  .formatted(where)
+              + " interrupted, run it again");
+    }
     return Optional.of(
         "this process is not configured as the record of %s says: %s. Start it with the values of"
                 .formatted(where, String.join("; ", differences))
@@ -269,7 +275,7 @@ public final class RecordGuard implements AutoCloseable {
       require(store.write(put(record.fields(), new Condition.Absent())));
       return Optional.empty();
     }
-    String old = text(before.get());
+    String old = record.text(before.get());
     if (record.differences(before.get()).isEmpty()) {
       return Optional.of(old);
     }
@@ -279,14 +285,6 @@ public final class RecordGuard implements AutoCloseable {
     store.clock().sleep(LEASE.plus(PATIENCE));
     require(store.write(put(record.fields(), Condition.unchanged(between))));
     return Optional.of(old);
-  }
-
-  private static String text(Item found) {
-    List<String> words = new ArrayList<>();
-    found.fields().keySet().stream()
-        .sorted()
-        .forEach(name -> words.add(name + " " + found.text(name).orElse("")));
-    return String.join(", ", words);
   }
 
   private static void require(WriteResult result) {

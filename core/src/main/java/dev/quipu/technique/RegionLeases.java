@@ -427,12 +427,26 @@ public final class RegionLeases {
     retirements.retire(region, destroyed, agreed.slack().toMillis());
   }
 
+  /**
+   * Returns all retirements, of which one must be that of a region.
+   *
+   * @throws IllegalStateException if none is
+   */
+  List<Retirement> requireRetired(String region) {
+    List<Retirement> decided = RegionRetirements.decided(retirements.exchange());
+    List<String> lost =
+        decided.stream().map(Retirement::lost).filter(name -> !name.isEmpty()).toList();
+    if (!lost.contains(region)) {
+      throw new IllegalStateException(
+          "region %s is not retired; retired regions: %s"
+              .formatted(region, lost.isEmpty() ? "none" : String.join(", ", lost)));
+    }
+    return decided;
+  }
+
   /** Notes in all regions that are left that what is known of a retired one is all. */
   void accept(String region) {
-    List<Retirement> decided = RegionRetirements.decided(retirements.exchange());
-    if (decided.stream().noneMatch(each -> each.lost().equals(region))) {
-      throw new IllegalStateException("region %s is not retired".formatted(region));
-    }
+    List<Retirement> decided = requireRetired(region);
     for (String place : retirements.living(decided)) {
       Write accepted =
           new Write.Update(

@@ -67,7 +67,7 @@ record RegionPlan(List<String> initial, Bounds bounds) {
   /** Returns the exception for an add where another plan counts: the bounds would not hold. */
   StoreException rejected(String region, String other) {
     return StoreException.notApplied(
-        Reason.INVALID,
+        Reason.DENIED, // by the operator's configuration: the client did nothing wrong
         "region %s counts %s, and this process %s; make the topologies alike"
             .formatted(region, other, text()));
   }

@@ -160,7 +160,8 @@ final class RegionRetirements {
       boolean isSetBack = seen.values().stream().anyMatch(each -> each.ended(lost).isPresent());
       if (seen.containsKey(lost) && !isSetBack) {
         throw new IllegalStateException(
-            "region %s answers: what it holds is given as ever".formatted(lost));
+            "region %s is alive; only a region that does not answer can be retired"
+                .formatted(lost));
       }
       int number = decided.isEmpty() ? 1 : decided.getLast().number() + 1;
       List<String> voters = living(decided);

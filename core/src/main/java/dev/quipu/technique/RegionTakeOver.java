@@ -51,6 +51,9 @@ final class RegionTakeOver {
    */
   Map<String, TakenOver> takeOverAll() {
     List<Retirement> retired = leases.publish();
+    if (retired.isEmpty()) {
+      return Map.of();
+    }
     Set<String> counters = new TreeSet<>();
     for (String each : living(retired)) {
       through(each, store -> counters.addAll(CounterItems.names(store)));

@@ -91,7 +91,7 @@ record RegionView(
         for (String other : rows.others(prefix)) {
           if (!regions.names().contains(other)) {
             throw StoreException.notApplied(
-                Reason.INVALID,
+                Reason.DENIED,
                 "region %s shares counter %s with region %s, which is not among %s"
                     .formatted(rows.region(), counter, other, regions.names()));
           }

@@ -124,7 +124,7 @@ public final class RegionalCounters implements Counters {
       new TechniqueSpec(
           "regional",
           "Each region counts in items of its own, within rights that it was given.",
-          "a repeat under its id counts once, in whatever region, and tells that it did",
+          "a repeat under its id counts once, in whatever region, and is answered as a repeat",
           Set.of(
               Capability.STRONG_READ,
               Capability.NATIVE_UPDATE,
@@ -464,10 +464,13 @@ public final class RegionalCounters implements Counters {
    * States that what is known of a retired region is all that it counted, or that counters have
    * been corrected since: readings are certain again, as far as it is concerned.
    *
+   * @throws IllegalArgumentException if there is no such region
    * @throws IllegalStateException if the region is not retired
    * @throws StoreException if a region that is left does not answer
    */
   public void acceptLoss(String region) {
+    regions.replica(region); // it must be one
+    leases.requireRetired(region);
     takeOver.takeOverAll();
     leases.accept(region);
   }

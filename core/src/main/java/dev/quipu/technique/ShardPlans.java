@@ -1,5 +1,6 @@
 package dev.quipu.technique;
 
+import dev.quipu.Bounds;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
@@ -77,19 +78,49 @@ final class ShardPlans {
             && plan.bounds().equals(options.bounds())
             && (plan.together() || plan.shards() == options.shards());
     if (!fits) {
-      throw StoreException.notApplied(
-          Reason.INVALID,
-          "counter %s has %d shards %s, within %d to %d; it cannot be opened otherwise"
-                  .formatted(
-                      counter,
-                      plan.shards(),
-                      plan.together() ? "that act together" : "by themselves",
-                      plan.bounds().floor(),
-                      plan.bounds().ceiling())
-              + ". Count within these bounds, or give it others: quipu repair "
-              + counter);
+      throw StoreException.notApplied(Reason.DENIED, disagreement(counter, plan));
     }
     return plan;
+  }
+
+  /** What the operator must change: no client can. */
+  private String disagreement(String counter, ShardPlan plan) {
+    boolean canRepair = plan.together() && options.actTogether();
+    String here = "%d shards, %s".formatted(options.shards(), text(options.bounds()));
+    String message =
+        "counter %s cannot be opened: it was divided into %d shards, %s, and this process has %s"
+            .formatted(counter, plan.shards(), text(plan.bounds()), here);
+    return canRepair
+        ? message
+            + ". Give the counter the bounds of the store's record, with the other options of the"
+            + " record: quipu repair %s --store URI --shards %d%s"
+                .formatted(
+                    quoted(counter),
+                    options.shards(),
+                    option("floor", options.bounds().floor(), Long.MIN_VALUE)
+                        + option("ceiling", options.bounds().ceiling(), Long.MAX_VALUE))
+        : message + ". Start the process with the options that the counter was divided with";
+  }
+
+  private static String text(Bounds bounds) {
+    if (bounds.isNone()) {
+      return "no bounds";
+    }
+    return "%s, %s"
+        .formatted(
+            bounds.floor() == Long.MIN_VALUE ? "no floor" : "floor " + bounds.floor(),
+            bounds.ceiling() == Long.MAX_VALUE ? "no ceiling" : "ceiling " + bounds.ceiling());
+  }
+
+  private static String option(String name, long value, long none) {
+    return value == none ? "" : " --%s %d".formatted(name, value);
+  }
+
+  /** As a shell takes it. */
+  private static String quoted(String counter) {
+    return counter.matches("[A-Za-z0-9_.:/@-]+")
+        ? counter
+        : "'%s'".formatted(counter.replace("'", "'\\''"));
   }
 
   /** Stores a plan if there is none, and divides what the counter is already. */
@@ -105,9 +136,10 @@ final class ShardPlans {
     }
     if (wasUsed(counter) && stored(counter).isEmpty()) { // and so it was there before any plan
       throw StoreException.notApplied(
-          Reason.INVALID,
-          "counter %s is there and has no shards; only shards that act together can take it over"
-              .formatted(counter));
+          Reason.DENIED,
+          "counter %s was counted without shards; only shards with bounds can take it over. Count"
+                  .formatted(counter)
+              + " without --shards, or with --floor or --ceiling too");
     }
     ShardPlan plan = new ShardPlan(options.shards(), 0, false, options.bounds(), false);
     store.write(put(counter, plan, new Condition.Absent()));
@@ -199,6 +231,7 @@ final class ShardPlans {
       ShardPlan others =
           new ShardPlan(old.shards(), old.epoch(), true, options.bounds(), old.wasPlain());
       ShardSnapshot now = new ShardSnapshot(item, others, found.subList(1, found.size()));
+      checkInside(counter, now.total(), others.bounds(), Reason.INVALID);
       if (found.getFirst().equals(item)
           && divide(counter, now, others, old.shards(), old.wasPlain())) {
         return true;
@@ -214,7 +247,7 @@ final class ShardPlans {
     long total = now.total();
     boolean isNew = !now.wasAddedTo();
     ShardPlan plan = old.grownTo(shards, wasPlain);
-    checkInside(counter, total, plan);
+    checkInside(counter, total, plan.bounds(), Reason.DENIED);
     List<Write> batch = new ArrayList<>();
     Condition unchanged = Condition.unchanged(now.planItem());
     batch.add(put(counter, plan, unchanged));
@@ -246,12 +279,12 @@ final class ShardPlans {
     return Condition.all(local, unchanged);
   }
 
-  private static void checkInside(String counter, long total, ShardPlan plan) {
-    if (total < plan.bounds().floor() || total > plan.bounds().ceiling()) {
+  private static void checkInside(String counter, long total, Bounds bounds, Reason reason) {
+    if (total < bounds.floor() || total > bounds.ceiling()) {
       throw StoreException.notApplied(
-          Reason.INVALID,
-          "counter %s is %d, outside %d to %d; it can be divided when it is back inside"
-              .formatted(counter, total, plan.bounds().floor(), plan.bounds().ceiling()));
+          reason,
+          "counter %s is %d, outside its bounds: %s; it can be divided when it is back inside"
+              .formatted(counter, total, text(bounds)));
     }
   }
 }

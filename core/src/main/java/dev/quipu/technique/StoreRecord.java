@@ -5,6 +5,7 @@ import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import java.time.Duration;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * What all processes that count on one store must agree on, and what does not change while they
@@ -37,6 +39,8 @@ public record StoreRecord(
   private static final String FORMAT = "format";
   private static final String FORMAT_NOW = "1";
   private static final String WINDOW = "window";
+  private static final String SHARDS = "shards";
+  private static final String PER_COUNTER = "of each counter";
   private static final String NONE = "none";
   private static final Set<String> TAKE_WINDOW = Set.of(MarkerItem.SPEC.name(), HitLog.SPEC.name());
 
@@ -70,13 +74,13 @@ public record StoreRecord(
     return new StoreRecord(technique, window, fixed, options.bounds(), regions);
   }
 
-  /** Every value as text, by name, in the order in which a person reads them. */
+  /** Every value as it is stored, by name, in the order in which a person reads them. */
   public Map<String, String> values() {
     Map<String, String> values = new LinkedHashMap<>();
     values.put(FORMAT, FORMAT_NOW);
     values.put("technique", technique);
     values.put(WINDOW, window.map(Duration::toString).orElse(NONE));
-    values.put("shards", shards == GROWING ? "of each counter" : Integer.toString(shards));
+    values.put(SHARDS, shards == GROWING ? PER_COUNTER : Integer.toString(shards));
     values.put("floor", bounds.floor() == Long.MIN_VALUE ? NONE : Long.toString(bounds.floor()));
     values.put(
         "ceiling", bounds.ceiling() == Long.MAX_VALUE ? NONE : Long.toString(bounds.ceiling()));
@@ -106,16 +110,52 @@ public record StoreRecord(
     values.forEach((name, here) -> {
       String there = found.text(name).orElse(NONE);
       if (!there.equals(here)) {
-        differences.add("%s is %s in the record and %s here".formatted(name, there, here));
+        differences.add(
+            "%s: record %s, this process %s".formatted(name, text(name, there), text(name, here)));
       }
     });
     return differences;
   }
 
+  /** A stored value as a message has it. */
+  private static String text(String name, String value) {
+    if (name.equals(SHARDS)) {
+      return value.equals(PER_COUNTER) ? "per counter" : value;
+    }
+    if (name.equals(WINDOW) && !value.equals(NONE)) {
+      try {
+        return text(Duration.parse(value));
+      } catch (DateTimeParseException damaged) {
+        return value;
+      }
+    }
+    return value;
+  }
+
+  /** Returns a time as the option {@code --window} takes it. */
+  public static String text(Duration time) {
+    if (time.toMillis() % 1_000 != 0) {
+      return time.toMillis() + "ms";
+    }
+    long seconds = time.toSeconds();
+    return seconds % 3_600 == 0
+        ? seconds / 3_600 + "h"
+        : seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
+  }
+
+  /** Returns a record that was found, in the words and the order of {@link #toString}. */
+  String text(Item found) {
+    return text(name -> found.text(name).orElse(NONE));
+  }
+
+  private String text(UnaryOperator<String> value) {
+    List<String> words = new ArrayList<>();
+    values().keySet().forEach(name -> words.add(name + " " + text(name, value.apply(name))));
+    return String.join(", ", words);
+  }
+
   @Override
   public String toString() {
-    List<String> words = new ArrayList<>();
-    values().forEach((name, value) -> words.add(name + " " + value));
-    return String.join(", ", words);
+    return text(name -> values().getOrDefault(name, NONE));
   }
 }

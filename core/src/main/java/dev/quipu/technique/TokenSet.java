@@ -72,7 +72,7 @@ public final class TokenSet implements Split.Technique {
       new TechniqueSpec(
           "token-set",
           "Number and ids of requests are one item; a repeat finds its id. Slots are limited.",
-          "a repeat under its id counts once, and tells that it did",
+          "a repeat under its id counts once, and is answered as a repeat",
           Set.of(Capability.STRONG_READ),
           Atomicity.ITEM,
           Set.of(

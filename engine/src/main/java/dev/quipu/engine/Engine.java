@@ -48,7 +48,7 @@ public final class Engine implements EmbeddedEngine {
       new TechniqueSpec(
           "engine",
           "The embedded engine: number and request id in one record of its log.",
-          "a repeat under its id counts once, and hears the first answer",
+          "a repeat under its id counts once, and gets the first answer",
           Set.of(),
           Atomicity.ITEM,
           Set.of(

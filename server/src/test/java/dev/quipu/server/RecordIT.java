@@ -93,7 +93,7 @@ final class RecordIT {
       add(server, 35);
       String said = refused(() -> serve(uri, "--technique", other));
       assertTrue(
-          said.contains("technique is %s in the record and %s here".formatted(one, other)), said);
+          said.contains("technique: record %s, this process %s".formatted(one, other)), said);
       assertTrue(said.contains("quipu adopt STORE-URI --technique " + other), said);
       add(server, 30);
     }
@@ -108,7 +108,7 @@ final class RecordIT {
       String uri = "postgresql://postgres@127.0.0.1:%d/postgres".formatted(store.port());
       refusesAnotherTechnique(uri, "marker-item", "token-set");
       String said = refused(() -> serve(uri, "--window", "48h"));
-      assertTrue(said.contains("window is PT24H in the record and PT48H here"), said);
+      assertTrue(said.contains("window: record 24h, this process 48h"), said);
       said = refused(() -> serve(uri, "--shards", "4", "--floor", "0"));
       assertTrue(said.contains("--shards 4 --floor 0 --window 24h"), said);
     }
@@ -297,7 +297,7 @@ final class RecordIT {
       List<Integer> ports = List.of(toEu.port(), us.port());
       try (QuipuProcess server = region("eu", both, List.of(eu.port(), us.port()))) {
         String said = refused(() -> region("us", "\"us\"", ports));
-        assertTrue(said.contains("regions is eu,us in the record and us here"), said);
+        assertTrue(said.contains("regions: record eu,us, this process us"), said);
         assertTrue(said.contains("region eu"), said);
         toEu.refuse();
         said = refused(() -> region("us", both, ports)); // unknown what the others have

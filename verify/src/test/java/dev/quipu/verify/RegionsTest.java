@@ -296,9 +296,14 @@ final class RegionsTest {
     table.settle();
     IllegalStateException answers =
         assertThrows(IllegalStateException.class, () -> us.counters.retire("eu"));
-    assertTells(answers, "answers");
+    assertTells(answers, "region eu is alive; only");
 
     table.cutOff(EU);
+    for (String region : List.of("eu", "us")) {
+      IllegalStateException notRetired =
+          assertThrows(IllegalStateException.class, () -> us.counters.acceptLoss(region));
+      assertTells(notRetired, "region %s is not retired; retired regions: none".formatted(region));
+    }
     applied(eu.counters, -1); // unheard of
     IllegalStateException runs =
         assertThrows(IllegalStateException.class, () -> us.counters.retire("eu"));

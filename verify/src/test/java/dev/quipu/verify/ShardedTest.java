@@ -17,6 +17,7 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
@@ -317,7 +318,9 @@ final class ShardedTest {
             ShardOptions.fixed(4),
             ShardOptions.fixed(4).within(Bounds.between(0, 9)),
             ShardOptions.growing(4, 8))) {
-      assertThrows(StoreException.class, () -> open(other).add(new Add("a", 1, null)));
+      StoreException e =
+          assertThrows(StoreException.class, () -> open(other).add(new Add("a", 1, null)));
+      assertEquals(Reason.DENIED, e.reason());
     }
     Sharded same = open(ShardOptions.growing(2, 8).within(STOCK)); // has 4 already
     applied(same, -1, STOCK, "other");
@@ -334,7 +337,13 @@ final class ShardedTest {
     Bounds bounds = Bounds.between(-10, 60);
     Sharded after = open(ShardOptions.fixed(8).within(bounds));
     StoreException e = assertThrows(StoreException.class, () -> after.read("a"));
-    assertTrue(e.getMessage().contains("quipu repair a"), e.getMessage());
+    assertEquals(Reason.DENIED, e.reason()); // the server's configuration, not the request
+    assertEquals(
+        "counter a cannot be opened: it was divided into 4 shards, floor 0, no ceiling, and this"
+            + " process has 8 shards, floor -10, ceiling 60. Give the counter the bounds of the"
+            + " store's record, with the other options of the record: quipu repair a --store URI"
+            + " --shards 8 --floor -10 --ceiling 60",
+        e.getMessage());
     Sharded tooNarrow = open(ShardOptions.fixed(4).within(Bounds.between(0, 49)));
     assertThrows(StoreException.class, () -> tooNarrow.repair("a"));
     assertTrue(after.repair("a"));

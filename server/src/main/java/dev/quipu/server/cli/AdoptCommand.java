@@ -86,9 +86,12 @@ final class AdoptCommand implements Callable<Integer> {
       Thread.currentThread().interrupt();
       throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted; run it again");
     }
+    String change =
+        before
+            .map(old -> old.equals(record.toString()) ? "; unchanged" : "; before: " + old)
+            .orElse("");
     output.print(
-        "record of %s: %s%s"
-            .formatted(name, record, before.map(old -> "; before: " + old).orElse("")),
+        "record of %s: %s%s".formatted(name, record, change),
         Output.members("store", name, "record", record.toString()));
     return ExitCode.OK;
   }

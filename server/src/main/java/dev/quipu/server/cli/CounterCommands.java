@@ -192,7 +192,7 @@ final class CounterCommands {
     }
   }
 
-  @Command(name = "outcome", description = "Tell what became of a request.")
+  @Command(name = "outcome", description = "Show the outcome of a request.")
   static final class OutcomeCommand implements Callable<Integer> {
     @Mixin private Target target = new Target();
     @Mixin private Output output = new Output();

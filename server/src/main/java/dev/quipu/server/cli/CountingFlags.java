@@ -39,13 +39,13 @@ final class CountingFlags {
   @Option(
       names = "--floor",
       paramLabel = "N",
-      description = "With --shards: no counter may go below this, 0 or less.")
+      description = "Reject adds to any counter that would go below this, 0 or less.")
   private long floor = Long.MIN_VALUE;
 
   @Option(
       names = "--ceiling",
       paramLabel = "N",
-      description = "With --shards: no counter may go above this, 0 or more.")
+      description = "Reject adds to any counter that would go above this, 0 or more.")
   private long ceiling = Long.MAX_VALUE;
 
   @Option(
@@ -158,11 +158,10 @@ final class CountingFlags {
         command.append(" --ceiling ").append(ceiling);
       }
     }
-    return command.append(" --window ").append(words(window)).toString();
-  }
-
-  /** A time as an option has it. */
-  static String words(Duration time) {
-    return time.equals(Duration.ofHours(time.toHours())) ? time.toHours() + "h" : time.toString();
+    record(profile)
+        .window()
+        .map(StoreRecord::text)
+        .ifPresent(time -> command.append(" --window ").append(time));
+    return command.toString();
   }
 }

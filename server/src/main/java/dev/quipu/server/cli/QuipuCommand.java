@@ -6,13 +6,17 @@ import dev.quipu.store.Outcome;
 import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
 
 /** The command {@code quipu} and its subcommands. */
 @Command(
@@ -94,12 +98,43 @@ public final class QuipuCommand {
         .values()
         .forEach(command -> command.getCommandSpec().mixinStandardHelpOptions(true));
     line.setUsageHelpAutoWidth(true);
+    line.registerConverter(Long.class, QuipuCommand::number);
+    line.registerConverter(Long.TYPE, QuipuCommand::number);
+    line.registerConverter(URI.class, Target::url);
+    CommandLine.IParameterExceptionHandler usual = line.getParameterExceptionHandler();
+    line.setParameterExceptionHandler((failure, arguments) ->
+        isValue(failure) ? explain(failure) : usual.handleParseException(failure, arguments));
     line.setExecutionExceptionHandler((failure, command, parsed) -> {
       command.getErr().println("quipu: " + message(failure));
       command.getErr().flush();
       return exitCode(failure);
     });
     return line;
+  }
+
+  private static Long number(String text) {
+    try {
+      return Long.valueOf(text);
+    } catch (NumberFormatException e) {
+      throw new TypeConversionException(
+          "'%s' is not a whole number from %d to %d"
+              .formatted(text, Long.MIN_VALUE, Long.MAX_VALUE));
+    }
+  }
+
+  /** Whether an argument has a wrong value, and the others are as the usage has them. */
+  private static boolean isValue(ParameterException failure) {
+    return String.valueOf(failure.getMessage()).startsWith("Invalid value for ");
+  }
+
+  /** Without the usage, which would hide what is wrong with the value. */
+  private static int explain(ParameterException failure) {
+    CommandLine command = failure.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("quipu: " + failure.getMessage());
+    err.printf("Try: %s --help%n", command.getCommandSpec().qualifiedName());
+    err.flush();
+    return ExitCode.USAGE;
   }
 
   /** The command at the root of another. */
@@ -150,7 +185,7 @@ public final class QuipuCommand {
     return version == null ? "development" : version;
   }
 
-  /** Tells the version that the jar was built with. */
+  /** Returns the version that the jar was built with. */
   static final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {

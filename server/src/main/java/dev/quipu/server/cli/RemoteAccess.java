@@ -35,6 +35,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -47,6 +49,10 @@ final class RemoteAccess implements Access {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
   private static final String JSON = "application/json";
   private static final String NDJSON = "application/x-ndjson";
+
+  private static final String TLS_REMEDY =
+      ". If the server has no --tls-cert, write http:// instead of https://; if it has, this"
+          + " machine must trust the certificate";
 
   private final URI server;
   private final Optional<String> token;
@@ -164,7 +170,7 @@ final class RemoteAccess implements Access {
 
   private static AddResult result(int status, JsonNode node) {
     if (status == 200) {
-      long added = number(node, "added").orElseThrow();
+      long added = required(node, "added", true);
       return node.path("replayed").asBoolean()
           ? new AddResult.Replayed(added, number(node, "value"))
           : new AddResult.Applied(added, number(node, "value"));
@@ -200,9 +206,9 @@ final class RemoteAccess implements Access {
 
   private static Reading reading(JsonNode node) {
     return new Reading(
-        number(node, "value").orElseThrow(),
-        number(node, "low").orElseThrow(),
-        number(node, "high").orElseThrow(),
+        required(node, "value", false),
+        required(node, "low", false),
+        required(node, "high", false),
         doubts(node.path("doubts")));
   }
 
@@ -248,7 +254,7 @@ final class RemoteAccess implements Access {
                 : send(get(path + query), false));
     return switch (node.path("outcome").asString("")) {
       case "applied" ->
-          new RequestOutcome.Applied(number(node, "added").orElseThrow(), number(node, "value"));
+          new RequestOutcome.Applied(required(node, "added", true), number(node, "value"));
       case "sealed" -> new RequestOutcome.Sealed();
       default -> new RequestOutcome.NotSeen();
     };
@@ -290,17 +296,12 @@ final class RemoteAccess implements Access {
   @Override
   public Online online(String room) {
     JsonNode node = ok(send(get("/v1/presence/" + encode(room)), false));
-    long value = number(node, "value").orElseThrow();
+    long value = required(node, "value", false);
     Instant from = Instant.parse(node.path("from").asString());
     Instant until = Instant.parse(node.path("until").asString());
     return node.path("complete").asBoolean()
         ? new Online(
-            value,
-            number(node, "low").orElseThrow(),
-            number(node, "high").orElseThrow(),
-            from,
-            until,
-            true)
+            value, required(node, "low", false), required(node, "high", false), from, until, true)
         : Online.incomplete(value, from, until);
   }
 
@@ -322,7 +323,7 @@ final class RemoteAccess implements Access {
     }
     JsonNode node = ok(reply);
     return new SequenceOfRecords.Numbered(
-        number(node, "number").orElseThrow(), node.path("replayed").asBoolean());
+        required(node, "number", true), node.path("replayed").asBoolean());
   }
 
   @Override
@@ -377,6 +378,18 @@ final class RemoteAccess implements Access {
           "no server at " + server + "; start one with: quipu serve",
           cause);
     }
+    if (cause instanceof SSLException) {
+      // A request goes out only after the handshake.
+      boolean isHandshake =
+          cause instanceof SSLHandshakeException
+              || String.valueOf(cause.getMessage()).contains("SSL message");
+      return new StoreException(
+          isHandshake ? Outcome.NOT_APPLIED : outcome,
+          Reason.UNAVAILABLE,
+          "no TLS with %s: %s%s"
+              .formatted(server, cause.getMessage(), isHandshake ? TLS_REMEDY : ""),
+          cause);
+    }
     return new StoreException(outcome, Reason.UNAVAILABLE, String.valueOf(cause), cause);
   }
 
@@ -407,6 +420,17 @@ final class RemoteAccess implements Access {
     boolean unknown = writes && said.equals("unknown");
     return new StoreException(
         unknown ? Outcome.UNKNOWN : Outcome.NOT_APPLIED, reason, detail, null);
+  }
+
+  /** A field that every Quipu server answers with. */
+  private static long required(JsonNode node, String field, boolean writes) {
+    return number(node, field)
+        .orElseThrow(() ->
+            new StoreException(
+                writes ? Outcome.UNKNOWN : Outcome.NOT_APPLIED,
+                Reason.UNAVAILABLE,
+                "the answer has no number %s; is --server a Quipu server?".formatted(field),
+                null));
   }
 
   private static OptionalLong number(JsonNode node, String field) {

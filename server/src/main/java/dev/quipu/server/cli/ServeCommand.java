@@ -58,7 +58,7 @@ import picocli.CommandLine.TypeConversionException;
 /** Starts a server. */
 @Command(
     name = "serve",
-    description = "Count for others, over HTTP, Redis and memcached, until stopped.",
+    description = "Start the server: HTTP, and Redis and memcached if their ports are given.",
     footer = {
       "",
       "SIGTERM and SIGINT stop it gracefully: requests under way are answered, and",
@@ -151,10 +151,10 @@ final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--token-file",
       paramLabel = "FILE",
-      description = "Let in only who shows the token in this file (or env QUIPU_TOKEN).")
+      description = "Require the bearer token in this file (or env QUIPU_TOKEN).")
   private @Nullable Path tokenFile;
 
-  @Option(names = "--insecure", description = "Let other machines in without a token.")
+  @Option(names = "--insecure", description = "Accept other machines without a token.")
   private boolean insecure;
 
   @Option(

@@ -2,18 +2,24 @@ package dev.quipu.server.cli;
 
 import java.io.IOException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** The options that say what a command counts on. */
 final class Target {
   private static final String TOKEN = "QUIPU_TOKEN"; // in the environment
   private static final int TOKEN_LENGTH_MIN = 16;
+  private static final Pattern HOST_AND_PORT =
+      Pattern.compile("(\\[[0-9A-Fa-f:.]+]|[A-Za-z0-9.-]+)(:[0-9]+)?(/.*)?");
 
   @Spec(Spec.Target.MIXEE)
   @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -29,6 +35,7 @@ final class Target {
       names = "--server",
       paramLabel = "URL",
       defaultValue = "${env:QUIPU_SERVER:-http://127.0.0.1:7080}",
+      converter = ServerConverter.class,
       description = "Ask this server (env QUIPU_SERVER; default ${DEFAULT-VALUE}).")
   private URI server = URI.create("http://127.0.0.1:7080");
 
@@ -58,6 +65,28 @@ final class Target {
   /** Repeats what has no known outcome. */
   Attempts attempts() {
     return new Attempts(QuipuCommand.of(command).clock());
+  }
+
+  /** Reads a URL. */
+  static URI url(String text) {
+    try {
+      return new URI(text);
+    } catch (URISyntaxException e) {
+      throw new TypeConversionException(
+          "not a URL: %s at position %d".formatted(e.getReason(), e.getIndex()));
+    }
+  }
+
+  /** Reads the URL of a server; completes one that has no scheme, in the message. */
+  static final class ServerConverter implements ITypeConverter<URI> {
+    @Override
+    public URI convert(String text) {
+      if (HOST_AND_PORT.matcher(text).matches()) {
+        throw new TypeConversionException(
+            "'%s' has no scheme; write http://%s".formatted(text, text));
+      }
+      return url(text);
+    }
   }
 
   private static URI checked(URI server) {

@@ -210,7 +210,7 @@ record Topology(
   }
 
   private String adopt(String own) {
-    String window = options.keep().map(keep -> " --window " + CountingFlags.words(keep)).orElse("");
+    String window = options.keep().map(keep -> " --window " + StoreRecord.text(keep)).orElse("");
     return "quipu adopt --region %s --topology FILE%s".formatted(own, window);
   }
 }

@@ -177,7 +177,7 @@ final class Dispatcher {
   }
 
   private static Problem forbidden(String detail) {
-    return new Problem(403, "forbidden", "Not from there", detail);
+    return new Problem(403, "forbidden", "Forbidden", detail);
   }
 
   private void checkToken(HttpHeaders headers) {

@@ -140,7 +140,7 @@ final class Exchange {
       throw new Problem(
           415,
           "media-type",
-          "The body has another type",
+          "Unsupported Media Type",
           "Content-Type must be " + expected + " in UTF-8");
     }
   }

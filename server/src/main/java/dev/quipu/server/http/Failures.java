@@ -32,8 +32,7 @@ final class Failures {
       case StoreException e -> Problem.of(e);
       case IllegalArgumentException e -> Problem.badRequest(detail);
       case UnsupportedOperationException e ->
-          new Problem(501, "unsupported", "Not possible here", detail)
-              .with("outcome", "not-applied");
+          new Problem(501, "unsupported", "Not supported", detail).with("outcome", "not-applied");
       default -> unexpected(thrown, path);
     };
   }

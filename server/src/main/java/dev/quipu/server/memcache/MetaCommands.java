@@ -62,7 +62,7 @@ final class MetaCommands {
             "Counts, up with mode I and down with D; once for each O, however often it is sent.",
             MetaCommands::count),
         MemcacheCommand.of(
-            "me", 2, 3, "key [b]", "Tells what is known of a key.", MetaCommands::describe),
+            "me", 2, 3, "key [b]", "Returns the metadata of a key.", MetaCommands::describe),
         MemcacheCommand.of(
             "mn", 1, 1, "", "Answers MN.", (turn, request, out) -> Request.line(out, "MN")));
   }

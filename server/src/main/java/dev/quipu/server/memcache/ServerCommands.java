@@ -18,7 +18,7 @@ final class ServerCommands {
             1,
             WORDS_MAX, // what follows is ignored, as memcached does
             "",
-            "Tells the version.",
+            "Returns the version.",
             (turn, request, out) ->
                 Request.line(out, "VERSION 1.6.18-quipu-" + request.hub().version())),
         MemcacheCommand.quiet(
@@ -38,7 +38,7 @@ final class ServerCommands {
             1,
             2,
             "[reset | items | slabs | settings | sizes]",
-            "Tells figures.",
+            "Returns statistics.",
             ServerCommands::figures),
         MemcacheCommand.quiet(
             "flush_all",

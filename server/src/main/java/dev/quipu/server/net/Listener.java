@@ -12,10 +12,13 @@ import io.netty.channel.socket.SocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Listens on a port. */
 public final class Listener {
   private static final int BACKLOG = 1_024;
+  private static final Pattern ERROR = Pattern.compile("error\\(-(\\d+)\\)");
 
   /**
    * Answers of a connection that the operating system keeps; it takes twice as much memory. By
@@ -61,11 +64,23 @@ public final class Listener {
     ChannelFuture bound = bootstrap.bind(new InetSocketAddress(bind, port)).awaitUninterruptibly();
     if (!bound.isSuccess()) {
       throw new IOException(
-          "cannot listen on %s port %d: %s".formatted(bind, port, bound.cause().getMessage()),
+          "cannot listen on %s port %d: %s".formatted(bind, port, reason(bound.cause())),
           bound.cause());
     }
     bound.channel().pipeline().addLast(new AcceptErrors()); // behind what accepts
     return bound.channel();
+  }
+
+  /** In words: a native transport has the number of the system's error alone. */
+  private static String reason(Throwable cause) {
+    String message = String.valueOf(cause.getMessage());
+    Matcher number = ERROR.matcher(message);
+    return switch (number.find() ? number.group(1) : "") {
+      case "98" -> "Address already in use";
+      case "99" -> "Cannot assign requested address";
+      case "13" -> "Permission denied";
+      default -> message;
+    };
   }
 
   /** Where no connection can be accepted, such as for want of open files, is tried each second. */

@@ -48,7 +48,13 @@ final class CounterCommands {
         RespCommand.writes(
             "incr", 2, 1, 1, "key", "Adds 1.", (turn, words) -> add(turn, words.key(1), 1)),
         RespCommand.writes(
-            "decr", 2, 1, 1, "key", "Takes 1.", (turn, words) -> add(turn, words.key(1), -1)),
+            "decr",
+            2,
+            1,
+            1,
+            "key",
+            "Decrements by 1.",
+            (turn, words) -> add(turn, words.key(1), -1)),
         INCRBY,
         RespCommand.writes(
             "decrby", 3, 1, 1, "key decrement", "Takes a number.", CounterCommands::decrementBy),
@@ -59,7 +65,7 @@ final class CounterCommands {
             1,
             "key [BYINT n] [LBOUND n] [UBOUND n] [SATURATE]"
                 + " [EX s | PX ms | EXAT s | PXAT ms | PERSIST] [ENX]",
-            "Adds within bounds; tells the value and what was added.",
+            "Adds within bounds; returns the value and what was added.",
             IncrementWithin::run),
         GET,
         RespCommand.reads("mget", -2, -1, "key [key ...]", "Reads several.", CounterCommands::many),
@@ -112,7 +118,7 @@ final class CounterCommands {
                 1,
                 1,
                 "key number",
-                "Sets a counter, and tells what it was.",
+                "Sets a counter, and returns its value of before.",
                 (turn, words) -> {
                   String key = words.key(1);
                   Reply was = value(turn, key);
@@ -126,7 +132,7 @@ final class CounterCommands {
             1,
             1,
             "key",
-            "Removes a counter, and tells what it was.",
+            "Removes a counter, and returns its value of before.",
             (turn, words) -> {
               Reply was = value(turn, words.key(1));
               turn.remove(words.key(1));
@@ -148,22 +154,32 @@ final class CounterCommands {
                 "unlink", -2, -1, 1, "key [key ...]", "Removes counters.", CounterCommands::remove)
             .onWholeKeys(),
         RespCommand.reads(
-            "exists", -2, -1, "key [key ...]", "Tells how many there are.", CounterCommands::exist),
+            "exists",
+            -2,
+            -1,
+            "key [key ...]",
+            "Returns how many of them exist.",
+            CounterCommands::exist),
         RespCommand.reads(
-            "touch", -2, -1, "key [key ...]", "Tells how many there are.", CounterCommands::exist),
+            "touch",
+            -2,
+            -1,
+            "key [key ...]",
+            "Returns how many of them exist.",
+            CounterCommands::exist),
         RespCommand.reads(
             "type",
             2,
             1,
             "key",
-            "Tells string for a counter, as Redis does; hash and zset for families of them.",
+            "Returns string for a counter, as Redis does; hash and zset for families of them.",
             (turn, words) -> new Reply.Simple(Kind.of(turn, words.key(1)).type())),
         RespCommand.reads(
             "strlen",
             2,
             1,
             "key",
-            "Tells how long the number is, written out.",
+            "Returns the length of the number in decimal digits.",
             (turn, words) -> {
               Reply value = value(turn, words.key(1));
               return new Reply.Number(value instanceof Reply.Bulk bulk ? bulk.length() : 0);
@@ -174,7 +190,7 @@ final class CounterCommands {
             3,
             1,
             "key id",
-            "Tells what became of a request.",
+            "Returns the outcome of a request.",
             (turn, words) -> outcome(turn.outcome(words.sharedKey(1), id(words, 2)))),
         RespCommand.writes(
             "quipu.seal",

@@ -18,7 +18,7 @@ final class EngineCommands {
             "quipu.explain",
             2,
             "key",
-            "Tells how a counter is kept, and what a lost reply means.",
+            "Shows how a counter is kept, and what a lost reply means.",
             (session, words) -> turn -> explain(session, turn, words)),
         refused("incrbyfloat", 3, "key increment", "INCRBY"),
         refused("hincrbyfloat", 4, "key field increment", "HINCRBY"),

@@ -92,14 +92,14 @@ final class HashCommands {
             2,
             1,
             "key",
-            "Tells how many counters a family has.",
+            "Returns the number of counters of a family.",
             (turn, words) -> new Reply.Number(family(turn, words).names().size())),
         RespCommand.reads(
             "hexists",
             3,
             1,
             "key field",
-            "Tells whether a family has a counter.",
+            "Returns whether a family has a counter.",
             (turn, words) -> {
               Family family = family(turn, words);
               return Reply.of(turn.get(family.member(words.field(2))).isPresent());

@@ -19,17 +19,17 @@ final class KeyCommands {
         expire("pexpire", "PX", "milliseconds"),
         expire("expireat", "EXAT", "unix-time-seconds"),
         expire("pexpireat", "PXAT", "unix-time-milliseconds"),
-        left("ttl", 1_000, false, "Tells the seconds that are left."),
-        left("pttl", 1, false, "Tells the milliseconds that are left."),
-        left("expiretime", 1_000, true, "Tells the second at which it expires."),
-        left("pexpiretime", 1, true, "Tells the millisecond at which it expires."),
+        left("ttl", 1_000, false, "Returns the seconds until it expires."),
+        left("pttl", 1, false, "Returns the milliseconds until it expires."),
+        left("expiretime", 1_000, true, "Returns the second at which it expires."),
+        left("pexpiretime", 1, true, "Returns the millisecond at which it expires."),
         RespCommand.writes(
                 "persist",
                 2,
                 1,
                 1,
                 "key",
-                "Makes it stay.",
+                "Removes the expiry.",
                 (turn, words) -> {
                   boolean expires = Kind.expiresAt(turn, words.key(1)) != 0;
                   return Reply.of(expires && Kind.expire(turn, words.key(1), 0));
@@ -57,7 +57,7 @@ final class KeyCommands {
             1,
             0,
             "",
-            "Tells how many counters there are, those of families among them.",
+            "Returns the number of counters, those of families included.",
             (turn, words) -> new Reply.Number(turn.size())),
         RespCommand.reads(
             "randomkey",

@@ -76,7 +76,7 @@ final class SessionCommands {
             "command",
             -1,
             "[COUNT | DOCS | INFO | LIST]",
-            "Tells of commands.",
+            "Describes commands.",
             (session, words) -> turn -> command(words)),
         RespCommand.onTurn(
             "config",
@@ -94,7 +94,7 @@ final class SessionCommands {
             "time",
             1,
             "",
-            "Tells the time: seconds and microseconds.",
+            "Returns the time: seconds and microseconds.",
             (session, words) -> {
               long millis = session.hub.clock().epochMillis();
               return new Reply.Several(

@@ -28,7 +28,7 @@ final class SketchCommands {
             -2,
             -1,
             "key [key ...]",
-            "Tells how many different things there are: exactly up to 512, then within 0.84 %.",
+            "Returns the number of distinct elements: exactly up to 512, then within 0.84 %.",
             (turn, words) -> new Reply.Number(union(turn, words, 1).estimate())),
         RespCommand.writes(
                 "pfmerge",

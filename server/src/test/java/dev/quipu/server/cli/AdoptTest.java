@@ -63,23 +63,28 @@ final class AdoptTest {
       says(
           "serve --http 0 --technique atomic-add --store " + uri,
           ExitCode.USAGE,
-          "run: quipu adopt STORE-URI --technique atomic-add --window 24h");
+          "run: quipu adopt STORE-URI --technique atomic-add\n"); // it takes no window
       says("adopt --technique atomic-add " + uri, ExitCode.OK, "technique atomic-add, window none");
-      says("adopt --technique atomic-add " + uri, ExitCode.OK, "before: ");
+      says("adopt --technique atomic-add " + uri, ExitCode.OK, "; unchanged");
       says(
           "serve --http 0 --store " + uri,
           ExitCode.USAGE,
-          "technique is atomic-add in the record and marker-item here; window is none in the record"
-              + " and PT24H here");
+          "technique: record atomic-add, this process marker-item; window: record none, this"
+              + " process 24h.");
       says(
           "verify --technique optimistic --seconds 1 --store " + uri,
           ExitCode.USAGE,
-          "technique is atomic-add in the record and optimistic here");
-      says("adopt --window 48h " + uri, ExitCode.OK, "window PT48H");
+          "technique: record atomic-add, this process optimistic");
+      says(
+          "adopt --window 48h " + uri,
+          ExitCode.OK,
+          "format 1, technique marker-item, window 48h, shards 1, floor none, ceiling none, regions"
+              + " none; before: format 1, technique atomic-add, window none, shards 1, floor none,"
+              + " ceiling none, regions none");
       says(
           "serve --http 0 --window 47h --store " + uri,
           ExitCode.USAGE,
-          "window is PT48H in the record and PT47H here");
+          "window: record 48h, this process 47h");
     }
   }
 
@@ -92,11 +97,17 @@ final class AdoptTest {
               temporary.resolve("regions.json"),
               "{\"initial\":[\"eu\"],\"ceiling\":9,\"regions\":{\"eu\":\"%s\"}}".formatted(uri));
       String region = " --region eu --topology " + file;
-      says("adopt" + region, ExitCode.OK, "technique regional, window PT24H");
+      says("adopt" + region, ExitCode.OK, "technique regional, window 24h, shards per counter");
       says(
           "serve --http 0 --store " + uri,
           ExitCode.USAGE,
-          "regions is eu in the record and none here");
+          "shards: record per counter, this process 1; ceiling: record 9, this process none; regions:"
+              + " record eu, this process none");
+      says(
+          "regions --accept-loss eu" + region,
+          ExitCode.USAGE,
+          "region eu is not retired; retired regions: none");
+      says("regions --accept-loss sa" + region, ExitCode.USAGE, "there is no region sa");
       says(
           "ingest sqs --queue http://127.0.0.1:1/000000000000/views --store " + uri,
           ExitCode.USAGE,
@@ -105,10 +116,13 @@ final class AdoptTest {
           file,
           "{\"initial\":[\"us\"],\"regions\":{\"eu\":\"%s\",\"us\":\"redis://127.0.0.1:1\"}}"
               .formatted(uri));
-      String complaint = "ceiling is 9 in the record and none here; regions is eu in the record";
+      String complaint = "ceiling: record 9, this process none; regions: record eu";
       says("serve --http 0" + region, ExitCode.USAGE, complaint);
       says("regions --retire us" + region, ExitCode.USAGE, complaint);
-      says("regions --retire us --window 48h" + region, ExitCode.USAGE, "window is PT24H");
+      says(
+          "regions --retire us --window 48h" + region,
+          ExitCode.USAGE,
+          "window: record 24h, this process 48h");
     }
   }
 
@@ -124,7 +138,7 @@ final class AdoptTest {
       String repair = "repair stock" + options + "--store " + uri;
       says(repair, ExitCode.USAGE, "no record");
       says("adopt" + options + uri, ExitCode.OK, "floor -10");
-      says("repair stock --store " + uri, ExitCode.USAGE, "floor is -10 in the record");
+      says("repair stock --store " + uri, ExitCode.USAGE, "floor: record -10, this process none");
       says(repair, ExitCode.OK, "has the bounds of the record now");
       says(repair, ExitCode.OK, "needs no repair");
       ShardOptions after = ShardOptions.fixed(4).within(Bounds.between(-10, 60));

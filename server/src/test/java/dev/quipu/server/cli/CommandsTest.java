@@ -1,6 +1,7 @@
 package dev.quipu.server.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -249,7 +250,16 @@ final class CommandsTest {
     List<String> data = List.of("--data", temporary.resolve("d").toString());
     assertEquals(2, run(data, "add", "a", "0").code);
     assertEquals(2, run(data, "add", "a", "1.5").code);
-    assertEquals(2, run(data, "add", "a", "9223372036854775808").code);
+    Said large = run(data, "add", "a", "9223372036854775808");
+    assertEquals(2, large.code);
+    assertEquals(
+        "quipu: Invalid value for positional parameter at index 1 (DELTA): '9223372036854775808' is"
+            + " not a whole number from -9223372036854775808 to 9223372036854775807\n"
+            + "Try: quipu add --help\n",
+        large.err);
+    Said floor = run(data, "add", "a", "1", "--floor", "x");
+    assertTrue(floor.err.contains("option '--floor'"), floor.err);
+    assertTrue(floor.err.contains("from -9223372036854775808 to"), floor.err);
     assertEquals(2, run(data, "add", "", "1").code);
     assertEquals(2, run(List.of(), "add").code);
     assertEquals(2, run(List.of(), "nonsense").code);
@@ -264,7 +274,15 @@ final class CommandsTest {
     assertEquals(2, run(List.of(), "techniques", "--json", "--markdown").code);
     assertEquals(2, run(List.of(), "completion", "fish").code);
     assertEquals(2, run(List.of(), "serve", "--log", "xml").code);
-    assertEquals(2, run(List.of("--server", "localhost:7080"), "get", "a").code);
+    for (String server : List.of("localhost:7080", "127.0.0.1:42080", "[::1]:7080", "host")) {
+      Said bare = run(List.of("--server", server), "get", "a");
+      assertEquals(2, bare.code);
+      assertTrue(bare.err.contains("write http://" + server), bare.err);
+    }
+    Said broken = run(List.of("--server", "http://a b"), "get", "a");
+    assertEquals(2, broken.code);
+    assertTrue(broken.err.contains("option '--server'"), broken.err);
+    assertFalse(broken.err.contains("java."), broken.err);
     assertEquals(2, run(data, "list", "--limit", "-1").code);
     assertTrue(run(List.of(), "completion", "zsh").out.contains("complete"));
     assertTrue(run(List.of(), "version").out.startsWith("quipu "));

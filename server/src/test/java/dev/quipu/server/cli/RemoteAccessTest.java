@@ -150,6 +150,28 @@ final class RemoteAccessTest {
   }
 
   @Test
+  void anAnswerWithoutItsNumbersIsExplained() throws Exception {
+    assertEquals(Outcome.UNKNOWN, failure(reply("200 OK", "{}"), true).outcome());
+    StoreException read = failure(reply("200 OK", "{}"), false);
+    assertEquals(Outcome.NOT_APPLIED, read.outcome());
+    String message = String.valueOf(read.getMessage());
+    assertTrue(message.contains("no number value; is --server a Quipu server?"), message);
+  }
+
+  @Test
+  void tlsToAPortWithoutItIsExplained() throws Exception {
+    try (Stranger server = new Stranger(reply("400 Bad Request", ""));
+        RemoteAccess access =
+            new RemoteAccess(
+                URI.create("https://127.0.0.1:" + server.uri().getPort()), Optional.empty())) {
+      StoreException failure = assertThrows(StoreException.class, () -> access.add(ADD));
+      assertEquals(Outcome.NOT_APPLIED, failure.outcome());
+      String message = String.valueOf(failure.getMessage());
+      assertTrue(message.contains("write http:// instead of https://"), message);
+    }
+  }
+
+  @Test
   void aBulkAnswerMustAnswerEachLine() throws Exception {
     String line = "{\"status\":202,\"counted\":true}\n";
     ViewEvent event = new ViewEvent("/", Instant.EPOCH, "c");

@@ -1,6 +1,7 @@
 package dev.quipu.server.resp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -55,6 +56,22 @@ final class RespServerTest {
             Clock.system());
     closing.addFirst(started);
     return started;
+  }
+
+  @ParameterizedTest
+  @EnumSource(Transport.class)
+  void aPortInUseIsNamed(Transport transport) {
+    assumeTrue(transport.isAvailable(), "not on this kernel: " + transport);
+    int port = server.address().getPort();
+    IOException e =
+        assertThrows(
+            IOException.class,
+            () ->
+                RespServer.start(PortOptions.at(port).by(transport), engine, "test", Clock.system())
+                    .close());
+    assertEquals(
+        "cannot listen on 127.0.0.1 port %d: Address already in use".formatted(port),
+        e.getMessage());
   }
 
   @AfterEach

@@ -10,11 +10,14 @@ import dev.quipu.store.StoreUri;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import net.rubyeye.xmemcached.MemcachedClient;
 import net.rubyeye.xmemcached.XMemcachedClientBuilder;
 import net.rubyeye.xmemcached.exception.MemcachedException;
@@ -72,7 +75,7 @@ public final class MemcachedProvider implements StoreProvider {
     builder.setSessionLocator(new KetamaMemcachedSessionLocator());
     try {
       MemcachedClient client = builder.build();
-      requireAll(client, parsed.hosts().size());
+      requireAll(client, parsed);
       client.setOptimizeGet(false);
       client.setTimeoutExceptionThreshold(1); // the second in a row closes what others wait behind
       Clock time = clock.apply(client);
@@ -90,21 +93,39 @@ public final class MemcachedProvider implements StoreProvider {
     return texts;
   }
 
-  /** The client opens even if nobody listens: each server must tell its version. */
-  private static void requireAll(MemcachedClient client, int servers) {
+  /** The client opens even without a listener: each server must answer with its version. */
+  private static void requireAll(MemcachedClient client, StoreUri uri) {
     int answered;
     try {
       answered = client.getVersions().size();
     } catch (TimeoutException | MemcachedException e) {
-      answered = 0;
+      answered = 0; // one that is away fails the question to all
     } catch (InterruptedException e) {
       shutdown(client);
       throw Failures.of(e, Outcome.NOT_APPLIED);
     }
-    if (answered < servers) {
-      shutdown(client);
-      throw StoreException.notApplied(
-          Reason.UNAVAILABLE, "memcached: %d of %d servers answer".formatted(answered, servers));
+    if (answered == uri.hosts().size()) {
+      return;
+    }
+    shutdown(client);
+    List<StoreUri.Host> away =
+        uri.hosts().stream().filter(host -> !isListening(host, uri.timeout())).toList();
+    List<StoreUri.Host> named = away.isEmpty() ? uri.hosts() : away;
+    throw StoreException.notApplied(
+        Reason.UNAVAILABLE,
+        "memcached: no answer from "
+            + named.stream()
+                .map(host -> host.name() + ":" + host.port())
+                .collect(Collectors.joining(", ")));
+  }
+
+  private static boolean isListening(StoreUri.Host host, Duration timeout) {
+    try (Socket socket = new Socket()) {
+      socket.connect(
+          new InetSocketAddress(host.name(), host.port()), Math.toIntExact(timeout.toMillis()));
+      return true;
+    } catch (IOException e) {
+      return false;
     }
   }
 

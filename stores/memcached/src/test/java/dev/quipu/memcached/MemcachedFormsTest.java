@@ -50,6 +50,13 @@ final class MemcachedFormsTest {
     driver.close();
   }
 
+  @Test
+  void aServerThatDoesNotAnswerIsNamed() {
+    String uri = "memcached://127.0.0.1:%d,127.0.0.1:1".formatted(server.port());
+    StoreException e = assertThrows(StoreException.class, () -> StoreProvider.open(uri).close());
+    assertEquals("memcached: no answer from 127.0.0.1:1", e.getMessage());
+  }
+
   private long add(long delta) {
     Write add =
         new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, delta)), Condition.always());

@@ -6,10 +6,17 @@ import dev.quipu.store.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /** What an error of Redis or of its client says about the effect of a call. */
 final class Failures {
+  private static final int CAUSES_MAX = 100;
+
   private Failures() {}
 
   static StoreException ofRead(Throwable e) {
@@ -35,19 +42,73 @@ final class Failures {
   static StoreException of(Throwable e, Outcome lost) {
     String message = "Redis: " + e.getMessage();
     return switch (e) {
+      case RedisConnectionException unconnected -> ofConnect(unconnected, lost);
       case RedisCommandExecutionException answer ->
           new StoreException(
               Outcome.NOT_APPLIED, reason(String.valueOf(answer.getMessage())), message, e);
       case RedisCommandTimeoutException late ->
           new StoreException(lost, Reason.TIMEOUT, message, e);
       default -> {
-        boolean neverSent =
-            (e instanceof RedisConnectionException && message.contains("Unable to"))
-                || message.contains("Commands are rejected");
-        Outcome outcome = neverSent ? Outcome.NOT_APPLIED : lost;
+        Outcome outcome = message.contains("Commands are rejected") ? Outcome.NOT_APPLIED : lost;
         yield new StoreException(outcome, Reason.UNAVAILABLE, message, e);
       }
     };
+  }
+
+  /**
+   * A connection could not be opened. The client's message names the address alone; what the server
+   * answered to the handshake, or why there was none, is the cause of it.
+   */
+  static StoreException ofConnect(RedisException e, Outcome lost) {
+    String what = String.valueOf(e.getMessage()).replace("/<unresolved>", "");
+    Throwable root = root(e);
+    String why = String.valueOf(root.getMessage());
+    Optional<String> remedy =
+        root instanceof RedisCommandExecutionException ? remedy(why) : Optional.empty();
+    Outcome outcome = what.contains("Unable to") || remedy.isPresent() ? Outcome.NOT_APPLIED : lost;
+    return new StoreException(
+        outcome,
+        remedy.isPresent() ? Reason.DENIED : Reason.UNAVAILABLE,
+        "Redis: "
+            + what
+            + (root.equals(e) ? "" : ": " + why)
+            + remedy.map(text -> ". " + text).orElse(""),
+        e);
+  }
+
+  /** The answer of a server if there is one, else the innermost cause. */
+  private static Throwable root(Throwable e) {
+    Throwable innermost = e;
+    Deque<Throwable> open = new ArrayDeque<>(List.of(e));
+    for (int i = 0; i < CAUSES_MAX && !open.isEmpty(); i++) {
+      Throwable next = open.removeFirst();
+      if (next instanceof RedisCommandExecutionException) {
+        return next;
+      }
+      Throwable cause = next.getCause();
+      if (cause != null) {
+        innermost = next.equals(innermost) ? cause : innermost;
+        open.addLast(cause);
+      }
+      open.addAll(List.of(next.getSuppressed())); // one for each node of a cluster
+    }
+    return innermost;
+  }
+
+  /** Which part of the URI is wrong, by the answer to the handshake. */
+  private static Optional<String> remedy(String answer) {
+    String upper = answer.toUpperCase(Locale.ROOT);
+    if (upper.startsWith("NOAUTH")) {
+      return Optional.of(
+          "The server requires a password: write redis://USER:PASSWORD@HOST:PORT as the store's"
+              + " URI");
+    }
+    if (upper.startsWith("WRONGPASS") || upper.startsWith("NOPERM") || upper.contains("AUTH")) {
+      return Optional.of("Check the user and the password in the store's URI");
+    }
+    return upper.contains("DB INDEX") || upper.contains("SELECT")
+        ? Optional.of("Check the database, the number after HOST:PORT/ in the store's URI")
+        : Optional.empty();
   }
 
   private static Reason reason(String answer) {

@@ -111,7 +111,7 @@ final class Link implements AutoCloseable {
     try {
       return opener.get();
     } catch (RedisException e) {
-      throw Failures.ofRead(e);
+      throw Failures.ofConnect(e, Outcome.NOT_APPLIED);
     }
   }
 

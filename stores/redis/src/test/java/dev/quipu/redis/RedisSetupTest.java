@@ -223,6 +223,36 @@ final class RedisSetupTest {
   }
 
   @Test
+  void whyAServerIsNotConnectedIsSaid() {
+    try (RedisServer closed = RedisServer.start("--requirepass", "the-secret")) {
+      int port = closed.port();
+      String remedy = "Check the user and the password in the store's URI";
+      unconnected("redis://:wrong@127.0.0.1:" + port, Reason.DENIED, "WRONGPASS", remedy);
+      unconnected("redis://nobody:wrong@127.0.0.1:" + port, Reason.DENIED, "WRONGPASS", remedy);
+      unconnected(
+          "redis://127.0.0.1:" + port, Reason.DENIED, "NOAUTH", "The server requires a password");
+      unconnected(
+          "redis://:the-secret@127.0.0.1:%d/99".formatted(port),
+          Reason.DENIED,
+          "DB index is out of range",
+          "Check the database, the number after HOST:PORT/");
+      unconnected("redis-cluster://:wrong@127.0.0.1:" + port, Reason.DENIED, "WRONGPASS", remedy);
+    }
+    unconnected("redis://127.0.0.1:1", Reason.UNAVAILABLE, "127.0.0.1:1: ", "Connection refused");
+  }
+
+  private static void unconnected(String uri, Reason reason, String why, String remedy) {
+    StoreException e = assertThrows(StoreException.class, () -> StoreProvider.open(uri).close());
+    String message = String.valueOf(e.getMessage());
+    assertTrue(message.contains(why) && message.contains(remedy), message);
+    assertFalse(
+        message.contains("secret") || message.contains(":wrong") || message.contains("unresolved"),
+        message);
+    assertEquals(reason, e.reason(), message);
+    assertEquals(Outcome.NOT_APPLIED, e.outcome());
+  }
+
+  @Test
   void whatIsWrongInAUriIsNamed() {
     wrong("redis://127.0.0.1/database", "the database in the store's URI is 'database'");
     wrong("redis://127.0.0.1:6379,127.0.0.1:6380", "several hosts");

@@ -5,6 +5,7 @@ import static dev.quipu.verify.contract.StoreFixture.key;
 import static dev.quipu.verify.contract.StoreFixture.number;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -159,7 +160,8 @@ interface RecordContract extends StoreFixture {
     assertThrows(InterruptedException.class, () -> RecordGuard.adopt(interrupted, OTHER));
     for (StoreRecord each : List.of(ONE, OTHER)) {
       String why = guard(each).check().orElseThrow();
-      assertTrue(why.contains("being replaced"), why);
+      assertTrue(why.contains("is being replaced by quipu adopt; wait"), why);
+      assertFalse(why.contains("--technique"), why); // a second adoption would not help
     }
     assertDoesNotThrow(() -> RecordGuard.adopt(store(), OTHER));
     assertEquals(Optional.empty(), guard(OTHER).check());

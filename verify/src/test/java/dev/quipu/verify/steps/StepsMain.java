@@ -1,19 +1,37 @@
 package dev.quipu.verify.steps;
 
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 import java.util.stream.LongStream;
 
 /** Runs scenarios from a command line. */
 public final class StepsMain {
   private static final long SEEDS = 1_000;
   private static final long PLANTED_SEEDS = 10_000;
+  private static final String USAGE =
+      """
+      Usage: ./dev simulate techniques [OPTION VALUE]...
+        --scenario REGEX  runs the scenarios of these names; all by default
+        --seeds N         runs N seeds of each; 1,000 by default
+        --from N          the first of them; 1 by default
+        --seed N          replays one
+        --planted all     plants faults in the code, and prints what finds them\
+      """;
 
   private StepsMain() {}
 
   /** Runs seeds of each scenario until one fails. */
   public static void main(String[] arguments) throws ReflectiveOperationException {
+    System.exit(run(arguments));
+  }
+
+  /** Returns the exit code: 0 as promised, 1 if a scenario failed, 2 for a usage error. */
+  static int run(String... arguments) throws ReflectiveOperationException {
     String pattern = ".*";
     long first = 1;
     long seeds = SEEDS;
@@ -29,18 +47,39 @@ public final class StepsMain {
         }
         case "--planted" -> {
           planted();
-          return;
+          return 0;
         }
-        default -> usage();
+        default -> first = 0;
       }
+    }
+    if (first < 1 || seeds < 1) {
+      System.err.println(USAGE);
+      return 2;
+    }
+    Map<String, Scenarios.Scenario> chosen = new LinkedHashMap<>(Scenarios.all());
+    try {
+      chosen.keySet().retainAll(named(pattern));
+    } catch (PatternSyntaxException e) {
+      System.err.printf("--scenario is not a regular expression: %s%n", e.getDescription());
+      return 2;
+    }
+    if (chosen.isEmpty()) {
+      System.err.printf(
+          "no scenario has the name '%s'; there are:%n  %s%n",
+          pattern, String.join("%n  ".formatted(), Scenarios.all().keySet()));
+      return 2;
     }
     boolean hasFailed = false;
-    for (Map.Entry<String, Scenarios.Scenario> each : Scenarios.all().entrySet()) {
-      if (each.getKey().matches(pattern)) {
-        hasFailed |= !run(each.getKey(), each.getValue(), first, seeds);
-      }
+    for (Map.Entry<String, Scenarios.Scenario> each : chosen.entrySet()) {
+      hasFailed |= !run(each.getKey(), each.getValue(), first, seeds);
     }
-    System.exit(hasFailed ? 1 : 0);
+    return hasFailed ? 1 : 0;
+  }
+
+  private static List<String> named(String pattern) {
+    return Scenarios.all().keySet().stream()
+        .filter(Pattern.compile(pattern).asMatchPredicate())
+        .toList();
   }
 
   private static boolean run(String name, Scenarios.Scenario scenario, long first, long seeds) {
@@ -67,23 +106,8 @@ public final class StepsMain {
     }
   }
 
+  /** Returns 0 if it is not a number above 0. */
   private static long number(String value) {
-    if (!value.matches("[1-9][0-9]{0,17}")) {
-      usage();
-    }
-    return Long.parseLong(value);
-  }
-
-  private static void usage() {
-    System.err.println(
-        """
-        Usage: ./dev simulate techniques [OPTION VALUE]...
-          --scenario REGEX  runs the scenarios of these names; all by default
-          --seeds N         runs N seeds of each; 1,000 by default
-          --from N          the first of them; 1 by default
-          --seed N          replays one
-          --planted all     plants faults in the code, and prints what finds them\
-        """);
-    System.exit(2);
+    return value.matches("[1-9][0-9]{0,17}") ? Long.parseLong(value) : 0;
   }
 }

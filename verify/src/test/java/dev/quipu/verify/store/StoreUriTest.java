@@ -109,11 +109,14 @@ final class StoreUriTest {
   }
 
   @Test
-  void whatIsShownHasNoPasswordAndNoParameters() {
+  void whatIsShownHasNoPasswordAndSaysWhichStoreOfTheServerItIs() {
     for (String hidden : List.of("user:secret@", "")) {
-      URI uri = StoreUri.parse("redis://" + hidden + "one:1,two/0?prefix=secret");
-      assertEquals("redis://one:1,two/0", StoreUri.shown(uri));
+      URI uri = StoreUri.parse("redis://" + hidden + "one:1,two/0?timeoutMillis=5&prefix=eu");
+      assertEquals("redis://one:1,two/0?prefix=eu", StoreUri.shown(uri));
     }
+    assertEquals(
+        "postgresql://one/db?table=eu",
+        StoreUri.shown(StoreUri.parse("postgresql://one/db?table=eu&connections=3")));
     assertEquals("redis://one", StoreUri.shown(StoreUri.parse("redis://one")));
     assertEquals("memory:", StoreUri.shown(StoreUri.parse("memory:/")).replace("/", ""));
     assertEquals("engine:dir/a", StoreUri.shown(StoreUri.parse("engine:dir/a")));
