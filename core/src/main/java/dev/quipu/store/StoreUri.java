@@ -27,6 +27,7 @@ public final class StoreUri {
   /** Name of the parameter of {@link #mayLoseWrites}. */
   public static final String DURABILITY_NAME = "durability";
 
+  private static final int PORT_MAX = 65_535;
   private static final String TIMEOUT_NAME = "timeoutMillis";
 
   private final String scheme;
@@ -87,7 +88,7 @@ public final class StoreUri {
   /** The URI as it may be shown: without a password, and without parameters. */
   public static String shown(URI uri) {
     if (uri.getRawAuthority() == null) {
-      return uri.getScheme() + ":" + uri.getRawSchemeSpecificPart();
+      return uri.getScheme() + ":" + uri.getRawSchemeSpecificPart().replaceFirst("^.*@", "");
     }
     String hosts = uri.getRawAuthority().replaceFirst("^.*@", "");
     return uri.getScheme() + "://" + hosts + (uri.getRawPath() == null ? "" : uri.getRawPath());
@@ -107,13 +108,23 @@ public final class StoreUri {
       int colon = each.lastIndexOf(':');
       boolean hasPort = colon > each.lastIndexOf(']');
       String name = hasPort ? each.substring(0, colon) : each;
-      int port = hasPort ? number("port", each.substring(colon + 1), 1, 65_535) : defaultPort;
+      int port = hasPort ? port(each.substring(colon + 1)) : defaultPort;
       if (name.isEmpty()) {
         throw new IllegalArgumentException("the store's URI has an empty host");
       }
       hosts.add(new Host(name, port));
     }
     return hosts;
+  }
+
+  /** What is there in its place may be a password, without the host after it. */
+  private static int port(String text) {
+    try {
+      return number("port", text, 1, PORT_MAX);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "port in the store's URI is not a number from 1 to %d".formatted(PORT_MAX));
+    }
   }
 
   private static Map<String, String> parameters(@Nullable String query, Set<String> known) {

@@ -7,12 +7,15 @@ import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.TypeConversionException;
 
 /** The command {@code quipu} and its subcommands. */
 @Command(
@@ -94,12 +97,23 @@ public final class QuipuCommand {
         .values()
         .forEach(command -> command.getCommandSpec().mixinStandardHelpOptions(true));
     line.setUsageHelpAutoWidth(true);
+    line.registerConverter(URI.class, QuipuCommand::uri);
     line.setExecutionExceptionHandler((failure, command, parsed) -> {
       command.getErr().println("quipu: " + message(failure));
       command.getErr().flush();
       return exitCode(failure);
     });
     return line;
+  }
+
+  /** The converter of picocli repeats what it was given, which may hold a password. */
+  private static URI uri(String text) {
+    try {
+      return new URI(text);
+    } catch (URISyntaxException e) {
+      throw new TypeConversionException(
+          "not a well-formed URI at position %d: %s".formatted(e.getIndex(), e.getReason()));
+    }
   }
 
   /** The command at the root of another. */
