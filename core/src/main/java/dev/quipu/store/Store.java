@@ -43,7 +43,7 @@ public final class Store {
   private final Clock clock;
   private final RandomGenerator random;
   private final RetryPolicy policy;
-  private volatile @Nullable String writesStoppedBy;
+  private final WriteBarrier barrier = new WriteBarrier();
   private volatile boolean isExpiryPaused;
   private final LongAdder calls = new LongAdder();
   private final LongAdder repeats = new LongAdder();
@@ -102,7 +102,7 @@ public final class Store {
 
   /** One item, atomic, conditional. */
   public WriteResult write(Write write) {
-    requireWritable();
+    barrier.requireWritable();
     check(write);
     if (!isNative(write)) {
       return simulate(write);
@@ -117,7 +117,7 @@ public final class Store {
    * @throws UnsupportedOperationException if the store has no batches
    */
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    requireWritable();
+    barrier.requireWritable();
     if (token != null && !profile.has(Capability.TOKEN_BATCH)) {
       throw profile.lacks(Capability.TOKEN_BATCH);
     }
@@ -199,10 +199,10 @@ public final class Store {
 
   private void changeTokens(
       Key key, Set<String> tokens, Runnable natively, Function<String, Change> change) {
-    requireWritable();
+    barrier.requireWritable();
     checkTokens(tokens);
     if (profile.has(Capability.NATIVE_TOKENS)) {
-      attempt(() -> {
+      attemptWrite(() -> {
         natively.run();
         return tokens;
       });
@@ -248,18 +248,9 @@ public final class Store {
     return attempt(driver::inspect);
   }
 
-  /** Rejects writes from now on; reads go on. */
-  void stopWrites(String why) {
-    writesStoppedBy = why;
-  }
-
-  /** Ends what {@link #stopWrites} began. */
-  void resumeWrites() {
-    writesStoppedBy = null;
-  }
-
-  Optional<String> writesStoppedBy() {
-    return Optional.ofNullable(writesStoppedBy);
+  /** What keeps writes from the store, or makes it reject them. */
+  WriteBarrier barrier() {
+    return barrier;
   }
 
   /** See {@link StoreDriver#time}. */
@@ -274,13 +265,6 @@ public final class Store {
 
   private Instant expiryNow() {
     return isExpiryPaused ? Instant.MIN : now();
-  }
-
-  private void requireWritable() {
-    String why = writesStoppedBy;
-    if (why != null) {
-      throw StoreException.notApplied(Reason.UNAVAILABLE, why);
-    }
   }
 
   private boolean isNative(Write write) {
@@ -301,7 +285,7 @@ public final class Store {
       Condition unchanged = Condition.unchanged(found);
       Item after = now.item().orElseThrow(); // an update always leaves an item
       Write put = new Write.Put(write.key(), after.fields(), after.expiresAt(), unchanged);
-      WriteResult result = attempt(() -> driver.write(put));
+      WriteResult result = attemptWrite(() -> driver.write(put));
       if (result instanceof WriteResult.Applied) {
         return result;
       }
@@ -323,7 +307,7 @@ public final class Store {
     List<Write> next = writes;
     for (int round = 1; ; round++) {
       List<Write> sent = next;
-      WriteResult result = attempt(() -> driverCall.apply(sent));
+      WriteResult result = attemptWrite(() -> driverCall.apply(sent));
       if (!(result instanceof WriteResult.ConditionFailed failed)) {
         return result;
       }
@@ -375,6 +359,14 @@ public final class Store {
       }
     }
     throw new IllegalStateException("the driver named a key that is not in the batch: " + key);
+  }
+
+  private <T> T attemptWrite(Supplier<T> call) {
+    try {
+      return attempt(call);
+    } catch (StoreException e) {
+      throw barrier.explained(e);
+    }
   }
 
   private <T> T attempt(Supplier<T> call) {

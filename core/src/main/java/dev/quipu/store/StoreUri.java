@@ -30,6 +30,7 @@ public final class StoreUri {
   public static final String DURABILITY_NAME = "durability";
 
   private static final Set<String> WHICH_STORE = Set.of("prefix", "table", "namespace", "database");
+  private static final int PORT_MAX = 65_535;
   private static final String TIMEOUT_NAME = "timeoutMillis";
 
   private final String scheme;
@@ -93,7 +94,7 @@ public final class StoreUri {
    */
   public static String shown(URI uri) {
     if (uri.getRawAuthority() == null) {
-      return uri.getScheme() + ":" + uri.getRawSchemeSpecificPart();
+      return uri.getScheme() + ":" + uri.getRawSchemeSpecificPart().replaceFirst("^.*@", "");
     }
     String hosts = uri.getRawAuthority().replaceFirst("^.*@", "");
     String shown =
@@ -120,13 +121,23 @@ public final class StoreUri {
       int colon = each.lastIndexOf(':');
       boolean hasPort = colon > each.lastIndexOf(']');
       String name = hasPort ? each.substring(0, colon) : each;
-      int port = hasPort ? number("port", each.substring(colon + 1), 1, 65_535) : defaultPort;
+      int port = hasPort ? port(each.substring(colon + 1)) : defaultPort;
       if (name.isEmpty()) {
         throw new IllegalArgumentException("the store's URI has an empty host");
       }
       hosts.add(new Host(name, port));
     }
     return hosts;
+  }
+
+  /** What is there in its place may be a password, without the host after it. */
+  private static int port(String text) {
+    try {
+      return number("port", text, 1, PORT_MAX);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "port in the store's URI is not a number from 1 to %d".formatted(PORT_MAX));
+    }
   }
 
   private static Map<String, String> parameters(@Nullable String query, Set<String> known) {

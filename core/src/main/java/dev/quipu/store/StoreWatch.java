@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Checks how a store is set up, at the start and every ten seconds, and logs what endangers writes.
  * While acknowledged writes could be lost without a trace, and the user did not choose that by
- * {@code durability=store}, and until the store could be asked, it rejects writes.
+ * {@code durability=store}, and until the store could be asked, it rejects writes. While the store
+ * itself rejects them, their errors name the setting and what to do.
  */
 public final class StoreWatch implements AutoCloseable {
   /** Time between two checks. */
@@ -33,7 +34,7 @@ public final class StoreWatch implements AutoCloseable {
     this.store = store;
     try {
       check();
-      Optional<String> stopped = store.writesStoppedBy();
+      Optional<String> stopped = store.barrier().stoppedBy();
       if (stopped.isPresent()) {
         throw new IllegalArgumentException(stopped.get());
       }
@@ -41,17 +42,27 @@ public final class StoreWatch implements AutoCloseable {
       if (!e.reason().isTemporary()) {
         throw e;
       }
-      store.stopWrites(
-          "the settings of store %s are not known yet: %s"
-              .formatted(store.profile().name(), e.getMessage()));
+      store
+          .barrier()
+          .stop(
+              "the settings of store %s are not known yet: %s"
+                  .formatted(store.profile().name(), e.getMessage()));
     }
     this.running = new Periodic("quipu-store-watch", INTERVAL, this::round);
+  }
+
+  /**
+   * Returns why writes are rejected, and what to do, as of the last check; empty if they are not.
+   */
+  public Optional<String> impediment() {
+    return store.barrier().impediment().map(why -> "writes are rejected: " + why);
   }
 
   private void round() {
     try {
       check();
     } catch (RuntimeException e) {
+      store.barrier().noteRejecting(Optional.empty()); // unknown now
       LOGGER.warn("Store check failed; will retry: store={}", store.profile().name(), e);
     }
   }
@@ -73,19 +84,31 @@ public final class StoreWatch implements AutoCloseable {
       }
       last = found;
     }
-    String losing =
-        found.stream()
-            .filter(each -> each.effect() == Finding.Effect.LOSES_WRITES)
-            .map(each -> each.setting() + " (" + each.remedy() + ")")
-            .collect(Collectors.joining(", "));
+    String rejecting = settings(found, Finding.Effect.REJECTS_WRITES);
+    store
+        .barrier()
+        .noteRejecting(
+            Optional.of(rejecting)
+                .filter(settings -> !settings.isEmpty())
+                .map(settings -> "store %s takes no writes: %s".formatted(name, settings)));
+    String losing = settings(found, Finding.Effect.LOSES_WRITES);
     if (losing.isEmpty()) {
-      store.resumeWrites();
+      store.barrier().resume();
     } else {
-      store.stopWrites(
-          ("store %s can lose acknowledged writes: %s. Change that, or accept it by"
-                  + " durability=store in the store's URI")
-              .formatted(name, losing));
+      store
+          .barrier()
+          .stop(
+              ("store %s can lose acknowledged writes: %s. Change that, or accept it by"
+                      + " durability=store in the store's URI")
+                  .formatted(name, losing));
     }
+  }
+
+  private static String settings(List<Finding> found, Finding.Effect effect) {
+    return found.stream()
+        .filter(each -> each.effect() == effect)
+        .map(each -> each.setting() + " (" + each.remedy() + ")")
+        .collect(Collectors.joining(", "));
   }
 
   @Override

@@ -121,6 +121,26 @@ public final class RecordGuard implements AutoCloseable {
     return found;
   }
 
+  /**
+   * Reads the record, and writes none: for a process that may yet fail to start. Lets writes
+   * through if there is one and it agrees; if the store is empty, only {@link #check} does.
+   *
+   * @return why they are rejected; empty if they are not, or will not be
+   * @throws StoreException if that could not be found out
+   */
+  public Optional<String> compare() {
+    long begin = store.clock().nanoTime();
+    Optional<Item> found = store.get(StoreRecord.KEY, Consistency.STRONG);
+    if (found.isEmpty()) {
+      return withoutRecord();
+    }
+    Optional<String> differs = compared(found.get(), "the store");
+    if (differs.isEmpty()) {
+      untilNanos = begin + LEASE.toNanos();
+    }
+    return differs;
+  }
+
   /** Begins to check every {@link #INTERVAL}. What it finds is logged once. */
   public void start() {
     running = new Periodic("quipu-record", INTERVAL, this::round);
@@ -154,13 +174,18 @@ public final class RecordGuard implements AutoCloseable {
     if (found.isPresent()) {
       return compared(found.get(), "the store");
     }
+    return withoutRecord().or(this::found);
+  }
+
+  /** Why the first record must not be written; empty if it may. */
+  private Optional<String> withoutRecord() {
     if (CounterItems.areIn(store)) {
       return Optional.of(
           "the store holds counters and has no record of how they are counted. If this process is"
               + " configured as those that counted so far, run: "
               + adopt);
     }
-    return elsewhere().or(this::found);
+    return elsewhere();
   }
 
   private Optional<String> found() {

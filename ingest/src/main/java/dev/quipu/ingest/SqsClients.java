@@ -31,8 +31,8 @@ public final class SqsClients {
     boolean web = "http".equals(queue.getScheme()) || "https".equals(queue.getScheme());
     if (!web || host == null || queue.getPath().length() < 2) {
       throw new IllegalArgumentException(
-          "the queue is '%s'; it must be a URL like https://sqs.REGION.amazonaws.com/ACCOUNT/NAME"
-              .formatted(queue));
+          "the queue must be a URL like https://sqs.REGION.amazonaws.com/ACCOUNT/NAME; it lacks http"
+              + " or https, a host or a path");
     }
     SqsClientBuilder builder =
         SqsClient.builder()

@@ -57,8 +57,8 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
     }
     if (!uri.contains("://")) {
       throw new IllegalArgumentException(
-          "%s is '%s'; it must be engine:DIR, memory: or a URI like redis://HOST:PORT"
-              .formatted(option, uri));
+          "%s has no '://'; it must be engine:DIR, memory: or a URI like redis://HOST:PORT"
+              .formatted(option)); // it may hold a password
     }
     URI parsed = StoreUri.parse(uri);
     StoreDriver driver = StoreProvider.of(parsed).open(parsed);

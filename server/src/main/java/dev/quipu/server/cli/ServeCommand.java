@@ -17,7 +17,6 @@ import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
 import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.store.ClockComparison;
-import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreWatch;
 import dev.quipu.store.Sweeper;
@@ -32,6 +31,7 @@ import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
@@ -223,6 +223,7 @@ final class ServeCommand implements Callable<Integer> {
       policy.keepAnswering(
           budget.connections()::closeAll,
           () -> all.stream().allMatch(each -> each.impediment().apply(ANSWERS).isEmpty()));
+      opened.begin.run(); // whatever can keep it from starting has not
       Stopping.await(() -> ready(all, opened.services.storeName()), close);
     } catch (IOException | RuntimeException e) {
       close.run();
@@ -236,33 +237,34 @@ final class ServeCommand implements Callable<Integer> {
           "the topology says where a region counts: --data, --store and --queue do not go with it");
     }
     Topology.Opened opened = region.open();
+    Deque<Runnable> closing = new ArrayDeque<>(List.of(opened::close));
+    Runnable close = () -> closing.forEach(Runnable::run);
     try {
-      opened.requireRecord();
+      require(opened.guard().compare());
+      StoreWatch watch = new StoreWatch(opened.regions().here());
+      closing.addFirst(watch::close);
+      Runnable begin =
+          () -> {
+            opened.requireRecord();
+            closing.addFirst(new Sweeper(opened.regions().here())::close);
+            closing.addFirst(new LeaseKeeper(opened.leases())::close);
+          };
+      Quipu quipu = opened.quipu(region.topology().options());
+      return new Opened(
+          Services.of(quipu, opened.name()),
+          () -> opened.guard().impediment().or(watch::impediment),
+          begin,
+          close);
     } catch (RuntimeException e) {
-      opened.close();
+      close.run();
       throw e;
     }
-    StoreWatch watch = watch(opened.regions().here(), opened::close);
-    LeaseKeeper keeper = new LeaseKeeper(opened.leases());
-    Sweeper sweeper = new Sweeper(opened.regions().here());
-    Runnable close =
-        () -> {
-          keeper.close();
-          sweeper.close();
-          watch.close();
-          opened.close();
-        };
-    Quipu quipu = opened.quipu(region.topology().options());
-    return new Opened(Services.of(quipu, opened.name()), opened.guard()::impediment, close);
   }
 
-  private static StoreWatch watch(Store store, Runnable otherwise) {
-    try {
-      return new StoreWatch(store);
-    } catch (RuntimeException e) {
-      otherwise.run();
-      throw e;
-    }
+  private static void require(Optional<String> disagreement) {
+    disagreement.ifPresent(why -> {
+      throw new IllegalArgumentException(why);
+    });
   }
 
   private String storeUri() {
@@ -280,9 +282,14 @@ final class ServeCommand implements Callable<Integer> {
    *
    * @param name the store as it may be shown: without a password
    * @param impediment why it rejects all writes now; empty if it does not
+   * @param begin what is done when nothing else can keep the server from starting: it may write
    */
   private record Counting(
-      Quipu quipu, String name, Supplier<Optional<String>> impediment, Runnable onClose) {
+      Quipu quipu,
+      String name,
+      Supplier<Optional<String>> impediment,
+      Runnable begin,
+      Runnable onClose) {
     void close() {
       quipu.close();
       onClose.run();
@@ -291,7 +298,7 @@ final class ServeCommand implements Callable<Integer> {
 
   /** All that was opened, to be closed in one. */
   private record Opened(
-      Services services, Supplier<Optional<String>> impediment, Runnable onClose) {
+      Services services, Supplier<Optional<String>> impediment, Runnable begin, Runnable onClose) {
     void close() {
       onClose.run();
     }
@@ -303,7 +310,8 @@ final class ServeCommand implements Callable<Integer> {
     Deque<Runnable> closing = new ArrayDeque<>(List.of(counting::close));
     Runnable close = () -> closing.forEach(Runnable::run);
     try {
-      closing.addFirst(new StoreWatch(quipu.store())::close);
+      StoreWatch watch = new StoreWatch(quipu.store());
+      closing.addFirst(watch::close);
       closing.addFirst(ClockComparison.start(quipu.store())::close);
       ViewCounter counter = quipu.views(views.options());
       CacheOptions.Shown shown = cache.open(quipu);
@@ -320,7 +328,8 @@ final class ServeCommand implements Callable<Integer> {
               .counting(counter, into)
               .showing(shown.counters())
               .with(presence);
-      return new Opened(services, counting.impediment, close);
+      return new Opened(
+          services, () -> counting.impediment.get().or(watch::impediment), counting.begin, close);
     } catch (RuntimeException e) {
       close.run();
       throw e;
@@ -329,12 +338,22 @@ final class ServeCommand implements Callable<Integer> {
 
   private static ViewQueue queue(String uri, ViewCounter counter, FailurePolicy policy) {
     if (!OpenedStore.isEngine(uri)) {
-      URI url = URI.create(uri);
+      URI url = queueUrl(uri);
       return new SqsQueue(SqsClients.of(url, QUEUE_CONNECTIONS), url);
     }
     OpenedStore opened = OpenedStore.of("--queue", uri);
     opened.engine().ifPresent(policy::watch);
     return new StoredQueue(opened.store(), counter, opened::close);
+  }
+
+  private static URI queueUrl(String text) {
+    try {
+      return new URI(text);
+    } catch (URISyntaxException e) { // its message repeats the text
+      throw new IllegalArgumentException(
+          "--queue is neither a well-formed URL nor engine:DIR: position %d, %s"
+              .formatted(e.getIndex(), e.getReason()));
+    }
   }
 
   private Counting open(String uri) {
@@ -346,7 +365,7 @@ final class ServeCommand implements Callable<Integer> {
       EngineOptions options =
           EngineOptions.defaults().withWindow(counting.window()).withDurability(durability);
       Engine engine = Engine.open(OpenedStore.directory(uri), options);
-      return new Counting(Quipu.on(engine), uri, Optional::empty, () -> {});
+      return new Counting(Quipu.on(engine), uri, Optional::empty, () -> {}, () -> {});
     }
     if (!(durability instanceof Durability.Fsync)) {
       throw new IllegalArgumentException("--durability is for the engine alone");
@@ -354,35 +373,34 @@ final class ServeCommand implements Callable<Integer> {
     boolean canWait = queue != null; // views are taken while the store is away
     OpenedStore opened = canWait ? OpenedStore.orLater(uri) : OpenedStore.of(uri);
     try {
-      RecordGuard guard = guard(opened, canWait);
+      RecordGuard guard = counting.guard(opened.store());
+      check(guard::compare, canWait);
+      Runnable begin =
+          () -> {
+            check(guard::check, canWait);
+            guard.start();
+          };
       Quipu quipu = Quipu.on(guard.over(opened.driver()), counting::counters);
       Runnable close =
           () -> {
             guard.close();
             opened.close();
           };
-      return new Counting(quipu, opened.name(), guard::impediment, close);
+      return new Counting(quipu, opened.name(), guard::impediment, begin, close);
     } catch (RuntimeException e) {
       opened.close();
       throw e;
     }
   }
 
-  private RecordGuard guard(OpenedStore opened, boolean canWait) {
-    RecordGuard guard = counting.guard(opened.store());
+  private static void check(Supplier<Optional<String>> record, boolean canWait) {
     try {
-      guard
-          .check()
-          .ifPresent(why -> {
-            throw new IllegalArgumentException(why);
-          });
+      require(record.get());
     } catch (StoreException e) {
       if (!canWait || !e.reason().isTemporary()) {
         throw e;
       }
     }
-    guard.start();
-    return guard;
   }
 
   private void ready(List<PortFlags.Open> ports, String name) {

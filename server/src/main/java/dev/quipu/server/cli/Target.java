@@ -94,7 +94,11 @@ final class Target {
     boolean web = "http".equalsIgnoreCase(scheme) || "https".equalsIgnoreCase(scheme);
     if (!web || server.getHost() == null) {
       throw new IllegalArgumentException(
-          "--server is '%s'; it must be like http://127.0.0.1:7080".formatted(server));
+          "--server is not like http://127.0.0.1:7080: it needs http or https, and a host");
+    }
+    if (server.getRawUserInfo() != null) {
+      throw new IllegalArgumentException(
+          "--server has a user or password before '@', which is not used; give --token-file");
     }
     return server;
   }

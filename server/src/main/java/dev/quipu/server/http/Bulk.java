@@ -17,11 +17,11 @@ final class Bulk {
    * @throws Problem 507 before the first batch if there is no memory for all
    */
   static Answer answer(
-      Exchange exchange, int linesMax, Function<List<String>, List<Map<String, Object>>> work) {
+      Exchange exchange, int linesMax, Function<List<Lines.Line>, List<Map<String, Object>>> work) {
     Lines lines = exchange.lines(linesMax);
     exchange.reserve(lines.memoryBytes());
     List<byte[]> parts = new ArrayList<>();
-    for (List<String> batch = lines.nextBatch(); !batch.isEmpty(); batch = lines.nextBatch()) {
+    for (List<Lines.Line> batch = lines.nextBatch(); !batch.isEmpty(); batch = lines.nextBatch()) {
       ByteArrayOutputStream part = new ByteArrayOutputStream();
       for (Map<String, Object> line : work.apply(batch)) {
         part.writeBytes(JsonBody.MAPPER.writeValueAsBytes(line));

@@ -61,13 +61,13 @@ final class CounterRoutes {
         exchange, Limits.BULK_ADDS_MAX, lines -> addLines(lines, exchange::mayBegin));
   }
 
-  private List<Map<String, Object>> addLines(List<String> lines, BooleanSupplier mayBegin) {
+  private List<Map<String, Object>> addLines(List<Lines.Line> lines, BooleanSupplier mayBegin) {
     List<Map<String, Object>> answers = new ArrayList<>();
     List<Add> adds = new ArrayList<>();
     List<Integer> places = new ArrayList<>();
-    for (String line : lines) {
+    for (Lines.Line line : lines) {
       try {
-        JsonBody body = JsonBody.parse(line, Set.of("name", "delta", "floor", "ceiling", "id"));
+        JsonBody body = line.json(Set.of("name", "delta", "floor", "ceiling", "id"));
         adds.add(
             read(
                 body.text("name"),
@@ -76,7 +76,9 @@ final class CounterRoutes {
         places.add(answers.size());
         answers.add(Map.of());
       } catch (RuntimeException e) { // of this line alone
-        answers.add(failed(e));
+        Map<String, Object> answer = failed(e);
+        answer.put("line", line.number());
+        answers.add(answer);
       }
     }
     List<ItemResult> results = counters.addAll(adds, mayBegin);

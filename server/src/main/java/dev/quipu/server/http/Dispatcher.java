@@ -187,8 +187,7 @@ final class Dispatcher {
     String shown = headers.get(HttpHeaderNames.AUTHORIZATION, "");
     String prefix = "Bearer ";
     byte[] given =
-        (shown.startsWith(prefix) ? shown.substring(prefix.length()) : "")
-            .getBytes(StandardCharsets.UTF_8);
+        HeaderText.bytes(shown.startsWith(prefix) ? shown.substring(prefix.length()) : "");
     if (!MessageDigest.isEqual(given, token.get())) {
       throw new Problem(401, "unauthorized", "A token is needed", "show it as a bearer token");
     }

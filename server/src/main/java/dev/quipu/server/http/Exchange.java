@@ -73,15 +73,32 @@ final class Exchange {
     if (found.size() > 1) {
       throw Problem.badRequest("header " + IDEMPOTENCY_KEY + " is there twice");
     }
-    String text = found.getFirst().strip();
-    if (text.length() >= 2 && text.startsWith("\"") && text.endsWith("\"")) {
-      text = text.substring(1, text.length() - 1).replaceAll("\\\\([\"\\\\])", "$1");
-    }
     try {
-      return Optional.of(RequestId.of(text));
+      return Optional.of(RequestId.of(unquoted(HeaderText.utf8(found.getFirst()))));
     } catch (IllegalArgumentException e) {
       throw Problem.badRequest("header " + IDEMPOTENCY_KEY + ": " + e.getMessage());
     }
+  }
+
+  private static String unquoted(String text) {
+    if (text.indexOf('"') < 0) {
+      return text;
+    }
+    StringBuilder content = new StringBuilder();
+    int last = text.length() - 1;
+    int at = 1;
+    while (at < last && text.charAt(at) != '"') {
+      boolean escapes = text.charAt(at) == '\\' && "\"\\".indexOf(text.charAt(at + 1)) >= 0;
+      at += escapes ? 1 : 0;
+      content.append(text.charAt(at));
+      at++;
+    }
+    if (text.charAt(0) != '"' || at != last || text.charAt(last) != '"') {
+      throw new IllegalArgumentException(
+          "a quote is not where a quoted string begins or ends; write \"text\", and a quote in it"
+              + " as \\\"");
+    }
+    return content.toString();
   }
 
   /** A query parameter. */
@@ -107,7 +124,7 @@ final class Exchange {
   /** The body as a JSON object with no other fields than these. */
   JsonBody json(Set<String> fields) {
     requireType("application/json");
-    return JsonBody.parse(text(body), fields);
+    return JsonBody.parse("body", text(body), fields);
   }
 
   /**
@@ -141,7 +158,7 @@ final class Exchange {
           415,
           "media-type",
           "Unsupported Media Type",
-          "Content-Type must be " + expected + " in UTF-8");
+          "Content-Type is '%s'; send %s, in UTF-8".formatted(found, expected));
     }
   }
 

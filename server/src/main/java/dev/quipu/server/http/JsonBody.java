@@ -4,11 +4,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -19,16 +21,25 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** A JSON object that a client sent: every mistake is named with its field and its limit. */
 final class JsonBody {
+  private static final int DEPTH_MAX = 16;
+  private static final int NUMBER_CHARACTERS_MAX = 64;
+  private static final int STRING_CHARACTERS_MAX = 16_384;
+  private static final int NAME_CHARACTERS_MAX = 256;
+
+  /** Where a message of the parser begins to speak of its source. */
+  private static final Pattern SOURCE =
+      Pattern.compile("\\s*\\((?:for|start marker) .*|\\[Source.*");
+
   /** Reads and writes all JSON of the server. */
   static final JsonMapper MAPPER =
       JsonMapper.builder(
               JsonFactory.builder()
                   .streamReadConstraints(
                       StreamReadConstraints.builder()
-                          .maxNestingDepth(16)
-                          .maxNumberLength(64)
-                          .maxStringLength(16_384)
-                          .maxNameLength(256)
+                          .maxNestingDepth(DEPTH_MAX)
+                          .maxNumberLength(NUMBER_CHARACTERS_MAX)
+                          .maxStringLength(STRING_CHARACTERS_MAX)
+                          .maxNameLength(NAME_CHARACTERS_MAX)
                           .build())
                   .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                   .build())
@@ -47,13 +58,17 @@ final class JsonBody {
     this.object = object;
   }
 
-  /** Reads an object with no other fields than these. */
-  static JsonBody parse(String text, Set<String> fields) {
+  /**
+   * Reads an object with no other fields than these.
+   *
+   * @param what the text is: "body" or "line"
+   */
+  static JsonBody parse(String what, String text, Set<String> fields) {
     try (JsonParser parser = MAPPER.createParser(text)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         parser.skipChildren();
-        checkEnd(parser);
-        throw Problem.badRequest("the body is not a JSON object");
+        checkEnd(what, parser);
+        throw Problem.badRequest("the %s is not a JSON object".formatted(what));
       }
       Map<String, Object> object = new HashMap<>();
       while (parser.nextToken() != JsonToken.END_OBJECT) {
@@ -65,11 +80,33 @@ final class JsonBody {
         parser.nextToken();
         object.put(name, value(parser));
       }
-      checkEnd(parser);
+      checkEnd(what, parser);
       return new JsonBody(object);
     } catch (JacksonException e) {
-      throw Problem.badRequest("the body is not valid JSON: " + e.getOriginalMessage());
+      throw Problem.badRequest("the %s is not valid JSON: %s".formatted(what, why(e)));
     }
+  }
+
+  /** What is wrong, without what only the parser's own code knows. */
+  private static String why(JacksonException e) {
+    String message = String.valueOf(e.getOriginalMessage());
+    if (!(e instanceof StreamConstraintsException)) {
+      return SOURCE.matcher(message.lines().findFirst().orElse("")).replaceFirst("");
+    }
+    if (message.contains("depth")) {
+      return "it is nested deeper than %d, which is the limit; nest less".formatted(DEPTH_MAX);
+    }
+    if (message.startsWith("Number")) {
+      return tooLong("number", NUMBER_CHARACTERS_MAX);
+    }
+    return message.startsWith("Name")
+        ? tooLong("field name", NAME_CHARACTERS_MAX)
+        : tooLong("string", STRING_CHARACTERS_MAX);
+  }
+
+  private static String tooLong(String value, int charactersMax) {
+    return "a %s is longer than %d characters, which is the limit; shorten it"
+        .formatted(value, charactersMax);
   }
 
   private static Object value(JsonParser parser) {
@@ -85,9 +122,10 @@ final class JsonBody {
     return Other.NO_INTEGER;
   }
 
-  private static void checkEnd(JsonParser parser) {
+  private static void checkEnd(String what, JsonParser parser) {
     if (parser.nextToken() != null) {
-      throw Problem.badRequest("the body is not valid JSON: there is more after its end");
+      throw Problem.badRequest(
+          "the %s is not valid JSON: there is more after its end".formatted(what));
     }
   }
 

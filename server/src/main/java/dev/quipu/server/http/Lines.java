@@ -7,13 +7,16 @@ import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /*
  * 10,000 lines in 8 MiB, all decoded, parsed and answered at once, hold ten times as much. They are
  * taken in batches: besides the body and the answer, only one batch is in memory.
  */
 
-/** The lines of a body that are not blank, batch by batch. */
+/**
+ * The lines of a body, batch by batch. What follows the last line feed is one if it is not empty.
+ */
 final class Lines {
   static final int LINE_BYTES_MAX = 64 << 10;
 
@@ -33,6 +36,26 @@ final class Lines {
 
   private final ByteBuffer body;
   private final int count;
+  private int next;
+
+  /**
+   * A line.
+   *
+   * @param number from 1
+   */
+  record Line(int number, String text) {
+    /**
+     * Reads the line as a JSON object with no other fields than these.
+     *
+     * @throws Problem if it is blank, or something else
+     */
+    JsonBody json(Set<String> fields) {
+      if (text.isBlank()) {
+        throw Problem.badRequest("the line is blank; leave it out");
+      }
+      return JsonBody.parse("line", text, fields);
+    }
+  }
 
   private Lines(ByteBuffer body, int count) {
     this.body = body;
@@ -48,32 +71,24 @@ final class Lines {
     checkUtf8(body.duplicate());
     int count = 0;
     int first = body.position();
-    boolean blank = true;
     for (int at = body.position(); at < body.limit(); at++) {
-      byte each = body.get(at);
       if (at - first > LINE_BYTES_MAX) {
         throw Problem.badRequest(
             "A line of the request body is longer than %d bytes, which is the limit. Shorten it."
                 .formatted(LINE_BYTES_MAX));
       }
-      if (each == '\n') {
-        blank = true;
+      if (body.get(at) == '\n') {
         first = at + 1;
-      } else if (blank && !isBlank(each)) {
-        blank = false;
         count++;
       }
     }
+    count += first < body.limit() ? 1 : 0;
     if (count > linesMax) {
       throw Problem.badRequest(
           "Request body has %d lines; the limit is %d. Send fewer at once."
               .formatted(count, linesMax));
     }
     return new Lines(body.duplicate(), count);
-  }
-
-  private static boolean isBlank(byte each) {
-    return each == ' ' || each == '\t' || each == '\r';
   }
 
   private static void checkUtf8(ByteBuffer bytes) {
@@ -106,16 +121,14 @@ final class Lines {
   }
 
   /** Returns the next lines; empty at the end. */
-  List<String> nextBatch() {
-    List<String> batch = new ArrayList<>();
+  List<Line> nextBatch() {
+    List<Line> batch = new ArrayList<>();
     int first = body.position();
     while (body.hasRemaining()
         && batch.size() < BATCH_LINES
         && body.position() - first < BATCH_BYTES) {
-      String line = nextLine();
-      if (!line.isBlank()) {
-        batch.add(line);
-      }
+      next++;
+      batch.add(new Line(next, nextLine()));
     }
     return batch;
   }

@@ -31,8 +31,14 @@ final class OperationRoutes {
           Map.entry(
               "store-full",
               "The disk or the memory for counters is full. Nothing was counted; reads go on."),
-          Map.entry("store-unavailable", "The store does not answer. Nothing was counted."),
-          Map.entry("store-damaged", "What is stored is damaged. Run: quipu check"),
+          Map.entry(
+              "store-unavailable",
+              "The store does not answer, or rejects the call; the detail says which. Nothing was"
+                  + " counted."),
+          Map.entry(
+              "store-damaged",
+              "What is stored is damaged, or other software wrote it. For the engine, run: quipu"
+                  + " check"),
           Map.entry("throttled", "The store asks for fewer requests. Nothing was counted."),
           Map.entry("unsupported", "The store or technique cannot do this."),
           Map.entry("memory-full", "All clients together hold too much memory. Not applied."),

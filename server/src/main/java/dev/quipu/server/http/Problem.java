@@ -89,7 +89,9 @@ final class Problem extends RuntimeException {
               new Problem(400, "bad-request", "The store rejects the request", e.getMessage());
           case CORRUPT ->
               new Problem(500, "store-damaged", "What is stored is damaged", e.getMessage());
-          case UNAVAILABLE, TIMEOUT, DENIED -> unavailable(e.getMessage());
+          case TIMEOUT -> unavailable("The store does not answer", e.getMessage());
+          case DENIED -> unavailable("The store rejects the call", e.getMessage());
+          case UNAVAILABLE -> unavailable("The store is unavailable", e.getMessage());
         };
     if (unknown) {
       problem = unknown(e.getMessage());
@@ -169,7 +171,7 @@ final class Problem extends RuntimeException {
         .with("outcome", "unknown");
   }
 
-  private static Problem unavailable(String detail) {
-    return new Problem(503, "store-unavailable", "The store does not answer", detail);
+  private static Problem unavailable(String title, String detail) {
+    return new Problem(503, "store-unavailable", title, detail);
   }
 }

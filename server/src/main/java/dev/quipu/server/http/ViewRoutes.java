@@ -66,11 +66,11 @@ final class ViewRoutes {
     return Bulk.answer(exchange, LINES_MAX, lines -> addLines(lines, exchange));
   }
 
-  private List<Map<String, Object>> addLines(List<String> lines, Exchange exchange) {
+  private List<Map<String, Object>> addLines(List<Lines.Line> lines, Exchange exchange) {
     List<Map<String, Object>> answers = new ArrayList<>();
     try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<Map<String, Object>>> running = new ArrayList<>();
-      for (String line : lines) {
+      for (Lines.Line line : lines) {
         places.acquireUninterruptibly();
         running.add(
             executor.submit(() -> {
@@ -93,9 +93,9 @@ final class ViewRoutes {
     return answers;
   }
 
-  private Map<String, Object> addLine(String line, Exchange exchange) {
+  private Map<String, Object> addLine(Lines.Line line, Exchange exchange) {
     try {
-      ViewEvent event = event(JsonBody.parse(line, FIELDS));
+      ViewEvent event = event(line.json(FIELDS));
       if (!exchange.mayBegin()) {
         throw StoreException.notApplied(
             Reason.TIMEOUT, "the time for the request ended before this line; repeat it");
@@ -111,6 +111,7 @@ final class ViewRoutes {
     } catch (RuntimeException e) {
       Map<String, Object> members = failures.problem(e, BULK).members();
       members.putIfAbsent("outcome", "not-applied");
+      members.put("line", line.number());
       return members;
     }
   }

@@ -1,12 +1,16 @@
 package dev.quipu.server.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Bounds;
 import dev.quipu.Quipu;
 import dev.quipu.Reading;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Key;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
@@ -20,8 +24,11 @@ import dev.quipu.time.ManualClock;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +38,8 @@ import picocli.CommandLine;
  * Commands on a store whose record is missing or says something else, and the one that mends it.
  */
 final class AdoptTest {
+  private static final Key RECORD = new Key("store-record", "record");
+
   @TempDir Path temporary;
 
   private record Said(int code, String out, String err) {}
@@ -85,6 +94,49 @@ final class AdoptTest {
           "serve --http 0 --window 47h --store " + uri,
           ExitCode.USAGE,
           "window: record 48h, this process 47h");
+    }
+  }
+
+  /** What keeps a server from starting is found before the store says how it is counted on. */
+  @Test
+  void aServerThatDoesNotStartLeavesNoRecord() throws IOException {
+    try (RedisServer redis = RedisServer.startDurable();
+        ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + redis.port())) {
+      String store = " --technique atomic-add --store redis://127.0.0.1:" + redis.port();
+      String busy = "serve --http " + taken.getLocalPort() + store;
+      assertNotEquals(ExitCode.OK, run(busy).code);
+      says("serve --http 0 --resp 0" + store, ExitCode.USAGE, "engine alone");
+      assertEquals(Optional.empty(), driver.get(RECORD, Consistency.STRONG));
+    }
+    try (RedisServer redis = RedisServer.start("--appendonly", "no");
+        StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + redis.port())) {
+      says(
+          "serve --http 0 --store redis://127.0.0.1:" + redis.port(), ExitCode.USAGE, "appendonly");
+      assertEquals(Optional.empty(), driver.get(RECORD, Consistency.STRONG));
+    }
+  }
+
+  @Test
+  void noMessageRepeatsAPassword() {
+    for (String command :
+        List.of(
+            "serve --store postgres//app:SECRET@x",
+            "serve --store redis://app:SECRET",
+            "serve --store redis://app:SECRET/x@h:1",
+            "serve --store redis://app:SECRET|x@h:1",
+            "serve --store memory: --cache memcached//app:SECRET@x",
+            "serve --store memory: --queue http://app:SECRET|x@h",
+            "serve --store memory: --queue ftp://app:SECRET@h/q",
+            "ingest sqs --store memory: --queue http://app:SECRET|x@h",
+            "adopt postgres//app:SECRET@x",
+            "adopt Redis:/u:SECRET@h:1",
+            "get likes --server ftp://app:SECRET@h",
+            "get likes --server http://app:SECRET@127.0.0.1:1",
+            "get likes --server http://app:SECRET|x@h")) {
+      Said said = run(command);
+      assertEquals(ExitCode.USAGE, said.code, said.toString());
+      assertFalse((said.out + said.err).contains("SECRET"), said.toString());
     }
   }
 

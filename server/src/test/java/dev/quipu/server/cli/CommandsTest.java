@@ -149,7 +149,7 @@ final class CommandsTest {
             List.of("--cache=memory: --cache-first --unflushed=0", "limits are 1 and 1000000"),
             List.of("--cache=memory: --cache-first --write-back=2h", "interval is PT2H"),
             List.of("--cache=memory: --age=0s", "ageMax is PT0S"),
-            List.of("--cache=nothing", "--cache is 'nothing'"),
+            List.of("--cache=nothing", "--cache has no '://'"),
             List.of("--online-resolution=7s --online=ring", "must divide the window"));
     for (List<String> each : refused) {
       List<String> arguments = new ArrayList<>(List.of("--http", "0", "--store", "memory:"));
@@ -166,8 +166,8 @@ final class CommandsTest {
   void aQueueThatCannotWorkIsRefusedAtOnce() {
     List<List<String>> refused =
         List.of(
-            List.of("--queue=views --store=memory:", "the queue is 'views'"),
-            List.of("--queue=http://127.0.0.1:1/q --store=nothing", "--store is 'nothing'"),
+            List.of("--queue=views --store=memory:", "the queue must be a URL"),
+            List.of("--queue=http://127.0.0.1:1/q --store=nothing", "--store has no '://'"),
             List.of("--queue=http://127.0.0.1:1/q --store=memory: --pollers=0", "pollers is 0"),
             List.of("--queue=http://127.0.0.1:1/q --store=memory: --identity=x", "identity is 'x'"),
             List.of("--queue=http://127.0.0.1:1/q --store=memory: --also=week", "--also is 'week'"),

@@ -1,6 +1,7 @@
 package dev.quipu.server.http;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
@@ -148,6 +149,24 @@ final class BadInputTest {
             .status());
   }
 
+  /** The limit is named, and nothing of the parser is shown. */
+  @Test
+  void whatTheParserRejectsIsSaidInOurWords() {
+    for (List<String> each :
+        List.of(
+            List.of("{\"delta\":1", "the body is not valid JSON: Unexpected end-of-input"),
+            List.of("{\"delta\":x}", "the body is not valid JSON: Unrecognized token 'x'"),
+            List.of("{\"delta\":1,\"delta\":2}", "uplicate"),
+            List.of("{\"delta\":\"" + "1".repeat(16_385) + "\"}", "a string is longer than 16384"),
+            List.of("{\"" + "n".repeat(257) + "\":1}", "a field name is longer than 256"),
+            List.of("{\"delta\":" + "1".repeat(65) + "}", "a number is longer than 64"),
+            List.of("{\"delta\":" + "[".repeat(17) + "}", "it is nested deeper than 16"))) {
+      String detail = client.add("a", each.getFirst()).text("detail");
+      assertTrue(detail.contains(each.getLast()), detail);
+      assertFalse(detail.matches("(?s).*(Source|Stream|#|offset|start marker).*"), detail);
+    }
+  }
+
   @Test
   void bodiesThatAreNotUtf8() throws IOException {
     byte[] head =
@@ -208,6 +227,12 @@ final class BadInputTest {
             "Idempotency-Key: \r\n",
             "Idempotency-Key: \"\"\r\n",
             "Idempotency-Key: " + "k".repeat(256) + "\r\n",
+            "Idempotency-Key: \"unclosed\r\n",
+            "Idempotency-Key: \"unclosed\\\"\r\n",
+            "Idempotency-Key: unopened\"\r\n",
+            "Idempotency-Key: \"a\"b\"\r\n",
+            "Idempotency-Key: \"\r\n",
+            "Idempotency-Key: bestellung-\u00e41\r\n", // Latin-1
             "Idempotency-Key: one\r\nIdempotency-Key: two\r\n")) {
       String answer = client.raw(HEAD + header + body);
       assertTrue(answer.startsWith("HTTP/1.1 400 "), header + answer);

@@ -11,6 +11,7 @@ import dev.quipu.store.MemoryDriver;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.net.http.HttpRequest;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,6 +73,33 @@ final class HttpServerTest {
     assertEquals(
         "true",
         client.add("article/42", "{\"delta\":1}", "Idempotency-Key", "order-981").text("replayed"));
+  }
+
+  /** A header holds bytes; those of an id are UTF-8, as in a body and a path. */
+  @Test
+  void anIdBeyondAsciiIsTheSameInAHeaderALineAndAPath() throws IOException {
+    String id = "bestellung-ä1";
+    String line = "{\"name\":\"a\",\"delta\":1,\"id\":\"" + id + "\"}";
+    client.postAs("/v1/counters/bulk", "application/x-ndjson", line);
+    for (String key : List.of(id, "\"" + id + "\"")) {
+      String request =
+          "POST /v1/counters/a/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+              + "Idempotency-Key: "
+              + key
+              + "\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{\"delta\":1}";
+      String answer = client.raw(request.getBytes(StandardCharsets.UTF_8));
+      assertTrue(answer.contains("\"replayed\":true"), answer);
+    }
+    assertEquals(
+        "applied",
+        client.post("/v1/requests/bestellung-%C3%A41/seal?counter=a", "").text("outcome"));
+    assertEquals("1", client.get("/v1/counters/a").text("value"));
+  }
+
+  @Test
+  void quotesInAQuotedKeyAreEscaped() {
+    client.add("a", "{\"delta\":1}", "Idempotency-Key", "\"one\\\"two\\\\\"");
+    assertEquals("applied", client.get("/v1/requests/one%22two%5C?counter=a").text("outcome"));
   }
 
   @Test
@@ -161,9 +189,13 @@ final class HttpServerTest {
     List<JsonNode> lines =
         reply.body().lines().map(line -> JsonMapper.builder().build().readTree(line)).toList();
     assertEquals(
-        List.of(200, 400, 400, 200, 409, 422),
+        List.of(200, 400, 400, 200, 409, 400, 422),
         lines.stream().map(line -> line.path("status").asInt()).toList());
     assertEquals(true, lines.get(3).path("replayed").asBoolean());
+    assertEquals(3, lines.get(2).path("line").asInt());
+    assertTrue(lines.get(2).path("detail").asString().startsWith("the line is not valid JSON"));
+    assertEquals(6, lines.get(5).path("line").asInt());
+    assertEquals("the line is blank; leave it out", lines.get(5).path("detail").asString());
     assertEquals("1", client.get("/v1/counters/a").text("value"));
     String tooMany = "{\"name\":\"a\",\"delta\":1}\n".repeat(10_001);
     assertEquals(400, client.postAs("/v1/counters/bulk", "application/x-ndjson", tooMany).status());

@@ -159,7 +159,9 @@ final class PostgresSetupTest {
 
   @Test
   void whatIsWrongInAUriIsNamed() {
-    wrong("postgresql://127.0.0.1:99999/db", "port in the store's URI is '99999'");
+    wrong(
+        "postgresql://127.0.0.1:99999/db",
+        "port in the store's URI is not a number from 1 to 65535");
     wrong("postgresql://127.0.0.1/db?table=Robert'); DROP", "not well-formed");
     wrong("postgresql://127.0.0.1/db?table=Robert", "table is 'Robert'");
     wrong("postgresql://127.0.0.1/db?tabel=x", "no parameter 'tabel'");

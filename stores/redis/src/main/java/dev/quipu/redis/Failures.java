@@ -117,7 +117,8 @@ final class Failures {
       case "OOM" -> Reason.FULL;
       case "NOAUTH", "WRONGPASS", "NOPERM", "DENIED" -> Reason.DENIED;
       case "BUSY", "TRYAGAIN" -> Reason.THROTTLED;
-      default -> Reason.UNAVAILABLE; // LOADING, READONLY, or something else under our keys
+      case "WRONGTYPE" -> Reason.CORRUPT; // something else under our keys
+      default -> Reason.UNAVAILABLE; // LOADING, READONLY
     };
   }
 }

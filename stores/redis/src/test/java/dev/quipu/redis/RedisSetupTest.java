@@ -165,7 +165,7 @@ final class RedisSetupTest {
         StoreDriver driver =
             StoreProvider.open("redis://127.0.0.1:%d?prefix=wrong".formatted(SERVER.port()))) {
       admin.sync().set("wrong:{p}", "not an index");
-      expectNothingWritten(driver, Reason.UNAVAILABLE, "WRONGTYPE");
+      expectNothingWritten(driver, Reason.CORRUPT, "WRONGTYPE");
       assertEquals(List.of("wrong:{p}"), admin.sync().keys("wrong:*"));
       admin.sync().del("wrong:{p}");
       driver.writeAll(List.of(MARKER, ADD), null);

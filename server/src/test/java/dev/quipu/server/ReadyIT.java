@@ -1,0 +1,122 @@
+package dev.quipu.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.testservers.PostgresServer;
+import dev.quipu.testservers.RedisServer;
+import dev.quipu.verify.pace.Progress;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.io.IOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A server whose store takes no writes for now is not ready, and says what to do. */
+final class ReadyIT {
+  private static final Duration ANSWER_MAX = Duration.ofMinutes(5);
+
+  @TempDir Path temporary;
+
+  private record Answer(int status, String body) {}
+
+  private static Answer send(QuipuProcess server, String path, String body) throws Exception {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(server.uri().resolve(path)).timeout(ANSWER_MAX);
+    if (!body.isEmpty()) {
+      request.header("Content-Type", "application/json");
+      request.POST(HttpRequest.BodyPublishers.ofString(body));
+    }
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      HttpResponse<String> response =
+          client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+      return new Answer(response.statusCode(), response.body());
+    }
+  }
+
+  private static void awaitReady(QuipuProcess server) throws Exception {
+    Progress.await("ready", () -> send(server, "/readyz", "").status == 200);
+  }
+
+  /** Until it is not ready; then an add is rejected, with the same words. */
+  private static void awaitRejecting(QuipuProcess server, String words) throws Exception {
+    Progress.await("not ready", () -> send(server, "/readyz", "").body.contains(words));
+    assertEquals(503, send(server, "/readyz", "").status);
+    Answer add = send(server, "/v1/counters/likes/add", "{\"delta\":1}");
+    assertEquals(503, add.status, add.body);
+    assertTrue(add.body.contains(words), add.body);
+    assertTrue(add.body.contains("\"outcome\":\"not-applied\""), add.body);
+    assertEquals(200, send(server, "/v1/counters/likes", "").status);
+  }
+
+  private QuipuProcess serve(String uri) throws IOException {
+    return QuipuProcess.serve(temporary.resolve("out"), "--store", uri);
+  }
+
+  private static void addOne(QuipuProcess server) throws Exception {
+    Answer add = send(server, "/v1/counters/likes/add", "{\"delta\":1}");
+    assertEquals(200, add.status, add.body);
+  }
+
+  @Test
+  void onRedis() throws Exception {
+    RedisServer redis = RedisServer.startDurable();
+    RedisClient client = RedisClient.create(RedisURI.create("127.0.0.1", redis.port()));
+    try (redis;
+        StatefulRedisConnection<String, String> admin = client.connect();
+        QuipuProcess server = serve("redis://127.0.0.1:" + redis.port())) {
+      addOne(server);
+      awaitReady(server);
+      admin.sync().configSet("appendfsync", "no");
+      awaitRejecting(server, "appendfsync=no (set appendfsync always)");
+      admin.sync().configSet("appendfsync", "always");
+      awaitReady(server);
+      admin.sync().replicaof("127.0.0.1", 1); // where no server is
+      awaitRejecting(server, "role=slave (name the master in the store's URI)");
+      admin.sync().replicaofNoOne();
+      awaitReady(server);
+      addOne(server);
+    } finally {
+      client.shutdown();
+    }
+  }
+
+  @Test
+  void onPostgres() throws Exception {
+    try (PostgresServer store = PostgresServer.start();
+        QuipuProcess server =
+            serve("postgresql://postgres@127.0.0.1:%d/postgres".formatted(store.port()))) {
+      addOne(server);
+      awaitReady(server);
+      execute(
+          store, "ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()");
+      awaitRejecting(server, "transaction_read_only=on (unset default_transaction_read_only)");
+      execute(
+          store, "ALTER SYSTEM SET default_transaction_read_only = off", "SELECT pg_reload_conf()");
+      awaitReady(server);
+      addOne(server);
+    }
+  }
+
+  private static void execute(PostgresServer server, String... statements) throws SQLException {
+    String url = "jdbc:postgresql://127.0.0.1:%d/postgres".formatted(server.port());
+    try (Connection connection = DriverManager.getConnection(url, "postgres", "");
+        Statement statement = connection.createStatement()) {
+      statement.execute("SET default_transaction_read_only = off");
+      for (String each : List.of(statements)) {
+        statement.execute(each);
+      }
+    }
+  }
+}
