@@ -118,7 +118,7 @@ final class CounterCommands {
                 1,
                 1,
                 "key number",
-                "Sets a counter, and returns its value of before.",
+                "Sets a counter, and returns the previous value.",
                 (turn, words) -> {
                   String key = words.key(1);
                   Reply was = value(turn, key);
@@ -132,7 +132,7 @@ final class CounterCommands {
             1,
             1,
             "key",
-            "Removes a counter, and returns its value of before.",
+            "Removes a counter, and returns the previous value.",
             (turn, words) -> {
               Reply was = value(turn, words.key(1));
               turn.remove(words.key(1));
