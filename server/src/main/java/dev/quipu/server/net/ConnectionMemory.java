@@ -116,15 +116,14 @@ public final class ConnectionMemory {
     isLarge = false;
     long collected = replyBytes;
     replyBytes = 0;
-    if (bytes <= collected) {
+    if (bytes > collected && !tryTake(bytes - collected)) {
+      give(collected);
+      return false;
+    }
+    if (bytes < collected) { // seldom: most batches collect nothing
       give(collected - bytes);
-      return true;
     }
-    if (tryTake(bytes - collected)) {
-      return true;
-    }
-    give(collected);
-    return false;
+    return true;
   }
 
   /** Returns the most bytes of a reply. */
