@@ -4,8 +4,12 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort)
     implements AutoCloseable {
   private static final Path JAR = Path.of("target/quipu.jar").toAbsolutePath();
+  private static final Duration ANSWER_MAX = Duration.ofMinutes(5);
   private static final Pattern READY =
       Pattern.compile(
           "\\S+ is ready: (http://[^,]+)(?:, redis://[^,]+:(\\d+))?"
@@ -94,6 +99,23 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort)
   /** 0 for a port that was not asked for. */
   private static int port(@Nullable String digits) {
     return digits == null ? 0 : Integer.parseInt(digits);
+  }
+
+  /** What a server answered over HTTP. */
+  record Answer(int status, String body) {}
+
+  /** Posts JSON to a path, or gets it if there is no body. */
+  Answer send(String path, String body) throws IOException, InterruptedException {
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri.resolve(path)).timeout(ANSWER_MAX);
+    if (!body.isEmpty()) {
+      request.header("Content-Type", "application/json");
+      request.POST(HttpRequest.BodyPublishers.ofString(body));
+    }
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      HttpResponse<String> response =
+          client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+      return new Answer(response.statusCode(), response.body());
+    }
   }
 
   /** Kills it, as kill -9 does. */

@@ -10,54 +10,33 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.io.IOException;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A server whose store takes no writes for now is not ready, and says what to do. */
 final class ReadyIT {
-  private static final Duration ANSWER_MAX = Duration.ofMinutes(5);
 
   @TempDir Path temporary;
 
-  private record Answer(int status, String body) {}
-
-  private static Answer send(QuipuProcess server, String path, String body) throws Exception {
-    HttpRequest.Builder request =
-        HttpRequest.newBuilder(server.uri().resolve(path)).timeout(ANSWER_MAX);
-    if (!body.isEmpty()) {
-      request.header("Content-Type", "application/json");
-      request.POST(HttpRequest.BodyPublishers.ofString(body));
-    }
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      HttpResponse<String> response =
-          client.send(request.build(), HttpResponse.BodyHandlers.ofString());
-      return new Answer(response.statusCode(), response.body());
-    }
-  }
-
   private static void awaitReady(QuipuProcess server) throws Exception {
-    Progress.await("ready", () -> send(server, "/readyz", "").status == 200);
+    Progress.await("ready", () -> server.send("/readyz", "").status() == 200);
   }
 
   /** Until it is not ready; then an add is rejected, with the same words. */
   private static void awaitRejecting(QuipuProcess server, String words) throws Exception {
-    Progress.await("not ready", () -> send(server, "/readyz", "").body.contains(words));
-    assertEquals(503, send(server, "/readyz", "").status);
-    Answer add = send(server, "/v1/counters/likes/add", "{\"delta\":1}");
-    assertEquals(503, add.status, add.body);
-    assertTrue(add.body.contains(words), add.body);
-    assertTrue(add.body.contains("\"outcome\":\"not-applied\""), add.body);
-    assertEquals(200, send(server, "/v1/counters/likes", "").status);
+    Progress.await("not ready", () -> server.send("/readyz", "").body().contains(words));
+    assertEquals(503, server.send("/readyz", "").status());
+    QuipuProcess.Answer add = server.send("/v1/counters/likes/add", "{\"delta\":1}");
+    assertEquals(503, add.status(), add.body());
+    assertTrue(add.body().contains(words), add.body());
+    assertTrue(add.body().contains("\"outcome\":\"not-applied\""), add.body());
+    assertEquals(200, server.send("/v1/counters/likes", "").status());
   }
 
   private QuipuProcess serve(String uri) throws IOException {
@@ -65,8 +44,8 @@ final class ReadyIT {
   }
 
   private static void addOne(QuipuProcess server) throws Exception {
-    Answer add = send(server, "/v1/counters/likes/add", "{\"delta\":1}");
-    assertEquals(200, add.status, add.body);
+    QuipuProcess.Answer add = server.send("/v1/counters/likes/add", "{\"delta\":1}");
+    assertEquals(200, add.status(), add.body());
   }
 
   @Test

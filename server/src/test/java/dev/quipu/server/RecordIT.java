@@ -24,9 +24,6 @@ import dev.quipu.verify.pace.Progress;
 import dev.quipu.verify.proxy.FaultProxy;
 import dev.quipu.verify.proxy.RedisProtocol;
 import java.io.IOException;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -48,8 +45,6 @@ final class RecordIT {
 
   @TempDir Path temporary;
 
-  private record Answer(int status, String body) {}
-
   private QuipuProcess serve(String uri, String... options) throws IOException {
     List<String> all = new ArrayList<>(List.of("--store", uri));
     all.addAll(List.of(options));
@@ -61,29 +56,15 @@ final class RecordIT {
     return String.valueOf(assertThrows(IllegalStateException.class, start::call).getMessage());
   }
 
-  private static Answer send(QuipuProcess server, String path, String body) throws Exception {
-    HttpRequest.Builder request =
-        HttpRequest.newBuilder(server.uri().resolve(path)).timeout(ANSWER_MAX);
-    if (!body.isEmpty()) {
-      request.header("Content-Type", "application/json");
-      request.POST(HttpRequest.BodyPublishers.ofString(body));
-    }
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      HttpResponse<String> response =
-          client.send(request.build(), HttpResponse.BodyHandlers.ofString());
-      return new Answer(response.statusCode(), response.body());
-    }
-  }
-
   private static void add(QuipuProcess server, long delta) throws Exception {
-    Answer answer = send(server, LIKES + "/add", "{\"delta\":%d}".formatted(delta));
-    assertEquals(200, answer.status, answer.body);
+    QuipuProcess.Answer answer = server.send(LIKES + "/add", "{\"delta\":%d}".formatted(delta));
+    assertEquals(200, answer.status(), answer.body());
   }
 
   private static String value(QuipuProcess server) throws Exception {
-    Answer answer = send(server, LIKES, "");
-    assertEquals(200, answer.status, answer.body);
-    return JsonMapper.shared().readTree(answer.body).path("value").asString();
+    QuipuProcess.Answer answer = server.send(LIKES, "");
+    assertEquals(200, answer.status(), answer.body());
+    return JsonMapper.shared().readTree(answer.body()).path("value").asString();
   }
 
   // ---- another technique
@@ -155,7 +136,7 @@ final class RecordIT {
             "adds after the restart",
             () -> {
               String body = "{\"delta\":1}";
-              return send(server, LIKES + "/add", body).status == 200;
+              return server.send(LIKES + "/add", body).status() == 200;
             });
         Progress.await("the record", () -> refusesOptimistic(uri));
       }
@@ -226,16 +207,16 @@ final class RecordIT {
       Progress.await(
           "a rejected add",
           () -> {
-            Answer answer = send(server, LIKES + "/add", "{\"delta\":1}");
-            boolean isRejected = answer.status == 503;
-            assertTrue(!isRejected || answer.body.contains("not-applied"), answer.body);
-            assertTrue(!isRejected || answer.body.contains("quipu adopt"), answer.body);
+            QuipuProcess.Answer answer = server.send(LIKES + "/add", "{\"delta\":1}");
+            boolean isRejected = answer.status() == 503;
+            assertTrue(!isRejected || answer.body().contains("not-applied"), answer.body());
+            assertTrue(!isRejected || answer.body().contains("quipu adopt"), answer.body());
             return isRejected;
           });
-      assertEquals(503, send(server, "/readyz", "").status);
+      assertEquals(503, server.send("/readyz", "").status());
       String before = value(server); // reads go on
       RecordGuard.adopt(store, StoreRecord.of(MarkerItem.SPEC, Optional.of(Duration.ofHours(24))));
-      Progress.await("ready", () -> send(server, "/readyz", "").status == 200);
+      Progress.await("ready", () -> server.send("/readyz", "").status() == 200);
       add(server, 1);
       assertEquals(Long.parseLong(before) + 1, Long.parseLong(value(server)));
     }
@@ -256,18 +237,18 @@ final class RecordIT {
         for (int i = 0; i < 5; i++) {
           String event =
               "{\"url\":\"u\",\"time\":\"2026-11-21T10:00:0%dZ\",\"clientId\":\"c\"}".formatted(i);
-          assertEquals(202, send(server, "/v1/views", event).status);
+          assertEquals(202, server.send("/v1/views", event).status());
         }
-        assertEquals(503, send(server, LIKES + "/add", "{\"delta\":1}").status);
-        assertEquals(503, send(server, "/readyz", "").status);
+        assertEquals(503, server.send(LIKES + "/add", "{\"delta\":1}").status());
+        assertEquals(503, server.send("/readyz", "").status());
         proxy.accept();
         Progress.await(
             "5 views",
             () -> {
-              Answer views = send(server, "/v1/views?url=u", "");
-              return views.status == 200 && views.body.contains("\"5\"");
+              QuipuProcess.Answer views = server.send("/v1/views?url=u", "");
+              return views.status() == 200 && views.body().contains("\"5\"");
             });
-        Progress.await("ready", () -> send(server, "/readyz", "").status == 200);
+        Progress.await("ready", () -> server.send("/readyz", "").status() == 200);
         add(server, 1);
       }
     }
@@ -306,8 +287,8 @@ final class RecordIT {
         region("us", both, ports).close();
         toEu.refuse();
         region("us", both, ports).close(); // by now it has a record of its own
-        Answer answer = send(server, LIKES + "/add", "{\"delta\":1}");
-        assertEquals(200, answer.status, answer.body);
+        QuipuProcess.Answer answer = server.send(LIKES + "/add", "{\"delta\":1}");
+        assertEquals(200, answer.status(), answer.body());
       }
     }
   }

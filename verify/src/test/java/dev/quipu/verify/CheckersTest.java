@@ -281,13 +281,13 @@ final class CheckersTest {
 
   /** A lie about a history. */
   private interface Lie {
-    Recorded tell(Recorded recorded);
+    Recorded about(Recorded recorded);
   }
 
   private static int caught(Checker checker, Lie lie) {
     int caught = 0;
     for (long seed = 1; seed <= HISTORIES; seed++) {
-      Recorded recorded = lie.tell(honest(Randomness.seeded(seed)));
+      Recorded recorded = lie.about(honest(Randomness.seeded(seed)));
       caught += checker.check(recorded.operations, recorded.finalValue).isKept() ? 0 : 1;
     }
     return caught;

@@ -18,10 +18,9 @@ import org.jspecify.annotations.Nullable;
  * All threads of all simulated processes are virtual threads whose executor is the process, which
  * hands them to this scheduler: a list of those that can run, of which the seed picks the next.
  * They run on the thread that calls run(), one at a time, so a seed gives the same interleaving
- * each
- * time, while locks and other means of java.util.concurrent are the real ones. Time passes when no
- * thread can run: then it is the time of the next event. Simulations that run at the same time need
- * a virtual machine each: a lock that they share would disturb the order.
+ * each time, while locks and other means of java.util.concurrent are the real ones. Time passes
+ * when no thread can run: then it is the time of the next event. Simulations that run at the same
+ * time need a virtual machine each: a lock that they share would disturb the order.
  */
 
 /**
