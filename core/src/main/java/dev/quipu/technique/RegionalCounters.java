@@ -90,7 +90,10 @@ import java.util.random.RandomGenerator;
  *   |                       |                         | over what both had                        |
  *   | a replica is set back | old rights: too many    | its beat is behind: within 3 beats nobody |
  *   |                       |                         | counts there, and no reading is certain;  |
- *   |                       |                         | it comes back under another name          |
+ *   |                       |                         | it comes back under another name. What it |
+ *   |                       |                         | used or gave twice until then may exceed  |
+ *   |                       |                         | the bounds, by no more rights than the    |
+ *   |                       |                         | backup had                                |
  *
  * Retirement. Which regions are retired, in what order and with which successors, is decided by
  * votes of the replicas that are left (RegionRetirements). Then, of each counter, by any process of

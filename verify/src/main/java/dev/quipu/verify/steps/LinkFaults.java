@@ -60,4 +60,19 @@ public record LinkFaults(
         pause,
         pageMax);
   }
+
+  /** Returns the same, with other pages of scans. */
+  public LinkFaults paging(int itemsMax) {
+    return new LinkFaults(
+        rejected,
+        lostRequest,
+        late,
+        lostReply,
+        repeated,
+        killed,
+        paused,
+        lateMax,
+        pauseMax,
+        itemsMax);
+  }
 }

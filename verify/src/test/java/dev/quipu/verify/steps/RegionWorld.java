@@ -40,7 +40,7 @@ final class RegionWorld extends Oracle {
       BEAT.multipliedBy(RegionLeases.BEATS_UNCHECKED).plus(Duration.ofMinutes(2));
 
   private static final List<String> NAMES = List.of("ap", "eu", "sa", "us");
-  private static final int STEPS_MAX = 5_000_000;
+  private static final int STEPS_MAX = 1_000_000;
   private static final Duration LAG_MAX = Duration.ofSeconds(40);
   private static final Duration RESTART_MAX = Duration.ofSeconds(30);
   private static final LinkFaults FAULTS =
@@ -55,12 +55,13 @@ final class RegionWorld extends Oracle {
   private final List<Region> processes = new ArrayList<>();
   private final Set<Integer> lost = new HashSet<>();
   private final Map<Integer, Map<Key, Item>> last = new HashMap<>(); // of lost replicas
-  private LinkFaults faults = FAULTS;
+  private LinkFaults faults;
   private boolean isCalm;
 
   RegionWorld(long seed, int regions, Bounds bounds) {
     this.scheduler = new StepScheduler(seed);
     this.random = scheduler.random();
+    this.faults = FAULTS.paging(random.nextInt(4) == 0 ? 3 : 30); // usual pages are faster
     this.names = NAMES.subList(0, regions);
     this.options = RegionOptions.DEFAULT.over(1 + random.nextInt(2)).within(bounds);
     for (int i = 0; i < regions; i++) {
@@ -247,6 +248,16 @@ final class RegionWorld extends Oracle {
       }
     }
     return isNoticed;
+  }
+
+  /** All rights that a region had in its cells. */
+  long rights(int region, Map<Key, Item> backup) {
+    String cells = "counter/" + COUNTER + "#region-" + names.get(region);
+    return backup.values().stream()
+        .filter(item -> item.key().partition().equals(cells))
+        .filter(item -> item.key().sort().startsWith("cell/"))
+        .mapToLong(item -> item.number("lower") + item.number("raise"))
+        .sum();
   }
 
   void restore(int region, Map<Key, Item> backup) {

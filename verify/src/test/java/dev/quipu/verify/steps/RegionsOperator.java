@@ -19,6 +19,7 @@ final class RegionsOperator {
   boolean areEqual; // two regions may have retired each other
   long restoredNanos = Long.MAX_VALUE;
   int restored = -1;
+  long twiceMax; // most rights of which a restored replica forgot that they were used or given
   private final RegionWorld world;
   private final RandomGenerator random;
   private final BooleanSupplier isOver;
@@ -59,6 +60,7 @@ final class RegionsOperator {
           gone.add(region);
           restored = region;
           restoredNanos = world.nowNanos();
+          twiceMax = world.rights(region, backup);
           hasLost = true;
           world.restore(region, backup);
         }

@@ -28,6 +28,9 @@ final class RegionsRun {
   private static final int SETTLES_MAX = 400;
   private static final Duration CALL_MAX = Duration.ofMinutes(10);
 
+  /** Most that a client waits between two requests: it is drawn, for runs of many minutes. */
+  private static final int[] PACES = {2, 10, 20, 40}; // seconds
+
   /** What happens to the regions. */
   enum Kind {
     /** They are cut off from each other for a while. */
@@ -43,6 +46,7 @@ final class RegionsRun {
   private final RegionWorld world;
   private final RandomGenerator random;
   private final RegionsOperator operator;
+  private final Duration pace;
   private final List<RegionRequest> requests = new ArrayList<>();
   private int operations;
 
@@ -51,6 +55,8 @@ final class RegionsRun {
     this.world = new RegionWorld(seed, kind == Kind.PARTITIONS ? 3 : 3 + (int) (seed % 2), bounds);
     this.random = world.random;
     this.bounds = bounds;
+    this.pace =
+        Duration.ofSeconds(PACES[kind == Kind.PARTITIONS ? 0 : random.nextInt(PACES.length)]);
     this.operator = new RegionsOperator(world, this::isOver);
   }
 
@@ -81,7 +87,7 @@ final class RegionsRun {
       process.start(() -> {
         while (!isOver() && world.violations.isEmpty()) {
           operation(process, home);
-          process.pause(Duration.ofSeconds(2));
+          process.pause(pace);
         }
       });
     }
@@ -407,7 +413,7 @@ final class RegionsRun {
     return !wasApplied || request.isApplied;
   }
 
-  /** All rights are there, and none twice. */
+  /** All rights are there, and none twice but those that a restored replica gave away again. */
   private void drain(RegionWorld.Region process, long value) {
     if (bounds.isNone()) {
       return;
@@ -418,8 +424,9 @@ final class RegionsRun {
         AddResult all = addOne(process, to - left);
         world.check(all instanceof AddResult.Applied, "from %d to %d: %s", left, to, all);
       }
-      AddResult more = addOne(process, to == bounds.floor() ? -1 : 1);
-      world.check(more instanceof AddResult.Refused, "beyond %d: %s", to, more);
+      long beyond = 1 + operator.twiceMax;
+      AddResult more = addOne(process, to == bounds.floor() ? -beyond : beyond);
+      world.check(more instanceof AddResult.Refused, "%d beyond %d: %s", beyond, to, more);
       left = to;
     }
   }

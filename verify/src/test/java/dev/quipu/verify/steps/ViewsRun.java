@@ -21,6 +21,7 @@ final class ViewsRun extends SharedRun<ViewCounter> {
 
   private final Optional<Duration> keep;
   private final long skewNanos;
+  private final long lateNanos;
   private final List<Call> calls = new ArrayList<>();
 
   /** One delivery of an event. */
@@ -44,6 +45,7 @@ final class ViewsRun extends SharedRun<ViewCounter> {
             new ViewCounter(store, keep.map(ViewOptions.EXACT::keeping).orElse(ViewOptions.EXACT)));
     this.keep = keep;
     this.skewNanos = skew.toNanos();
+    this.lateNanos = faults.lateMax().toNanos();
   }
 
   @Override
@@ -94,10 +96,19 @@ final class ViewsRun extends SharedRun<ViewCounter> {
     if (call.counted.equals(Optional.of(true))) {
       return other == call;
     }
-    boolean mayCount = !other.counted.equals(Optional.of(false));
     boolean isKept =
         keep.isEmpty() || other.start + keep.get().toNanos() + 2 * skewNanos >= call.start;
-    return other != call && other.event == call.event && mayCount && isKept;
+    return other != call && other.event == call.event && mayCount(other) && isKept;
+  }
+
+  /** A late request of a call that found the marker counts if that marker has expired meanwhile. */
+  private boolean mayCount(Call call) {
+    return !call.counted.equals(Optional.of(false))
+        || (keep.isPresent()
+            && calls.stream()
+                .filter(first -> first.event == call.event && first.start < call.start)
+                .anyMatch(first ->
+                    call.end + lateNanos >= first.start + keep.get().toNanos() - 2 * skewNanos));
   }
 
   private boolean mayBothCount(Call one, Call other) {
@@ -111,7 +122,7 @@ final class ViewsRun extends SharedRun<ViewCounter> {
   }
 
   private long most() {
-    return calls.stream().filter(call -> !call.counted.equals(Optional.of(false))).count();
+    return calls.stream().filter(this::mayCount).count();
   }
 
   private void read(Client<ViewCounter> client) {

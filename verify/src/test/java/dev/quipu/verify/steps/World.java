@@ -13,7 +13,7 @@ import java.util.random.RandomGenerator;
 
 /** What every scenario has: a store, and processes on it that die and are started again. */
 final class World extends Oracle {
-  private static final int STEPS_MAX = 3_000_000;
+  private static final int STEPS_MAX = 300_000;
   private static final Duration LAG = Duration.ofSeconds(5); // of eventual reads
   private static final Duration RESTART_MAX = Duration.ofSeconds(30);
 
