@@ -53,6 +53,8 @@ import org.slf4j.LoggerFactory;
  *     2. Store the hit, if it is not stored. Unknown outcome: go to 2. It is the same item.
  *     3. If the hit is so old by now that a summary may have passed it, roll up before the answer:
  *        whoever answers, be it a repeat that found the hit stored, since the first may have died.
+ *        Store that summary though nothing is new: one that was made before, and is late, is not
+ *        stored then.
  *   Read:
  *     1. Read the summary.
  *     2. Sum up the hits behind its end.
@@ -71,7 +73,8 @@ import org.slf4j.LoggerFactory;
  *   Which hits no reader looks for: each summary that is stored notes the end of the one before,
  *   and a time after that was read, so after it was stored, however long that took. Once the
  *   settled age has passed since, every reader knows that end.
- *   Edit: store the new amount, if the hit is still as it was read. Then roll up.
+ *   Edit: store the new amount, if the hit is still as it was read. Then go on as in step 3 of an
+ *   add.
  *
  * Why it is right. Nobody changes what another writes: a hit is there or not. Count and end change
  * as one, so that of any two summaries each is right by itself, whichever is stored; and one that
@@ -89,8 +92,7 @@ import org.slf4j.LoggerFactory;
  * two processes differ by, what a replica is behind, how long a process stands still between a look
  * at its clock and the write that follows, and how late that write is applied. Beyond that, a read
  * may miss hits that were acknowledged until the next roll up finds them, and a hit or an edit
- * whose
- * request is about to be forgotten may be lost or count twice. A hit that nobody waited for may be
+ * whose request is about to be forgotten may be lost or count twice. A hit that nobody waited for may be
  * later than that: it counts from the next roll up on, and is swept, if it comes before its request
  * would be forgotten. Later ones count with the next hit of their counter. Summaries, marks and
  * edits may be as late as they like: they are conditional.

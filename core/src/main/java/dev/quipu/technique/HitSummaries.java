@@ -41,6 +41,19 @@ final class HitSummaries {
    * @return empty if another process was first
    */
   Optional<HitLog.RollUp> rollUp(String counter) {
+    return rollUp(counter, false);
+  }
+
+  /**
+   * The same, and a summary that somebody made before this call, and that is late, is not stored
+   * any more, whether this one is stored or another process was first: it may lack what was stored
+   * since.
+   */
+  Optional<HitLog.RollUp> overtake(String counter) {
+    return rollUp(counter, true);
+  }
+
+  private Optional<HitLog.RollUp> rollUp(String counter, boolean isAlways) {
     HitSummary old = HitSummary.read(store, counter, Consistency.STRONG);
     HitSummary marked = old.marked(Hits.now(store), settleMillis);
     deleteSwept(counter, old);
@@ -54,7 +67,7 @@ final class HitSummaries {
         old.end() < 0 ? 0 : hits.sum(counter, -1, old.end(), Consistency.STRONG).total(counter);
     long until = CounterItems.plus(counter, old.base(), stored); // what it should have been
     long late = until - old.count();
-    if (late == 0 && fresh.hits() == 0) {
+    if (late == 0 && fresh.hits() == 0 && !isAlways) {
       return isUnchanged(counter, old) // else what was swept meanwhile may hide what was late
           ? Optional.of(new HitLog.RollUp(false, 0))
           : Optional.empty();

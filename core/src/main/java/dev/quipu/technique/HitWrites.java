@@ -89,9 +89,12 @@ final class HitWrites {
     }
   }
 
-  /** Rolls up until a summary has what was stored before. */
+  /** Rolls up until a summary has what was stored before, and none that lacks it can come. */
   private void repair(String counter) {
-    for (int race = 0; race < RACES_MAX; race++) {
+    if (summaries.overtake(counter).isPresent()) {
+      return;
+    }
+    for (int race = 1; race < RACES_MAX; race++) {
       if (summaries.rollUp(counter).isPresent()) {
         return;
       }
@@ -133,7 +136,7 @@ final class HitWrites {
     }
     try {
       requireNotSwept(millis);
-      repair(counter);
+      repairIfLate(counter, millis);
     } catch (StoreException e) {
       throw unknown(e);
     }

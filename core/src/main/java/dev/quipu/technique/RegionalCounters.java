@@ -93,7 +93,7 @@ import java.util.random.RandomGenerator;
  *   |                       |                         | it comes back under another name. What it |
  *   |                       |                         | used or gave twice until then may exceed  |
  *   |                       |                         | the bounds, by no more rights than the    |
- *   |                       |                         | backup had                                |
+ *   |                       |                         | backup had and others gave it since       |
  *
  * Retirement. Which regions are retired, in what order and with which successors, is decided by
  * votes of the replicas that are left (RegionRetirements). Then, of each counter, by any process of

@@ -78,6 +78,37 @@ final class HitLogLateTest {
     assertTrue(hits.rollUp(PAGE).isStored());
   }
 
+  /** A summary by a clock that is ahead, which has what is stored now and is stored when it arrives. */
+  private Script lateSummary() {
+    count(1);
+    clock.advance(SETTLE.multipliedBy(5).dividedBy(6));
+    Script late = new Script().late(Script.to("counter/"));
+    ManualClock ahead = new ManualClock(clock.epochMillis() + SETTLE.toMillis() / 3);
+    Store store = new Store(late.around(driver), ahead, Randomness.seeded(1), ONCE);
+    HitLog other = new HitLog(store, Randomness.seeded(1), OPTIONS);
+    assertThrows(StoreException.class, () -> other.rollUp(PAGE));
+    return late;
+  }
+
+  @Test
+  void aSummaryThatWasMadeBeforeAnEditIsNotStoredAfterIt() {
+    final Instant start = Instant.ofEpochMilli(clock.epochMillis());
+    Script late = lateSummary();
+    HitLog.Hit hit = hits.hits(PAGE, start.minusMillis(1), start).getFirst();
+    assertTrue(hits.edit(PAGE, hit, 5));
+    assertEquals(1, late.arrive().size());
+    assertEquals(5, value());
+  }
+
+  @Test
+  void aSummaryThatWasMadeBeforeALateHitIsNotStoredAfterIt() {
+    Instant start = Instant.ofEpochMilli(clock.epochMillis());
+    Script late = lateSummary();
+    hits.add(add(7, ID), start);
+    assertEquals(1, late.arrive().size());
+    assertEquals(8, value());
+  }
+
   private void diesAfterALateHit() {
     script
         .before(Script.to("hits/"), this::summaryPasses)

@@ -250,14 +250,27 @@ final class RegionWorld extends Oracle {
     return isNoticed;
   }
 
-  /** All rights that a region had in its cells. */
-  long rights(int region, Map<Key, Item> backup) {
-    String cells = "counter/" + COUNTER + "#region-" + names.get(region);
-    return backup.values().stream()
-        .filter(item -> item.key().partition().equals(cells))
-        .filter(item -> item.key().sort().startsWith("cell/"))
+  /** Rights that a region had in its cells, less those that it had got from others. */
+  long rightsBut(int region, Map<Key, Item> backup) {
+    return rights(backup, region, "cell/") - rights(backup, region, "got/");
+  }
+
+  private long rights(Map<Key, Item> items, int region, String start) {
+    String partition = "counter/" + COUNTER + "#region-" + names.get(region);
+    return items.values().stream()
+        .filter(item -> item.key().partition().equals(partition))
+        .filter(item -> item.key().sort().startsWith(start))
         .mapToLong(item -> item.number("lower") + item.number("raise"))
         .sum();
+  }
+
+  /** Rights that others ever gave to a region. */
+  long given(int region) {
+    long given = 0;
+    for (int other = 0; other < names.size(); other++) {
+      given += rights(replicas.get(other).copy(), other, "gave/" + names.get(region));
+    }
+    return given;
   }
 
   void restore(int region, Map<Key, Item> backup) {

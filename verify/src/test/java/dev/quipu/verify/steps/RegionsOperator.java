@@ -19,7 +19,7 @@ final class RegionsOperator {
   boolean areEqual; // two regions may have retired each other
   long restoredNanos = Long.MAX_VALUE;
   int restored = -1;
-  long twiceMax; // most rights of which a restored replica forgot that they were used or given
+  private long restoredRights; // without those that it got from others
   private final RegionWorld world;
   private final RandomGenerator random;
   private final BooleanSupplier isOver;
@@ -28,6 +28,11 @@ final class RegionsOperator {
     this.world = world;
     this.random = world.random;
     this.isOver = isOver;
+  }
+
+  /** The most rights of which a restored replica forgot that they were used or given. */
+  long twiceMax() {
+    return restored < 0 ? 0 : restoredRights + world.given(restored);
   }
 
   /** What an operator, and the weather, do to the regions. */
@@ -60,7 +65,7 @@ final class RegionsOperator {
           gone.add(region);
           restored = region;
           restoredNanos = world.nowNanos();
-          twiceMax = world.rights(region, backup);
+          restoredRights = world.rightsBut(region, backup);
           hasLost = true;
           world.restore(region, backup);
         }

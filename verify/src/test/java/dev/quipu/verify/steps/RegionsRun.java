@@ -424,7 +424,7 @@ final class RegionsRun {
         AddResult all = addOne(process, to - left);
         world.check(all instanceof AddResult.Applied, "from %d to %d: %s", left, to, all);
       }
-      long beyond = 1 + operator.twiceMax;
+      long beyond = 1 + operator.twiceMax();
       AddResult more = addOne(process, to == bounds.floor() ? -beyond : beyond);
       world.check(more instanceof AddResult.Refused, "%d beyond %d: %s", beyond, to, more);
       left = to;
