@@ -78,7 +78,9 @@ final class HitLogLateTest {
     assertTrue(hits.rollUp(PAGE).isStored());
   }
 
-  /** A summary by a clock that is ahead, which has what is stored now and is stored when it arrives. */
+  /**
+   * A summary by a clock that is ahead, which has what is stored now and is stored when it arrives.
+   */
   private Script lateSummary() {
     count(1);
     clock.advance(SETTLE.multipliedBy(5).dividedBy(6));

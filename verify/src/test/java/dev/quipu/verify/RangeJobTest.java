@@ -2,9 +2,11 @@ package dev.quipu.verify;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.RequestId;
 import dev.quipu.sequence.RangeJob;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
@@ -12,10 +14,14 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,6 +73,64 @@ final class RangeJobTest {
     assertEquals(2, job.processed());
     assertThrows(IllegalArgumentException.class, () -> new RangeJob(store, "job", 0, 1));
     assertThrows(IllegalArgumentException.class, () -> new RangeJob(store, "job", 1, 10_001));
+  }
+
+  /** A job of one range, of a worker to whose calls something happens. */
+  private static RangeJob.Task task(Script script, MemoryDriver driver, RetryPolicy policy) {
+    Store store =
+        new Store(script.around(driver), new ManualClock(0), Randomness.seeded(1), policy);
+    return new RangeJob(store, "job", 10, 1).take(LEASE).orElseThrow();
+  }
+
+  @Test
+  void aStepWhoseReplyWasLostIsTheOwnOne() {
+    Script script = new Script();
+    RangeJob.Task task = task(script, new MemoryDriver(), RetryPolicy.DEFAULT);
+    RequestId first = task.request();
+    script.replyLost(Script.to("job/"));
+    assertTrue(task.done(List.of()));
+    assertTrue(script.isDone());
+    assertEquals(2, task.next().orElseThrow());
+    assertNotEquals(first, task.request());
+  }
+
+  @Test
+  void aStepThatMayHaveBeenIsUnknown() {
+    Script script = new Script();
+    RetryPolicy once =
+        new RetryPolicy(1, Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofSeconds(1));
+    RangeJob.Task task = task(script, new MemoryDriver(), once);
+    script.replyLost(Script.to("job/"));
+    StoreException e = assertThrows(StoreException.class, () -> task.done(List.of()));
+    assertEquals(Outcome.UNKNOWN, e.outcome());
+    assertFalse(task.done(List.of()), "a new call does not know that it was its own");
+  }
+
+  @Test
+  void aStepThatIsRejectedIsNotUnknown() {
+    Script script = new Script();
+    RangeJob.Task task = task(script, new MemoryDriver(), RetryPolicy.DEFAULT);
+    script.before(
+        Script.to("job/"),
+        () -> {
+          throw StoreException.notApplied(Reason.DENIED, "no");
+        });
+    StoreException e = assertThrows(StoreException.class, () -> task.done(List.of()));
+    assertEquals(Outcome.NOT_APPLIED, e.outcome());
+    assertEquals(Reason.DENIED, e.reason());
+    assertTrue(task.done(List.of()));
+  }
+
+  @Test
+  void aRejectionThatPassesIsRepeated() {
+    Script script = new Script();
+    RangeJob.Task task = task(script, new MemoryDriver(), RetryPolicy.DEFAULT);
+    script.before(
+        Script.to("job/"),
+        () -> {
+          throw StoreException.notApplied(Reason.THROTTLED, "later");
+        });
+    assertTrue(task.done(List.of()));
   }
 
   @Test

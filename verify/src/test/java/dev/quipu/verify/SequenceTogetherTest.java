@@ -36,6 +36,7 @@ final class SequenceTogetherTest {
   private final MemoryDriver memory = new MemoryDriver();
   private final Gate gate = new Gate();
   private final SequenceOfRecords sequence = onGate();
+  private String payload = ""; // of all
   private final ConcurrentLinkedQueue<Long> numbers = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<StoreException> failures = new ConcurrentLinkedQueue<>();
 
@@ -100,7 +101,7 @@ final class SequenceTogetherTest {
     return Thread.ofPlatform()
         .start(() -> {
           try {
-            numbers.add(sequence.add(SERIES, "", ids.apply(writer)).number());
+            numbers.add(sequence.add(SERIES, payload, ids.apply(writer)).number());
           } catch (StoreException e) {
             failures.add(e);
           } catch (OutOfMemoryError e) {
@@ -113,6 +114,15 @@ final class SequenceTogetherTest {
   void theyGoInOneTransactionInARow() throws InterruptedException {
     run();
     assertEquals(List.of(1, WRITERS - 1), gate.sizes);
+    assertEquals(
+        LongStream.rangeClosed(1, WRITERS).boxed().toList(), numbers.stream().sorted().toList());
+  }
+
+  @Test
+  void aTransactionHasNoMoreBytesThanAnyStoreTakes() throws InterruptedException {
+    payload = "x".repeat(SequenceOfRecords.PAYLOAD_BYTES_MAX);
+    run();
+    assertEquals(List.of(1, 4, 4, 4, 4, 3), gate.sizes);
     assertEquals(
         LongStream.rangeClosed(1, WRITERS).boxed().toList(), numbers.stream().sorted().toList());
   }
