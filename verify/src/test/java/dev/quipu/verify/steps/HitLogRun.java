@@ -18,6 +18,10 @@ final class HitLogRun extends LogRun<HitLog> {
   static final HitLogOptions OPTIONS =
       HitLogOptions.DEFAULT.settling(SETTLE).keeping(WINDOW).summarisingAt(10);
 
+  private final Duration idle;
+  private final int busy; // operations before all are idle
+  private int operations;
+  private long idleUntil;
   private final Set<Request> edited = new HashSet<>(); // one edit of a hit at a time
 
   HitLogRun(long seed, LinkFaults faults, Duration skew) {
@@ -29,6 +33,19 @@ final class HitLogRun extends LogRun<HitLog> {
             new Both<>(
                 new HitLog(store, OPTIONS),
                 new HitLog(store, OPTIONS.reading(Consistency.EVENTUAL))));
+    this.busy = OPERATIONS / 2 + random.nextInt(OPERATIONS / 2);
+    this.idle = seed % 2 == 0 ? WINDOW.multipliedBy(2) : Duration.ZERO;
+  }
+
+  /** All stand still for a while: then the next roll up passes hits that may be swept at once. */
+  @Override
+  void rest(Client<Both<HitLog>> client) {
+    if (operations++ == busy) {
+      idleUntil = nanos() + idle.toNanos();
+    }
+    if (nanos() < idleUntil) {
+      sleep(client, Duration.ofNanos(idleUntil - nanos()));
+    }
   }
 
   @Override

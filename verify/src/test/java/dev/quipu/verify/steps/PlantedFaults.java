@@ -47,6 +47,12 @@ final class PlantedFaults {
             "isAccepted",
             Returns.TRUE),
         new Planted(
+            "a region counts without a lease",
+            RETIREMENT,
+            "technique.RegionLeases",
+            "requireMayActFor",
+            Returns.NONE),
+        new Planted(
             "a replica that is set back is not noticed",
             "regions-restore",
             "technique.RegionBeats",

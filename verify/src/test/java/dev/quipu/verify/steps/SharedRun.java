@@ -10,7 +10,7 @@ import java.util.random.RandomGenerator;
 
 /** One seed of something that several processes of several threads share; {@code T} is of each. */
 abstract class SharedRun<T> {
-  private static final int OPERATIONS = 220;
+  static final int OPERATIONS = 220;
   private static final Duration CALL_MAX = Duration.ofMinutes(12);
   private static final int LONG_SLEEPS = 8; // of 100
 
@@ -70,6 +70,7 @@ abstract class SharedRun<T> {
       operations++;
       boolean isLong = random.nextInt(100) < LONG_SLEEPS;
       sleep(client, world.scheduler.upTo(isLong ? sleepMax : sleepMax.dividedBy(100)));
+      rest((Client<T>) client);
       long start = nanos();
       try {
         operation((Client<T>) client);
@@ -90,6 +91,11 @@ abstract class SharedRun<T> {
 
   final long nanos() {
     return world.scheduler.nowNanos();
+  }
+
+  /** Waits longer, if all do. */
+  void rest(Client<T> client) {
+    // they do not
   }
 
   /** Does one thing; may fail as a store does. */

@@ -109,10 +109,10 @@ final class ViewScenarios {
             "isLeft",
             Returns.NONE),
         new Planted(
-            "an entry of a waiting counter goes before late hits come",
+            "hits are swept as soon as a summary has them",
             "hit-log",
-            "technique.HitLogDue",
-            "isOld",
+            "technique.HitSummary",
+            "isNextSettled",
             Returns.TRUE),
         new Planted(
             "a root is taken for known as soon as it is stored",
