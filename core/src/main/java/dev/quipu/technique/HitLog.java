@@ -92,10 +92,10 @@ import org.slf4j.LoggerFactory;
  * two processes differ by, what a replica is behind, how long a process stands still between a look
  * at its clock and the write that follows, and how late that write is applied. Beyond that, a read
  * may miss hits that were acknowledged until the next roll up finds them, and a hit or an edit
- * whose request is about to be forgotten may be lost or count twice. A hit that nobody waited for may be
- * later than that: it counts from the next roll up on, and is swept, if it comes before its request
- * would be forgotten. Later ones count with the next hit of their counter. Summaries, marks and
- * edits may be as late as they like: they are conditional.
+ * whose request is about to be forgotten may be lost or count twice. A hit that nobody waited for
+ * may be later than that: it counts from the next roll up on, and is swept, if it comes before its
+ * request would be forgotten. Later ones count with the next hit of their counter. Summaries, marks
+ * and edits may be as late as they like: they are conditional.
  *
  * Crash table.
  *   | broken off              | stored                   | a repeat                           |
