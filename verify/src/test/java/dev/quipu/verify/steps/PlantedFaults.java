@@ -53,6 +53,12 @@ final class PlantedFaults {
             "requireMayActFor",
             Returns.NONE),
         new Planted(
+            "what a sum names as merged is named no more before it is gone",
+            "regions-collection",
+            "technique.RegionalCollection",
+            "isCleared",
+            Returns.TRUE),
+        new Planted(
             "a replica that is set back is not noticed",
             "regions-restore",
             "technique.RegionBeats",

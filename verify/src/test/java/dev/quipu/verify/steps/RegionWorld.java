@@ -75,6 +75,7 @@ final class RegionWorld extends Oracle {
   final class Region {
     private final int number;
     private final SimProcess process;
+    private final Regions regions;
     private final RegionalCounters counters;
     private final RegionLeases leases;
 
@@ -88,7 +89,7 @@ final class RegionWorld extends Oracle {
         links.add(link);
         stores.put(names.get(i), new Store(link, process, random, policy()));
       }
-      Regions regions = new Regions(names.get(number), names, stores);
+      this.regions = new Regions(names.get(number), names, stores);
       this.leases = RegionLeases.of(regions, TERMS, random);
       this.counters = new RegionalCounters(regions, options, leases, random);
     }
@@ -102,6 +103,10 @@ final class RegionWorld extends Oracle {
       return number;
     }
 
+    Regions regions() {
+      return regions;
+    }
+
     RegionalCounters counters() {
       return counters;
     }
@@ -112,6 +117,10 @@ final class RegionWorld extends Oracle {
 
     void start(Runnable thread) {
       process.start(thread);
+    }
+
+    void sleep(Duration time) {
+      process.sleep(time);
     }
 
     /** Waits for a random time up to {@code max}. */
@@ -224,6 +233,20 @@ final class RegionWorld extends Oracle {
 
   Map<Key, Item> backup(int region) {
     return replicas.get(region).copy();
+  }
+
+  /** How many items of the counter's own partition begin so, in the replica that has most. */
+  int items(String start) {
+    long most = 0;
+    for (MemoryReplica replica : replicas) {
+      long items =
+          replica.copy().keySet().stream()
+              .filter(key -> key.partition().equals("counter/" + COUNTER))
+              .filter(key -> key.sort().startsWith(start))
+              .count();
+      most = Math.max(most, items);
+    }
+    return Math.toIntExact(most);
   }
 
   /** Whether the region renewed its lease since a backup, and all others know of it. */

@@ -95,6 +95,7 @@ final class Scenarios {
     all.put(
         "regions-unbounded",
         seed -> RegionsRun.run(RegionsRun.Kind.PARTITIONS, Bounds.none(), seed));
+    all.put("regions-collection", CollectionRun::run);
     all.put("regions", seed -> RegionsRun.run(RegionsRun.Kind.PARTITIONS, seats, seed));
     all.put("regions-retirement", seed -> RegionsRun.run(RegionsRun.Kind.RETIREMENT, seats, seed));
     all.put("regions-restore", seed -> RegionsRun.run(RegionsRun.Kind.RESTORE, seats, seed));

@@ -19,7 +19,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 final class ScenariosTest {
   private static final long FIRST = Long.getLong("seed", 1);
   private static final int SEEDS = Soak.seeds(Integer.getInteger("steps.seeds", 1_000));
-  private static final int SLOW_SEEDS = Soak.seeds(Integer.getInteger("steps.seeds", 100));
   private static final int PLANTED_SEEDS = 10_000;
   private static final Path PAGE = Path.of("../docs/reference/simulation.md");
 
@@ -34,9 +33,8 @@ final class ScenariosTest {
   @ParameterizedTest
   @MethodSource("scenarios")
   void everySeedIsAsPromised(Map.Entry<String, Scenarios.Scenario> scenario) {
-    boolean isSlow = scenario.getKey().startsWith("regions-"); // many calls between regions
     Optional<String> wrong =
-        LongStream.range(FIRST, FIRST + (isSlow ? SLOW_SEEDS : SEEDS))
+        LongStream.range(FIRST, FIRST + SEEDS)
             .mapToObj(seed -> Scenarios.problem(scenario.getKey(), scenario.getValue(), seed))
             .flatMap(Optional::stream)
             .findFirst();
