@@ -1,38 +1,13 @@
 package dev.quipu.ingest;
 
-import dev.quipu.RequestId;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
-import dev.quipu.store.Item;
-import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Page;
-import dev.quipu.store.Reason;
-import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
-import dev.quipu.store.Write;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewEvent;
 import dev.quipu.time.Periodic;
-import java.time.DateTimeException;
+import dev.quipu.time.Randomness;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.NoSuchElementException;
-import java.util.Optional;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A durable queue in a store with order, at best the embedded engine, before a counter elsewhere:
@@ -46,25 +21,13 @@ public final class StoredQueue implements ViewQueue {
   /** Time between two rounds, when there is nothing to do. */
   public static final Duration INTERVAL = Duration.ofMillis(200);
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(StoredQueue.class);
-
   /** Where events lie that cannot be counted: the fields of the event, and "reason". */
   static final String DEAD_LETTERS = "view-queue-dead-letters";
 
-  private static final String PARTITION = "view-queue";
-  private static final String URL = "url";
-  private static final String TIME = "time";
-  private static final String CLIENT = "client";
-  private static final String REASON = "reason";
-  private static final int AT_ONCE = 100;
-  private static final int REASON_CHARS_MAX = 1_000; // so that the item stays within its limits
-
-  private final Store store;
-  private final ViewCounter views;
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+  private final WaitingViews waiting;
   private final Periodic running;
   private final Runnable onClose;
-  private String next = ""; // sort at which the next look begins; of the thread that carries
 
   /**
    * Begins to carry what is in the store to the counter.
@@ -73,101 +36,14 @@ public final class StoredQueue implements ViewQueue {
    * @throws IllegalArgumentException if the store has no order
    */
   public StoredQueue(Store store, ViewCounter views, Runnable onClose) {
-    store.profile().require(Capability.ORDERED_SCAN);
-    this.store = store;
-    this.views = views;
+    this.waiting = new WaitingViews(store, views, executor, Randomness.secure());
     this.onClose = onClose;
-    this.running = new Periodic("quipu-view-queue", INTERVAL, this::round);
+    this.running = new Periodic("quipu-view-queue", INTERVAL, waiting::round);
   }
 
   @Override
   public void send(ViewEvent event) {
-    String sort =
-        String.format(
-            Locale.ROOT, "%013d#%s", store.clock().epochMillis(), RequestId.random().bits());
-    Map<String, Field> fields =
-        Map.of(
-            URL,
-            new Field.Text(event.url()),
-            TIME,
-            new Field.Text(event.time().toString()),
-            CLIENT,
-            new Field.Text(event.clientId()));
-    store.write(
-        new Write.Put(new Key(PARTITION, sort), fields, Optional.empty(), Condition.always()));
-  }
-
-  private void round() {
-    try {
-      while (carry()) {
-        // there is more
-      }
-    } catch (StoreException e) {
-      LOGGER.warn("Views wait in the queue: {}", e.getMessage());
-    } catch (RuntimeException e) {
-      LOGGER.error("The queue cannot go on; it tries again", e);
-    }
-  }
-
-  /**
-   * Carries some, from where the last look ended; returns whether there are more, and any of these
-   * is done: else the counter may be away, and the others wait for the next round.
-   */
-  private boolean carry() {
-    Page page =
-        store.scan(new Scan(PARTITION, next, Optional.empty(), false, AT_ONCE, Consistency.STRONG));
-    List<Future<Boolean>> counting = new ArrayList<>();
-    for (Item item : page.items()) {
-      counting.add(executor.submit(() -> count(item)));
-    }
-    boolean any = false;
-    for (Future<Boolean> each : counting) {
-      any |= isDone(each);
-    }
-    next = page.resumeAt().orElse("");
-    return any && page.resumeAt().isPresent();
-  }
-
-  private boolean count(Item item) {
-    try {
-      views.add(
-          new ViewEvent(
-              item.text(URL).orElseThrow(),
-              Instant.parse(item.text(TIME).orElseThrow()),
-              item.text(CLIENT).orElseThrow()));
-    } catch (StoreException e) {
-      boolean isRejected = e.outcome() == Outcome.NOT_APPLIED && e.reason() == Reason.INVALID;
-      if (!isRejected) {
-        return false; // it stays
-      }
-      bury(item, e);
-    } catch (IllegalArgumentException | DateTimeException | NoSuchElementException e) {
-      bury(item, e); // it is no event
-    }
-    store.write(new Write.Delete(item.key(), Condition.always()));
-    return true;
-  }
-
-  private void bury(Item item, RuntimeException why) {
-    LOGGER.warn("Event {} cannot be counted: {}", item.key().sort(), why.getMessage());
-    Map<String, Field> fields = new HashMap<>(item.fields());
-    String reason = String.valueOf(why.getMessage());
-    fields.put(
-        REASON, new Field.Text(reason.substring(0, Math.min(reason.length(), REASON_CHARS_MAX))));
-    Key key = new Key(DEAD_LETTERS, item.key().sort());
-    store.write(new Write.Put(key, fields, Optional.empty(), Condition.always()));
-  }
-
-  private static boolean isDone(Future<Boolean> counted) {
-    try {
-      return counted.get();
-    } catch (ExecutionException e) {
-      LOGGER.error("A view in the queue could not be counted", e.getCause());
-      return false;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
+    waiting.send(event);
   }
 
   @Override
