@@ -1,6 +1,7 @@
 package dev.quipu.verify;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -15,8 +16,11 @@ import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
 import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
+import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.HitLog;
 import dev.quipu.technique.HitLogOptions;
 import dev.quipu.technique.MarkerItem;
@@ -48,8 +52,32 @@ import org.junit.jupiter.api.Test;
 final class OptionLimitsTest {
   private static final Duration STEP = Duration.ofMillis(1);
 
+  private static final Bounds STOCK = Bounds.between(0, 100);
+
   private final ManualClock clock = new ManualClock(1_000_000_000_000L);
   private final Store store = new Store(new MemoryDriver(), clock);
+
+  /** A store that takes small batches. */
+  private static final class SmallBatches extends ForwardingDriver {
+    private final MemoryDriver memory = new MemoryDriver();
+    private final int itemsMax;
+
+    SmallBatches(int itemsMax) {
+      this.itemsMax = itemsMax;
+    }
+
+    @Override
+    protected StoreDriver driver() {
+      return memory;
+    }
+
+    @Override
+    public StoreProfile profile() {
+      StoreProfile all = memory.profile();
+      return new StoreProfile(
+          all.name(), all.capabilities(), all.atomicity(), itemsMax, all.itemBytesMax());
+    }
+  }
 
   private static void rejected(String start, Runnable call) {
     IllegalArgumentException e = assertThrows(IllegalArgumentException.class, call::run);
@@ -236,6 +264,28 @@ final class OptionLimitsTest {
       }
       counters.read(longest);
     }
+  }
+
+  @Test
+  void ofDividedCounters() {
+    Sharded growing =
+        new Sharded(store, new MarkerItem(store), ShardOptions.growing(1, 4).within(STOCK));
+    for (String wrong : List.of("", "a#shard-1")) {
+      rejected("name", () -> growing.grow(wrong, 2));
+      rejected("name", () -> growing.repair(wrong));
+      rejected("name", () -> growing.shards(wrong));
+      rejected("name", () -> growing.read(wrong));
+    }
+    numbers("shards", 1, 4, each -> growing.grow("a", each.intValue()));
+    assertEquals(4, growing.shards("a"));
+    growing.add(new Add("a", 1, STOCK, null));
+    assertThrows(
+        UnsupportedOperationException.class,
+        () -> growing.add(new Add("a", 1, Bounds.atLeast(1), null)));
+    Store six = new Store(new SmallBatches(6), clock);
+    MarkerItem markers = new MarkerItem(six);
+    assertDoesNotThrow(() -> new Sharded(six, markers, ShardOptions.growing(1, 4)));
+    rejected("store", () -> new Sharded(six, markers, ShardOptions.growing(1, 5)));
   }
 
   @Test
