@@ -165,6 +165,9 @@ final class HitLogTest {
     assertThrows(IllegalArgumentException.class, () -> hits.add(old, tooOld));
     assertThrows(IllegalArgumentException.class, () -> hits.add(old, now().plusMillis(1)));
     assertEquals(200, value());
+    hits.add(old, tooOld.plusMillis(1));
+    hits.add(old, now());
+    assertEquals(202, value());
   }
 
   @Test

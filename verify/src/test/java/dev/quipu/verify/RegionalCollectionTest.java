@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
 import dev.quipu.Doubt;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
@@ -245,6 +246,21 @@ final class RegionalCollectionTest {
     assertThrows(StoreException.class, () -> ap.outcome(LIKES, RequestId.of("two")));
     assertInstanceOf(RequestOutcome.Applied.class, run.in(1).outcome(LIKES, id));
     assertThrows(UnsupportedOperationException.class, () -> ap.seal(LIKES, id));
+  }
+
+  @Test
+  void theOutcomeIsKnownWhereverTheChangeIs() {
+    Run run = new Run(1, 0);
+    RequestId id = RequestId.of("one");
+    run.in(0).add(new Add(LIKES, 5, id));
+    RequestOutcome there = run.in(2).outcome(LIKES, id);
+    assertEquals(5, ((RequestOutcome.Applied) there).added());
+    assertEquals(new RequestOutcome.NotSeen(), run.in(2).outcome(LIKES, RequestId.of("two")));
+    assertEquals("item-collection", run.in(2).spec().name());
+    run.heal();
+    List<CounterPage.Entry> listed = run.in(2).list("", "", 10).counters();
+    assertEquals(List.of(LIKES), listed.stream().map(CounterPage.Entry::name).toList());
+    assertEquals(Reading.exact(5), listed.getFirst().reading());
   }
 
   /** In an order in which a part of the sum has more than 64 bits. */
