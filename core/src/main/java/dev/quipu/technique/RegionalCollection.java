@@ -54,8 +54,9 @@ import java.util.random.RandomGenerator;
  *   Read, here: all merged sums and all changes, but those that a sum names as folded. Everywhere:
  *     the same of all replicas together, of each sum the newest.
  *   Merge, in one region at a time, which holds a lease; a silent region stops it.
- *     1. Write the fence of the lease to the sum of every region, in its replica: who held the
- *        lease before cannot go on.
+ *     1. Write the fence of the lease to the sum of every region, in its replica, and then look at
+ *        all: who finds a later fence stops, and a sum is replaced only as it was seen. So who held
+ *        the lease before cannot go on.
  *     2. If some sum names folded changes: once that sum has come to all replicas, delete them;
  *        once they are gone from all replicas, empty the list. Not yet: stop, until the next call.
  *     3. Take old changes that are in all replicas, and in one write add them to the own sum and
@@ -341,6 +342,9 @@ public final class RegionalCollection implements Counters {
     if (all.size() < regions.names().size()) {
       throw isSilent(regions.names().stream().filter(name -> !all.containsKey(name)).toList());
     }
+    if (!all.keySet().stream().allMatch(region -> isFencedBy(fence, region, all))) {
+      return 0; // somebody wrote a later fence meanwhile, and may have merged
+    }
     for (Map.Entry<String, Seen> each : all.entrySet()) {
       String region = each.getKey();
       Set<String> folded = each.getValue().folded(region);
@@ -373,6 +377,15 @@ public final class RegionalCollection implements Counters {
             List.of(new Change.Put(FENCE, new Field.Number(fence))),
             Condition.unchanged(found));
     return store.write(write) instanceof WriteResult.Applied;
+  }
+
+  /**
+   * Whether what was seen of a region's sum, and must be unchanged to be replaced, is fenced so.
+   */
+  private static boolean isFencedBy(long fence, String region, Map<String, Seen> all) {
+    Seen seen = all.get(region);
+    Item sum = seen == null ? null : seen.sums.get(region);
+    return sum != null && sum.number(FENCE) == fence;
   }
 
   /** Step 2 for one sum; whether its list is empty now. */
