@@ -54,9 +54,8 @@ import java.util.random.RandomGenerator;
  *   Read, here: all merged sums and all changes, but those that a sum names as folded. Everywhere:
  *     the same of all replicas together, of each sum the newest.
  *   Merge, in one region at a time, which holds a lease; a silent region stops it.
- *     1. Write the fence of the lease to the sum of every region, in its replica, and then look at
- *        all: who finds a later fence stops, and a sum is replaced only as it was seen. So who held
- *        the lease before cannot go on.
+ *     1. Write the fence of the lease to the sum of every region, in its replica. Look at all; stop
+ *        if one has a later fence. A sum is replaced only as it was seen here.
  *     2. If some sum names folded changes: once that sum has come to all replicas, delete them;
  *        once they are gone from all replicas, empty the list. Not yet: stop, until the next call.
  *     3. Take old changes that are in all replicas, and in one write add them to the own sum and
