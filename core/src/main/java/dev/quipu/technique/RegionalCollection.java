@@ -111,9 +111,10 @@ public final class RegionalCollection implements Counters {
       return folded;
     }
 
-    long step(String region) {
+    /** A field of a region's sum; 0 if there is none. */
+    long number(String region, String field) {
       Item sum = sums.get(region);
-      return sum == null ? 0 : sum.number(STEP);
+      return sum == null ? 0 : sum.number(field);
     }
 
     Set<String> folded(String region) {
@@ -341,7 +342,8 @@ public final class RegionalCollection implements Counters {
     if (all.size() < regions.names().size()) {
       throw isSilent(regions.names().stream().filter(name -> !all.containsKey(name)).toList());
     }
-    if (!all.keySet().stream().allMatch(region -> isFencedBy(fence, region, all))) {
+    if (all.entrySet().stream()
+        .anyMatch(each -> each.getValue().number(each.getKey(), FENCE) != fence)) {
       return 0; // somebody wrote a later fence meanwhile, and may have merged
     }
     for (Map.Entry<String, Seen> each : all.entrySet()) {
@@ -378,19 +380,10 @@ public final class RegionalCollection implements Counters {
     return store.write(write) instanceof WriteResult.Applied;
   }
 
-  /**
-   * Whether what was seen of a region's sum, and must be unchanged to be replaced, is fenced so.
-   */
-  private static boolean isFencedBy(long fence, String region, Map<String, Seen> all) {
-    Seen seen = all.get(region);
-    Item sum = seen == null ? null : seen.sums.get(region);
-    return sum != null && sum.number(FENCE) == fence;
-  }
-
   /** Step 2 for one sum; whether its list is empty now. */
   private boolean isCleared(
       String counter, String region, Set<String> folded, Map<String, Seen> all) {
-    if (all.values().stream().mapToLong(each -> each.step(region)).distinct().count() > 1) {
+    if (all.values().stream().mapToLong(each -> each.number(region, STEP)).distinct().count() > 1) {
       return false; // the sum is still on its way
     }
     if (all.values().stream().anyMatch(each -> each.hasAny(folded))) {

@@ -21,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A server whose store takes no writes for now is not ready, and says what to do. */
 final class ReadyIT {
-
   @TempDir Path temporary;
 
   private static void awaitReady(QuipuProcess server) throws Exception {

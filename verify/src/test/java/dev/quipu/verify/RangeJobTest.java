@@ -82,6 +82,14 @@ final class RangeJobTest {
     return new RangeJob(store, "job", 10, 1).take(LEASE).orElseThrow();
   }
 
+  private static void rejectsNext(Script script, Reason reason) {
+    script.before(
+        Script.to("job/"),
+        () -> {
+          throw StoreException.notApplied(reason, "simulated: rejected");
+        });
+  }
+
   @Test
   void aStepWhoseReplyWasLostIsTheOwnOne() {
     Script script = new Script();
@@ -110,11 +118,7 @@ final class RangeJobTest {
   void aStepThatIsRejectedIsNotUnknown() {
     Script script = new Script();
     RangeJob.Task task = task(script, new MemoryDriver(), RetryPolicy.DEFAULT);
-    script.before(
-        Script.to("job/"),
-        () -> {
-          throw StoreException.notApplied(Reason.DENIED, "no");
-        });
+    rejectsNext(script, Reason.DENIED);
     StoreException e = assertThrows(StoreException.class, () -> task.done(List.of()));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals(Reason.DENIED, e.reason());
@@ -125,11 +129,7 @@ final class RangeJobTest {
   void aRejectionThatPassesIsRepeated() {
     Script script = new Script();
     RangeJob.Task task = task(script, new MemoryDriver(), RetryPolicy.DEFAULT);
-    script.before(
-        Script.to("job/"),
-        () -> {
-          throw StoreException.notApplied(Reason.THROTTLED, "later");
-        });
+    rejectsNext(script, Reason.THROTTLED);
     assertTrue(task.done(List.of()));
   }
 

@@ -13,7 +13,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 
 /**
  * One seed of a collection of changes that several regions write and merge, with an oracle that
@@ -23,7 +25,7 @@ final class CollectionRun {
   private static final int OPERATIONS = 220;
   private static final int REGIONS = 3;
   private static final int[] PACES = {10, 120, 480}; // seconds, at most, between two operations
-  private static final Duration REPEATED = Duration.ofMinutes(10); // so long, in any region
+  private static final Duration REPEATED = Duration.ofMinutes(10); // after this, none is
   private static final Duration WINDOW = Duration.ofMinutes(25); // and how late a repeat may be
   private static final Duration CALL_MAX = Duration.ofMinutes(10);
   private static final int MERGES_MAX = 60;
@@ -165,14 +167,8 @@ final class CollectionRun {
   }
 
   private void read(RegionalCollection collection) {
-    long sum = 0;
-    List<Change> decided = new ArrayList<>();
-    for (Change each : changes) {
-      if (each.isAcked) {
-        sum += each.add.delta();
-        decided.add(each);
-      }
-    }
+    Set<Change> decided = changes.stream().filter(each -> each.isAcked).collect(Collectors.toSet());
+    long sum = decided.stream().mapToLong(each -> each.add.delta()).sum();
     Reading reading = collection.read(RegionWorld.COUNTER).orElse(Reading.exact(0));
     long low = sum;
     long high = sum;
