@@ -15,7 +15,7 @@ import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Reason;
-import dev.quipu.store.Scan;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
@@ -33,6 +33,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /*
@@ -90,73 +91,12 @@ public final class RegionalCollection implements Counters {
   public static final TechniqueSpec SPEC =
       ItemCollection.SPEC.promising(Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT));
 
-  private static final String MERGED = "merged/";
-  private static final String MERGED_END = "merged0"; // the first text behind all of them
-  private static final String FOLDED = "folded";
-  private static final String STEP = "step";
-  private static final String FENCE = "fence";
   private static final int FOLDED_MAX = 500;
-  private static final int LOOKS_MAX = 50;
   private static final Duration LEASE = Duration.ofMinutes(1);
 
   private final Regions regions;
   private final SortedMap<String, ItemCollection> collections = new TreeMap<>();
   private final Locks locks;
-
-  /** All that a replica has of a counter. */
-  private record Seen(SortedMap<String, Item> sums, SortedMap<String, Item> changes, long base) {
-    Set<String> folded() {
-      Set<String> folded = new HashSet<>();
-      sums.values().forEach(sum -> folded.addAll(sum.tokens(FOLDED)));
-      return folded;
-    }
-
-    /** A field of a region's sum; 0 if there is none. */
-    long number(String region, String field) {
-      Item sum = sums.get(region);
-      return sum == null ? 0 : sum.number(field);
-    }
-
-    Set<String> folded(String region) {
-      Item sum = sums.get(region);
-      return sum == null ? Set.of() : sum.tokens(FOLDED);
-    }
-
-    /** What counts beside the sums. */
-    SortedMap<String, Item> open() {
-      SortedMap<String, Item> open = new TreeMap<>(changes);
-      open.keySet().removeAll(folded());
-      return open;
-    }
-
-    BigInteger value() {
-      BigInteger value = ItemCollection.sum(open().values()).add(BigInteger.valueOf(base));
-      for (Item sum : sums.values()) {
-        value = value.add(BigInteger.valueOf(sum.number(CounterItems.VALUE)));
-      }
-      return value;
-    }
-
-    /** Both together: of each sum the newer. */
-    Seen with(Seen other) {
-      SortedMap<String, Item> newest = new TreeMap<>(sums);
-      other.sums.forEach((region, sum) ->
-          newest.merge(region, sum, (a, b) -> a.number(STEP) >= b.number(STEP) ? a : b));
-      SortedMap<String, Item> all = new TreeMap<>(other.changes);
-      all.putAll(changes);
-      return new Seen(newest, all, Math.max(base, other.base));
-    }
-
-    boolean hasAny(Set<String> some) {
-      return changes.keySet().stream().anyMatch(some::contains);
-    }
-
-    boolean isEmpty() {
-      return changes.isEmpty()
-          && base == 0
-          && sums.values().stream().allMatch(sum -> sum.number(STEP) == 0);
-    }
-  }
 
   /** Counts in regions; merging is up to {@link #merge}. */
   public RegionalCollection(Regions regions) {
@@ -205,7 +145,7 @@ public final class RegionalCollection implements Counters {
    */
   public Optional<Long> readHere(String counter) {
     Regions.checkCounter(counter);
-    Seen seen = look(regions.own(), counter);
+    CollectionRows seen = undisturbed(counter, () -> look(regions.own(), counter));
     return seen.isEmpty() ? Optional.empty() : Optional.of(RegionRows.narrow(seen.value()));
   }
 
@@ -216,27 +156,45 @@ public final class RegionalCollection implements Counters {
   @Override
   public Optional<Reading> read(String counter) {
     Regions.checkCounter(counter);
-    for (int look = 0; look < LOOKS_MAX; look++) {
-      SortedMap<String, Seen> before = lookAll(counter);
-      SortedMap<String, Seen> after = lookAll(counter);
-      Seen first = together(before);
-      Seen last = together(after);
-      if (first.sums.equals(last.sums) && before.keySet().equals(after.keySet())) {
-        List<String> silent = new ArrayList<>(regions.names());
-        silent.removeAll(after.keySet());
-        boolean isNew = last.isEmpty() && silent.isEmpty();
-        return isNew ? Optional.empty() : Optional.of(reading(first, last, silent));
-      }
+    return undisturbed(counter, () -> readOnce(counter));
+  }
+
+  private Optional<Optional<Reading>> readOnce(String counter) {
+    Optional<SortedMap<String, CollectionRows>> before = lookAll(counter);
+    Optional<SortedMap<String, CollectionRows>> after = before.flatMap(all -> lookAll(counter));
+    if (after.isEmpty() || !before.get().keySet().equals(after.get().keySet())) {
+      return Optional.empty();
     }
+    CollectionRows first = together(before.get());
+    CollectionRows last = together(after.get());
+    if (!first.sums().equals(last.sums())) {
+      return Optional.empty();
+    }
+    List<String> silent = new ArrayList<>(regions.names());
+    silent.removeAll(after.get().keySet());
+    boolean isNew = last.isEmpty() && silent.isEmpty();
+    return Optional.of(isNew ? Optional.empty() : Optional.of(reading(first, last, silent)));
+  }
+
+  /** The first of some looks between whose calls nobody merged. */
+  private <T> T undisturbed(String counter, Supplier<Optional<T>> look) {
+    RetryPolicy.Attempts attempts = regions.here().attempts();
+    do {
+      Optional<T> seen = look.get();
+      if (seen.isPresent()) {
+        return seen.get();
+      }
+    } while (attempts.again());
     throw StoreException.notApplied(
-        Reason.THROTTLED, "counter %s is merged faster than it is read".formatted(counter));
+        Reason.THROTTLED,
+        "counter %s is merged faster than it is read: %s".formatted(counter, attempts));
   }
 
-  private static Seen together(SortedMap<String, Seen> all) {
-    return all.values().stream().reduce(Seen::with).orElseThrow();
+  private static CollectionRows together(SortedMap<String, CollectionRows> all) {
+    return all.values().stream().reduce(CollectionRows::with).orElseThrow();
   }
 
-  private static Reading reading(Seen first, Seen last, List<String> silent) {
+  private static Reading reading(CollectionRows first, CollectionRows last, List<String> silent) {
     BigInteger value = last.value();
     if (!silent.isEmpty()) {
       List<Doubt> doubts =
@@ -246,7 +204,7 @@ public final class RegionalCollection implements Counters {
       return new Reading(RegionRows.narrow(value), Long.MIN_VALUE, Long.MAX_VALUE, doubts);
     }
     SortedMap<String, Item> since = last.open();
-    since.keySet().removeAll(first.changes.keySet());
+    since.keySet().removeAll(first.changes().keySet());
     BigInteger up = BigInteger.ZERO;
     BigInteger down = BigInteger.ZERO;
     for (Item change : since.values()) {
@@ -263,49 +221,23 @@ public final class RegionalCollection implements Counters {
             List.of(new Doubt(Doubt.Cause.MOVING, "", RegionRows.narrow(up.subtract(down)))));
   }
 
-  private SortedMap<String, Seen> lookAll(String counter) {
-    SortedMap<String, Seen> all = new TreeMap<>();
+  private Optional<CollectionRows> look(String region, String counter) {
+    return CollectionRows.read(regions.replica(region), in(region), counter);
+  }
+
+  /** Of each region that answers; empty if a merge came between. */
+  private Optional<SortedMap<String, CollectionRows>> lookAll(String counter) {
+    SortedMap<String, CollectionRows> all = new TreeMap<>();
     for (String region : regions.names()) {
-      regions.ask(region, () -> look(region, counter)).ifPresent(seen -> all.put(region, seen));
-    }
-    return all;
-  }
-
-  private Seen look(String region, String counter) {
-    Store replica = regions.replica(region);
-    for (int look = 0; look < LOOKS_MAX; look++) {
-      SortedMap<String, Item> sums = sums(replica, counter);
-      SortedMap<String, Item> changes = new TreeMap<>();
-      for (Item change : in(region).changes(counter)) {
-        changes.put(change.key().sort(), change);
-      }
-      long base =
-          replica
-              .get(ItemCollection.baseKey(counter), Consistency.STRONG)
-              .map(item -> item.number(CounterItems.VALUE))
-              .orElse(0L);
-      if (sums.equals(sums(replica, counter))) {
-        return new Seen(sums, changes, base);
+      Optional<Optional<CollectionRows>> asked = regions.ask(region, () -> look(region, counter));
+      if (asked.isPresent()) {
+        if (asked.get().isEmpty()) {
+          return Optional.empty();
+        }
+        all.put(region, asked.get().get());
       }
     }
-    throw StoreException.notApplied(
-        Reason.THROTTLED, "counter %s is merged faster than it is read".formatted(counter));
-  }
-
-  private static SortedMap<String, Item> sums(Store replica, String counter) {
-    SortedMap<String, Item> sums = new TreeMap<>();
-    Scan scan =
-        new Scan(
-            CounterItems.partition(counter),
-            MERGED,
-            Optional.of(MERGED_END),
-            false,
-            Scan.ITEMS_MAX,
-            Consistency.STRONG);
-    replica.scanAll(
-        scan,
-        page -> page.forEach(item -> sums.put(item.key().sort().substring(MERGED.length()), item)));
-    return sums;
+    return Optional.of(all);
   }
 
   /**
@@ -328,25 +260,25 @@ public final class RegionalCollection implements Counters {
     }
   }
 
-  private static Key sumKey(String counter, String region) {
-    return new Key(CounterItems.partition(counter), MERGED + region);
-  }
-
   private int merge(String counter, Duration window, long fence) {
     for (String region : regions.names()) {
-      if (!ask(region, store -> fence(store, sumKey(counter, region), fence))) {
+      if (!ask(region, store -> fence(store, CollectionRows.sumKey(counter, region), fence))) {
         return 0; // somebody has a later lease
       }
     }
-    SortedMap<String, Seen> all = lookAll(counter);
+    Optional<SortedMap<String, CollectionRows>> looked = lookAll(counter);
+    if (looked.isEmpty()) {
+      return 0; // somebody merges
+    }
+    SortedMap<String, CollectionRows> all = looked.get();
     if (all.size() < regions.names().size()) {
       throw isSilent(regions.names().stream().filter(name -> !all.containsKey(name)).toList());
     }
     if (all.entrySet().stream()
-        .anyMatch(each -> each.getValue().number(each.getKey(), FENCE) != fence)) {
+        .anyMatch(each -> each.getValue().number(each.getKey(), CollectionRows.FENCE) != fence)) {
       return 0; // somebody wrote a later fence meanwhile, and may have merged
     }
-    for (Map.Entry<String, Seen> each : all.entrySet()) {
+    for (Map.Entry<String, CollectionRows> each : all.entrySet()) {
       String region = each.getKey();
       Set<String> folded = each.getValue().folded(region);
       if (!folded.isEmpty() && !isCleared(counter, region, folded, all)) {
@@ -369,21 +301,25 @@ public final class RegionalCollection implements Counters {
 
   private static boolean fence(Store store, Key sum, long fence) {
     Optional<Item> found = store.get(sum, Consistency.STRONG);
-    if (found.map(item -> item.number(FENCE)).orElse(0L) > fence) {
+    if (found.map(item -> item.number(CollectionRows.FENCE)).orElse(0L) > fence) {
       return false;
     }
     Write write =
         new Write.Update(
             sum,
-            List.of(new Change.Put(FENCE, new Field.Number(fence))),
+            List.of(new Change.Put(CollectionRows.FENCE, new Field.Number(fence))),
             Condition.unchanged(found));
     return store.write(write) instanceof WriteResult.Applied;
   }
 
   /** Step 2 for one sum; whether its list is empty now. */
   private boolean isCleared(
-      String counter, String region, Set<String> folded, Map<String, Seen> all) {
-    if (all.values().stream().mapToLong(each -> each.number(region, STEP)).distinct().count() > 1) {
+      String counter, String region, Set<String> folded, Map<String, CollectionRows> all) {
+    if (all.values().stream()
+            .mapToLong(each -> each.number(region, CollectionRows.STEP))
+            .distinct()
+            .count()
+        > 1) {
       return false; // the sum is still on its way
     }
     if (all.values().stream().anyMatch(each -> each.hasAny(folded))) {
@@ -399,13 +335,13 @@ public final class RegionalCollection implements Counters {
   /** Writes the next step of a sum, unless somebody else has. */
   private static boolean next(
       Store store,
-      Map<String, Seen> all,
+      Map<String, CollectionRows> all,
       String counter,
       String region,
       BigInteger more,
       Set<String> folded) {
-    Seen seen = all.get(region);
-    Item sum = seen == null ? null : seen.sums.get(region);
+    CollectionRows seen = all.get(region);
+    Item sum = seen == null ? null : seen.sums().get(region);
     if (sum == null) {
       return false; // no fence was written: this cannot be
     }
@@ -415,27 +351,28 @@ public final class RegionalCollection implements Counters {
       return false; // the changes stay: the number that they would go into has 64 bits
     }
     fields.put(CounterItems.VALUE, new Field.Number(value.longValue()));
-    fields.put(FOLDED, new Field.Tokens(folded));
-    fields.put(STEP, new Field.Number(sum.number(STEP) + 1));
+    fields.put(CollectionRows.FOLDED, new Field.Tokens(folded));
+    fields.put(CollectionRows.STEP, new Field.Number(sum.number(CollectionRows.STEP) + 1));
     Condition unchanged = new Condition.VersionIs(sum.version());
-    Write write = new Write.Put(sumKey(counter, region), fields, Optional.empty(), unchanged);
+    Write write =
+        new Write.Put(CollectionRows.sumKey(counter, region), fields, Optional.empty(), unchanged);
     return store.write(write) instanceof WriteResult.Applied;
   }
 
-  private int fold(String counter, Duration window, SortedMap<String, Seen> all) {
-    Seen here = all.get(regions.own());
+  private int fold(String counter, Duration window, SortedMap<String, CollectionRows> all) {
+    CollectionRows here = all.get(regions.own());
     if (here == null) {
       return 0;
     }
     long until = regions.here().clock().epochMillis() - window.toMillis();
     Set<String> folded = new HashSet<>();
     BigInteger sum = BigInteger.ZERO;
-    for (Map.Entry<String, Item> each : here.changes.entrySet()) {
+    for (Map.Entry<String, Item> each : here.changes().entrySet()) {
       Item change = each.getValue();
       long added = change.number(Markers.ADDED);
       boolean isEverywhere =
           all.values().stream()
-              .map(seen -> seen.changes.get(each.getKey()))
+              .map(seen -> seen.changes().get(each.getKey()))
               .allMatch(other -> other != null && other.number(Markers.ADDED) == added);
       boolean isOld = change.number(ItemCollection.AT) <= until && !ItemCollection.isSeal(change);
       if (isOld && isEverywhere && folded.size() < FOLDED_MAX) {

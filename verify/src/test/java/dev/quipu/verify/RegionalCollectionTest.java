@@ -12,11 +12,20 @@ import dev.quipu.Doubt;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Field;
+import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Page;
+import dev.quipu.store.Reason;
 import dev.quipu.store.RetryPolicy;
+import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
+import dev.quipu.store.Write;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.RegionalCollection;
 import dev.quipu.technique.Regions;
@@ -60,7 +69,7 @@ final class RegionalCollectionTest {
 
     Regions regions(int region) {
       RetryPolicy quick =
-          new RetryPolicy(2, Duration.ofMillis(5), Duration.ofMillis(10), Duration.ofSeconds(1));
+          new RetryPolicy(8, Duration.ofMillis(5), Duration.ofMillis(10), Duration.ofSeconds(1));
       Map<String, Store> stores = new TreeMap<>();
       for (int i = 0; i < NAMES.size(); i++) {
         FaultingDriver faulty =
@@ -282,5 +291,36 @@ final class RegionalCollectionTest {
     run.heal();
     assertEquals(4, run.merged);
     assertEquals(Optional.of(Reading.exact(4)), run.in(2).read(LIKES));
+  }
+
+  /** Every look sees another step of the sum, and takes a second. */
+  @Test
+  void aReadEndsThoughMergesComeBetween() {
+    VirtualTime time = new VirtualTime();
+    MemoryDriver memory = new MemoryDriver();
+    StoreDriver merging =
+        new ForwardingDriver() {
+          private long step;
+
+          @Override
+          protected StoreDriver driver() {
+            return memory;
+          }
+
+          @Override
+          public Page scan(Scan scan) {
+            time.sleep(Duration.ofSeconds(1));
+            Key sum = new Key("counter/" + LIKES, "merged/ap");
+            Map<String, Field> fields = Map.of("step", new Field.Number(++step));
+            memory.write(new Write.Put(sum, fields, Optional.empty(), Condition.always()));
+            return memory.scan(scan);
+          }
+        };
+    Store store = new Store(merging, time, Randomness.seeded(1), RetryPolicy.DEFAULT);
+    Regions one = new Regions("ap", List.of("ap"), Map.of("ap", store));
+    RegionalCollection collection = new RegionalCollection(one, Randomness.seeded(2));
+    StoreException merged = assertThrows(StoreException.class, () -> collection.readHere(LIKES));
+    assertEquals(Reason.THROTTLED, merged.reason());
+    assertTrue(time.nanoTime() < Duration.ofSeconds(20).toNanos());
   }
 }
