@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
 public final class StepScheduler {
   private static final MethodHandle BUILDER = builder();
 
+  /** Events without a step between them, after which nothing is taken to come any more. */
+  private static final int EVENTS_MAX = 1_000_000;
+
   /** The first moment of a simulation, in nanoseconds since 1970: far from 0, where bugs hide. */
   private static final long START_NANOS = Duration.ofDays(20_000).toNanos();
 
@@ -97,10 +100,12 @@ public final class StepScheduler {
    * Runs all processes until no thread can run any more, now or later.
    *
    * @param stepsMax after which the simulation is taken to never end
-   * @throws IllegalStateException if a thread ended in an exception, or after too many steps
+   * @throws IllegalStateException if a thread ended in an exception, or after too many steps, or if
+   *     time passes and no thread goes on: one waits for a lock that another had when it was killed
    */
   public void run(long stepsMax) {
     long last = steps + stepsMax;
+    int idle = 0;
     runner = Thread.currentThread();
     while (failure == null && !(ready.isEmpty() && events.isEmpty())) {
       if (ready.isEmpty()) {
@@ -108,10 +113,15 @@ public final class StepScheduler {
       }
       while (!events.isEmpty() && events.element().dueNanos <= nowNanos) {
         events.remove().work.run();
+        idle++;
       }
       if (ready.isEmpty()) {
+        if (idle > EVENTS_MAX) {
+          throw new IllegalStateException("time passes and no simulated thread goes on");
+        }
         continue;
       }
+      idle = 0;
       if (steps++ >= last) {
         throw new IllegalStateException("the simulation has not ended after " + stepsMax);
       }
