@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
  * the last look was written in between, so its time must lie in between too. While another clock
  * differs by more than {@link Sweeper#KEPT}, which is how long items are kept after they expired,
  * nothing expires for this server and it sweeps nothing. The same holds until the others have been
- * looked at twice.
+ * looked at twice. Times that are replicated from another region more than that too late look like
+ * those of a slow clock, and have the same effect.
  *
  * <p>What is beyond this: a lone server with a wrong clock, and expiry by the store itself (TTL of
  * DynamoDB), which follows the clock of the server that wrote the item.

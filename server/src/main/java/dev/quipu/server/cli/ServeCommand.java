@@ -246,6 +246,7 @@ final class ServeCommand implements Callable<Integer> {
       Runnable begin =
           () -> {
             opened.requireRecord();
+            closing.addFirst(ClockComparison.start(opened.regions().here())::close);
             closing.addFirst(new Sweeper(opened.regions().here())::close);
             closing.addFirst(new LeaseKeeper(opened.leases())::close);
           };

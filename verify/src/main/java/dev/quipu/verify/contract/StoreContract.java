@@ -31,6 +31,7 @@ public abstract class StoreContract
         BatchContract,
         ScanContract,
         ExpiryContract,
+        ClocksContract,
         LimitContract,
         ConcurrencyContract,
         RecordContract {
