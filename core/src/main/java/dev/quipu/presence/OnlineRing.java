@@ -30,7 +30,9 @@ import java.util.stream.LongStream;
  *   1. get the mark. The session was counted for sure in one of the last N buckets, B among them:
  *      nothing to do.
  *   2. Store the mark "B, not sure", by add or cas. Somebody was faster: go to 1.
- *   3. incr the number of B; if it is not there, add 0 with an expiry, and incr again.
+ *   3. Half of a bucket after B, it is too late to count: a mark may have expired before it was
+ *     looked for. Then 1 is added to the doubts of B instead. Else incr the number of B; if it is
+ *     not there, add 0 with an expiry, and incr again.
  *   4. Store the mark "B, sure", by cas.
  *   A mark of a later bucket than B was left while this hit took its time: the session is not
  *   counted in any window that ends with B. So 1 is added to the doubts of B as well.
@@ -50,6 +52,9 @@ import java.util.stream.LongStream;
  *   With one bucket only (two keys: one is filled, one is shown) nothing precedes the window, so
  *   the number is the truth; but it is the truth of a window that ended up to N minutes ago. More
  *   buckets follow sooner, and go up and down more smoothly.
+ *
+ *   A mark of bucket B expires no sooner than N + 1 buckets after B began, so whoever counts within a
+ *   bucket and a half finds every mark that forbids it, by clocks that differ by less than a half.
  *
  *   A number expires 2N + 1 buckets after it was begun, so the oldest that a reader needs is there
  * until K + 1 has passed: a reader that takes less than half of a bucket finds it, if it was there.
@@ -141,7 +146,11 @@ public final class OnlineRing implements Presence {
         return;
       }
       if (store(key, unsure, found)) {
-        countAndMakeSure(ring, key, unsure);
+        if (isLate(bucket)) {
+          count(doubts(ring, bucket));
+        } else {
+          countAndMakeSure(ring, key, unsure);
+        }
         return;
       }
     }
@@ -151,6 +160,12 @@ public final class OnlineRing implements Presence {
   /** Whether a session with this mark was counted within the window that ends with this bucket. */
   private boolean isRecent(Mark mark, long bucket) {
     return bucket < mark.bucket + window.buckets();
+  }
+
+  /** Whether marks that were there in the bucket may have expired by now. */
+  private boolean isLate(long bucket) {
+    Instant end = window.start(bucket + 1).plus(window.resolution().dividedBy(2));
+    return store.clock().epochMillis() >= end.toEpochMilli();
   }
 
   /** Protocol 2; false if somebody was faster. */

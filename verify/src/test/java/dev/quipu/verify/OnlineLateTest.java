@@ -199,4 +199,20 @@ final class OnlineLateTest {
     assertTrue(online.complete());
     assertEquals(1, online.value());
   }
+
+  /** The reader's clock is behind by less than half of a bucket, and shows a window before. */
+  @Test
+  void aHitThatStoodStillUntilItsSessionsMarkExpiredCountsNoSecondTime() {
+    Window window = new Window(MINUTE.multipliedBy(3), MINUTE);
+    new OnlineRing(store, window).seen(ROOM, "ann");
+    clock.advance(MINUTE.multipliedBy(2));
+    script.beforeRead(() -> clock.advance(MINUTE.multipliedBy(2).plusSeconds(1)));
+    new OnlineRing(unlucky(), window).seen(ROOM, "ann");
+    assertTrue(script.isDone());
+    ManualClock behind = new ManualClock(clock.epochMillis() - 20_000);
+    Online online = new OnlineRing(new Store(driver, behind), window).online(ROOM);
+    assertTrue(online.complete());
+    assertEquals(1, online.value());
+    assertEquals(2, online.high());
+  }
 }
