@@ -19,9 +19,12 @@ import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.HitLog;
@@ -331,5 +334,22 @@ final class HitLogTest {
     clock.advance(SETTLE.multipliedBy(2));
     assertTrue(hits.rollUp(PAGE).isStored());
     assertTrue(hits.stored(PAGE).end().isPresent());
+  }
+
+  /** Else the answer "not applied" would be wrong: whoever finds the marker stores the hit. */
+  @Test
+  void aCounterIsNotedForARollUpBeforeTheMarkerOfARequest() {
+    Script script = new Script();
+    script.before(
+        Script.to("hits-due"),
+        () -> {
+          throw StoreException.notApplied(Reason.DENIED, "read only");
+        });
+    HitLog unlucky = new HitLog(new Store(script.around(driver), clock));
+    Add add = new Add(PAGE, 3, RequestId.of("id"));
+    StoreException e = assertThrows(StoreException.class, () -> unlucky.add(add));
+    assertEquals(Outcome.NOT_APPLIED, e.outcome());
+    assertInstanceOf(AddResult.Applied.class, unlucky.add(add));
+    assertEquals(3, value());
   }
 }
