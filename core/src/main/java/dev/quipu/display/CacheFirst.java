@@ -46,8 +46,8 @@ import org.jspecify.annotations.Nullable;
  *
  * Protocol of a view.
  *   1. incr the number. The item was read before and is remembered.
- *   2. A miss, or a number below what was flushed of it: the cache has lost it. Read the item. It
- *      names another number: go to 1 with that.
+ *   2. A miss, or a number that was below what was flushed of it: the cache has lost it. Read the
+ *      item. It names another number: go to 1 with that.
  *   3. The number is lost, or there never was one. Read the counter; store a new item by cas, with
  *      a new key, not yet filled; if the old one was filled, lossMax grows by M. Somebody was
  *      faster: go to 2.
@@ -164,7 +164,7 @@ public final class CacheFirst implements DisplayCounters {
     for (int loss = 0; loss < LOSSES_MAX; loss++) {
       CachedCount count = notCounted(() -> current(name));
       OptionalLong number = cache.incr(count.cacheKey(), 1);
-      if (number.isPresent() && number.getAsLong() >= count.flushed()) {
+      if (number.isPresent() && number.getAsLong() > count.flushed()) {
         if (number.getAsLong() - count.flushed() >= unflushedMax) {
           flushBeforeAnswer(count, number.getAsLong());
         }

@@ -12,10 +12,12 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayReading;
+import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.RetryPolicy;
+import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.technique.MarkerItem;
@@ -24,12 +26,15 @@ import dev.quipu.time.Randomness;
 import dev.quipu.verify.drill.VirtualTime;
 import dev.quipu.verify.simulate.Fault;
 import dev.quipu.verify.simulate.FaultingDriver;
+import dev.quipu.verify.simulate.LimitedDriver;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Counters that are in the cache first: what is shown, flushed, lost and told. */
@@ -178,17 +183,115 @@ final class CacheFirstTest {
 
   @Test
   void aProcessThatDiedWhileItFilledTheCacheIsReplacedAfterASecond() {
+    time.sleep(Duration.ofSeconds(10));
+    long start = time.nanoTime();
     FaultingDriver dies =
         new FaultingDriver(memory, Randomness.seeded(1), 1, List.of(Fault.LOST_REQUEST), () -> {});
     CacheFirst dying = new CacheFirst(new Store(dies, time).operations(), durable, counters, MAX);
     assertThrows(StoreException.class, () -> dying.view("page", NO_ID));
     assertEquals(1, view());
-    long waited = time.nanoTime();
+    long waited = time.nanoTime() - start;
     assertTrue(waited >= 1_000_000_000L && waited < 2_000_000_000L, waited + " ns");
     assertEquals(
         reading(1, 0, 1),
         new DisplayReading(read().value(), read().low(), read().high(), Instant.EPOCH),
         "nothing was lost");
+  }
+
+  @Test
+  void whileTheCacheIsNotFilledAReaderSeesTheDurableCounter() {
+    counters.add(new Add("page", 3, null));
+    FaultingDriver dies =
+        new FaultingDriver(memory, Randomness.seeded(1), 1, List.of(Fault.LOST_REQUEST), () -> {});
+    CacheFirst dying = new CacheFirst(new Store(dies, time).operations(), durable, counters, MAX);
+    assertThrows(StoreException.class, () -> dying.view("page", NO_ID));
+    assertEquals(reading(3, 3, 3), read());
+  }
+
+  @Test
+  void theDurableStoreNeedsOrder() {
+    Set<Capability> less = EnumSet.copyOf(durable.profile().capabilities());
+    less.remove(Capability.ORDERED_SCAN);
+    Store without = new Store(new LimitedDriver(new MemoryDriver(), less), time);
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> new CacheFirst(cache.operations(), without, counters, MAX));
+  }
+
+  @Test
+  void whatWasFlushedDoesNotCountTowardsTheLimit() {
+    for (int i = 1; i < MAX; i++) {
+      view();
+    }
+    views.writeBack();
+    view();
+    assertEquals(MAX - 1, durably());
+  }
+
+  /** Where the number in the cache lies. */
+  private String cacheKey() {
+    List<String> tokens = new ArrayList<>();
+    for (int i = 0; i < 16; i++) {
+      Scan all = Scan.all("display/" + Integer.toHexString(i));
+      durable.scanAll(all, page -> page.forEach(item -> item.text("token").ifPresent(tokens::add)));
+    }
+    assertEquals(1, tokens.size());
+    return "display:" + tokens.getFirst();
+  }
+
+  /** The view that raises the number to what was flushed would be carried nowhere. */
+  @Test
+  void aNumberThatWasBelowWhatIsFlushedIsLost() {
+    for (int i = 0; i < 5; i++) {
+      view();
+    }
+    views.writeBack();
+    cache.operations().set(cacheKey(), "4", Optional.empty());
+    assertEquals(6, view());
+    assertEquals(reading(6, 5, 6 + MAX), read());
+    views.writeBack();
+    assertEquals(6, durably());
+  }
+
+  @Test
+  void aViewBeyondTheLimitWhoseCacheIsLostAtOnceIsUnknown() {
+    Script script = new Script();
+    Store losing = new Store(script.around(memory), time);
+    CacheFirst unlucky = new CacheFirst(losing.operations(), durable, counters, MAX);
+    for (int i = 1; i < MAX; i++) {
+      unlucky.view("page", NO_ID);
+    }
+    script.after(Script.to("value/"), memory::lose);
+    StoreException e = assertThrows(StoreException.class, () -> unlucky.view("page", NO_ID));
+    assertEquals(Outcome.UNKNOWN, e.outcome());
+    assertEquals("counted in a cache that has lost page", e.getMessage());
+    assertEquals(0, counters.read("page").map(Reading::value).orElse(0L));
+  }
+
+  @Test
+  void whatIsNoNumberInTheCacheIsNotWrittenBack() {
+    view();
+    cache.operations().set(cacheKey(), "one", Optional.empty());
+    StoreException e = assertThrows(StoreException.class, views::writeBack);
+    assertEquals(Reason.CORRUPT, e.reason());
+    assertEquals("what the cache has for page is no number", e.getMessage());
+  }
+
+  @Test
+  void aWriteBackThatFailsForOneCounterIsDoneForTheOthersAndFails() {
+    Unwritable unwritable = new Unwritable(counters);
+    CacheFirst through = new CacheFirst(cache.operations(), durable, unwritable, MAX);
+    List<String> names = List.of("AaAa", "BBBB", "AaBB"); // of one hash code
+    names.forEach(name -> through.view(name, NO_ID));
+    unwritable.isAway = true;
+    StoreException e = assertThrows(StoreException.class, through::writeBack);
+    assertEquals(Outcome.UNKNOWN, e.outcome());
+    assertEquals("a reply is lost", e.getMessage());
+    unwritable.isAway = false;
+    through.writeBack();
+    for (String name : names) {
+      assertEquals(Optional.of(Reading.exact(1)), counters.read(name));
+    }
   }
 
   @Test

@@ -8,13 +8,18 @@ import dev.quipu.store.ClockComparison;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
+import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Sweeper;
 import dev.quipu.store.Write;
 import dev.quipu.time.ManualClock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -113,5 +118,39 @@ final class ClockComparisonTest {
     lone.putMarker(Duration.ofSeconds(30));
     minute();
     assertFalse(lone.sees());
+  }
+
+  /** A shared store, which may show its time. */
+  private final class Shared extends ForwardingDriver {
+    private final Optional<Instant> time;
+
+    Shared(Optional<Instant> time) {
+      this.time = time;
+    }
+
+    @Override
+    protected StoreDriver driver() {
+      return driver;
+    }
+
+    @Override
+    public StoreProfile profile() {
+      StoreProfile all = driver.profile();
+      return new StoreProfile("shared", all.capabilities(), all.atomicity(), 10, 1_000);
+    }
+
+    @Override
+    public Optional<Instant> time() {
+      return time;
+    }
+  }
+
+  @Test
+  void clocksAreComparedAtOnceWhereTheStoreShowsNoTime() {
+    for (Optional<Instant> time : List.of(Optional.of(Instant.EPOCH), Optional.<Instant>empty())) {
+      Store store = new Store(new Shared(time), new ManualClock(START));
+      ClockComparison.start(store).close();
+      assertEquals(time.isPresent() ? 0 : 1, store.count(Scan.all("clocks")), time::toString);
+    }
   }
 }

@@ -85,6 +85,15 @@ final class ExpiredItemTest {
     assertEquals(
         Optional.of("theirs"), failed.found().flatMap(item -> item.text("text")), "what is there");
     assertEquals(Optional.of("theirs"), text());
+    assertEquals(2, store.statistics().calls(), "the store has judged it");
+  }
+
+  @Test
+  void aConditionThatFailsOnAnItemThatIsThereIsJudgedOnce() {
+    other.write(put("theirs", Condition.always()));
+    assertInstanceOf(
+        WriteResult.ConditionFailed.class, store.write(put("new", new Condition.Absent())));
+    assertEquals(1, store.statistics().calls());
   }
 
   @Test

@@ -19,10 +19,14 @@ import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
+import dev.quipu.store.Outcome;
+import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
+import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.HitLog;
 import dev.quipu.technique.HitLogOptions;
 import dev.quipu.time.ManualClock;
@@ -33,6 +37,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What the hit log does with hits that come late, are changed, or are no longer needed. */
@@ -311,5 +316,40 @@ final class HitLogTest {
   void boundsAreRefused() {
     Add bounded = new Add(PAGE, 1, Bounds.atMost(5), null);
     assertThrows(UnsupportedOperationException.class, () -> hits.add(bounded));
+  }
+
+  @Test
+  void eventualReadsPromiseLessThanStrongOnes() {
+    assertEquals(HitLog.SPEC, hits.spec());
+    HitLogOptions eventual = HitLogOptions.DEFAULT.reading(Consistency.EVENTUAL);
+    assertEquals(
+        Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT_WITHIN_WINDOW),
+        new HitLog(store, eventual).spec().guarantees());
+  }
+
+  @Test
+  void aCounterWithoutASummaryShowsNoEndOfOne() {
+    add(3);
+    assertEquals(new HitLog.Stored(0, Optional.empty(), 0, 1, 1, 3), hits.stored(PAGE));
+    clock.advance(SETTLE.multipliedBy(2));
+    assertTrue(hits.rollUp(PAGE).isStored());
+    assertTrue(hits.stored(PAGE).end().isPresent());
+  }
+
+  /** Else the answer "not applied" would be wrong: whoever finds the marker stores the hit. */
+  @Test
+  void aCounterIsNotedForARollUpBeforeTheMarkerOfARequest() {
+    Script script = new Script();
+    script.before(
+        Script.to("hits-due"),
+        () -> {
+          throw StoreException.notApplied(Reason.DENIED, "read only");
+        });
+    HitLog unlucky = new HitLog(new Store(script.around(driver), clock));
+    Add add = new Add(PAGE, 3, RequestId.of("id"));
+    StoreException e = assertThrows(StoreException.class, () -> unlucky.add(add));
+    assertEquals(Outcome.NOT_APPLIED, e.outcome());
+    assertInstanceOf(AddResult.Applied.class, unlucky.add(add));
+    assertEquals(3, value());
   }
 }

@@ -107,6 +107,16 @@ final class ItemCollectionTest {
     assertEquals(aged(6, 1), counters.read("a", Duration.ofMinutes(1)));
   }
 
+  @Test
+  void whatWasReadIsRememberedThoughAnotherCounterIsRead() {
+    add("one", 5);
+    counters.add(new Add("b", 1, RequestId.of("one")));
+    assertEquals(aged(5, 0), counters.read("a", Duration.ofMinutes(1)));
+    assertEquals(aged(1, 0), counters.read("b", Duration.ofMinutes(1)));
+    clock.advance(Duration.ofSeconds(1));
+    assertEquals(aged(5, 1), counters.read("a", Duration.ofMinutes(1)));
+  }
+
   private static Optional<ItemCollection.Aged> aged(long value, long seconds) {
     return Optional.of(new ItemCollection.Aged(Reading.exact(value), Duration.ofSeconds(seconds)));
   }

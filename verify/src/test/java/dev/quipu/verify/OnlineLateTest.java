@@ -16,6 +16,7 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Page;
+import dev.quipu.store.Reason;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
@@ -174,6 +175,7 @@ final class OnlineLateTest {
     Presence ring = new OnlineRing(store, window);
     ring.seen(ROOM, "ann");
     clock.advance(MINUTE);
+    int[] calls = new int[1];
     StoreDriver slow =
         new AroundDriver(
             driver,
@@ -181,11 +183,13 @@ final class OnlineLateTest {
               @Override
               public <T> T call(Supplier<T> call) {
                 clock.advance(MINUTE);
+                calls[0]++;
                 return call.get();
               }
             });
     Online online = new OnlineRing(new Store(new Intact(slow), clock), window).online(ROOM);
     assertFalse(online.complete());
+    assertEquals(3 * 6, calls[0], "numbers and doubts of three buckets, three times");
   }
 
   @Test
@@ -214,5 +218,95 @@ final class OnlineLateTest {
     assertTrue(online.complete());
     assertEquals(1, online.value());
     assertEquals(2, online.high());
+  }
+
+  // ---- hits of the ring
+
+  private static final Window TWO = new Window(MINUTE.multipliedBy(2), MINUTE);
+
+  /** The window after the bucket that is filled now. */
+  private Online inAMinute() {
+    clock.advance(MINUTE);
+    return new OnlineRing(store, TWO).online(ROOM);
+  }
+
+  private Online exactly(long value, long high) {
+    Instant until = Instant.ofEpochMilli(clock.epochMillis());
+    return new Online(value, value, high, until.minus(TWO.length()), until, true);
+  }
+
+  @Test
+  void hitsOfOneBucketLeaveNoDoubt() {
+    Presence ring = new OnlineRing(store, TWO);
+    for (int i = 0; i < 3; i++) {
+      ring.seen(ROOM, "ann");
+    }
+    assertEquals(inAMinute(), exactly(1, 1));
+  }
+
+  @Test
+  void aHitWhoseCountIsNotKnownIsOneDoubtHoweverManyFollow() {
+    script.late(Script.to("value/online:"));
+    Presence unlucky = new OnlineRing(unlucky(), TWO);
+    assertThrows(StoreException.class, () -> unlucky.seen(ROOM, "ann"));
+    Presence ring = new OnlineRing(store, TWO);
+    for (int i = 0; i < 3; i++) {
+      ring.seen(ROOM, "ann");
+    }
+    assertEquals(inAMinute(), exactly(0, 1));
+  }
+
+  @Test
+  void aMarkWhoseReplyIsLostIsCountedOnceItIsFound() {
+    script.replyLost(Script.to("value/seen:"));
+    new OnlineRing(unlucky(), TWO).seen(ROOM, "ann");
+    assertTrue(script.isDone());
+    assertEquals(inAMinute(), exactly(1, 1));
+  }
+
+  @Test
+  void aMarkThatIsRejectedIsReportedAsThat() {
+    script.before(
+        Script.to("value/seen:"),
+        () -> {
+          throw StoreException.notApplied(Reason.DENIED, "read only");
+        });
+    Presence unlucky = new OnlineRing(unlucky(), TWO);
+    StoreException e = assertThrows(StoreException.class, () -> unlucky.seen(ROOM, "ann"));
+    assertEquals(Reason.DENIED, e.reason());
+  }
+
+  /** The session has a mark of a later window by then, which must stay. */
+  @Test
+  void aHitThatTakesAWindowDoesNotUndoTheMarkOfALaterOne() {
+    Presence ring = new OnlineRing(store, TWO);
+    script.before(
+        Script.to("value/online:"),
+        () -> {
+          clock.advance(TWO.length());
+          ring.seen(ROOM, "ann");
+        });
+    new OnlineRing(unlucky(), TWO).seen(ROOM, "ann");
+    assertTrue(script.isDone());
+    ring.seen(ROOM, "ann");
+    Online online = inAMinute();
+    assertEquals(1, online.value());
+  }
+
+  @Test
+  void roomsAreCountedApart() {
+    Presence ring = new OnlineRing(store, TWO);
+    ring.seen("other", "ann");
+    assertEquals(inAMinute(), exactly(0, 0));
+  }
+
+  @Test
+  void moreThanHalfOfABucketIsReadAgain() {
+    clock.advance(MINUTE.multipliedBy(2).dividedBy(3));
+    Instant begin = Instant.ofEpochMilli(clock.epochMillis());
+    script.beforeRead(() -> clock.advance(MINUTE.dividedBy(2).plusNanos(1)));
+    Online online = new OnlineRing(unlucky(), TWO).online(ROOM);
+    assertTrue(online.complete());
+    assertTrue(online.until().isAfter(begin), "it is of the next bucket");
   }
 }

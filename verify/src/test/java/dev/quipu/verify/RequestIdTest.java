@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -44,7 +45,9 @@ final class RequestIdTest {
             "a".repeat(32),
             "f".repeat(32),
             "x".repeat(Limits.REQUEST_ID_BYTES_MAX))) {
-      assertEquals(RequestId.of(text), ofAscii(text), text);
+      RequestId id = Objects.requireNonNull(ofAscii(text), text);
+      assertEquals(RequestId.of(text), id, text);
+      assertEquals(id.bits(), id.text(), "the text is not kept");
     }
     RequestId hex = RequestId.of(0x0123456789abcdefL, 0xfedcba9876543210L);
     assertEquals(hex, RequestId.of(HEX));
@@ -74,6 +77,11 @@ final class RequestIdTest {
     }
     assertEquals(1_000, ids.size());
     assertEquals(1_000, hashes.size(), 3);
+    hashes.clear();
+    for (int i = 0; i < 1_000; i++) {
+      hashes.add(RequestId.of(0, i).hashCode());
+    }
+    assertEquals(1_000, hashes.size(), "of ids that are counted");
     assertNotEquals(RequestId.of(1, 2), RequestId.of(1, 3));
     assertNotEquals(RequestId.of(1, 2), RequestId.of(3, 2));
     assertNotEquals(RequestId.random(), RequestId.random());

@@ -5,11 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.RequestId;
 import dev.quipu.sequence.SequenceOfRecords;
+import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
@@ -35,7 +38,7 @@ final class SequenceTogetherTest {
 
   private final MemoryDriver memory = new MemoryDriver();
   private final Gate gate = new Gate();
-  private final SequenceOfRecords sequence = onGate();
+  private SequenceOfRecords sequence = onGate(memory);
   private String payload = ""; // of all
   private final ConcurrentLinkedQueue<Long> numbers = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<StoreException> failures = new ConcurrentLinkedQueue<>();
@@ -72,8 +75,8 @@ final class SequenceTogetherTest {
     }
   }
 
-  private SequenceOfRecords onGate() {
-    return new SequenceOfRecords(new Store(new AroundDriver(memory, gate), Clock.system()));
+  private SequenceOfRecords onGate(StoreDriver driver) {
+    return new SequenceOfRecords(new Store(new AroundDriver(driver, gate), Clock.system()));
   }
 
   /** One writer is under way when all others come; then the gate opens. */
@@ -125,6 +128,37 @@ final class SequenceTogetherTest {
     assertEquals(List.of(1, 4, 4, 4, 4, 3), gate.sizes);
     assertEquals(
         LongStream.rangeClosed(1, WRITERS).boxed().toList(), numbers.stream().sorted().toList());
+  }
+
+  /** A record and a note each. */
+  @Test
+  void aTransactionHasNoMoreItemsThanItsStoreTakes() throws InterruptedException {
+    sequence = onGate(new TenABatch(memory));
+    run();
+    assertEquals(List.of(1, 5, 5, 5, 4), gate.sizes);
+    assertEquals(
+        LongStream.rangeClosed(1, WRITERS).boxed().toList(), numbers.stream().sorted().toList());
+  }
+
+  /** A store whose batches have at most ten items. */
+  private static final class TenABatch extends ForwardingDriver {
+    private final StoreDriver driver;
+
+    TenABatch(StoreDriver driver) {
+      this.driver = driver;
+    }
+
+    @Override
+    protected StoreDriver driver() {
+      return driver;
+    }
+
+    @Override
+    public StoreProfile profile() {
+      StoreProfile all = super.profile();
+      return new StoreProfile(
+          all.name(), all.capabilities(), all.atomicity(), 10, all.itemBytesMax());
+    }
   }
 
   @Test

@@ -21,7 +21,11 @@ import dev.quipu.store.WriteResult;
 import dev.quipu.technique.VersionTree;
 import dev.quipu.technique.VersionTreeOptions;
 import dev.quipu.time.ManualClock;
+import dev.quipu.time.Randomness;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -42,6 +46,7 @@ final class VersionTreeFullTest {
     final MemoryDriver memory = new MemoryDriver();
     int valuesMax = 3;
     Reason reason = Reason.FULL;
+    final List<String> full = new ArrayList<>(); // sort keys of the items that took no value
 
     @Override
     protected StoreDriver driver() {
@@ -56,6 +61,7 @@ final class VersionTreeFullTest {
       Optional<Item> found = memory.get(write.key(), Consistency.STRONG);
       int values = found.map(item -> item.tokens("values").size()).orElse(0);
       if (isAdded && write.key().sort().startsWith("nodes/") && values >= valuesMax) {
+        full.add(write.key().sort());
         throw StoreException.notApplied(reason, "the item takes no more values");
       }
       return super.write(write);
@@ -112,6 +118,21 @@ final class VersionTreeFullTest {
     assertEquals(Reason.FULL, e.reason());
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals("all 100 items of counter page are full", e.getMessage());
+  }
+
+  @Test
+  void allItemsAreTriedBeforeACounterIsFullEachOnceAfterItWasPruned() {
+    small.valuesMax = 0;
+    for (int seed = 1; seed <= 3; seed++) {
+      small.full.clear();
+      VersionTree tree = new VersionTree(store, Randomness.seeded(seed), OPTIONS.over(3));
+      assertThrows(StoreException.class, () -> tree.add(new Add(PAGE, 1, null)));
+      List<String> twiceEach = new ArrayList<>();
+      for (int item = 0; item < VersionTreeOptions.ITEMS_MAX; item++) {
+        twiceEach.addAll(Collections.nCopies(2, "nodes/%02d".formatted(item)));
+      }
+      assertEquals(twiceEach, small.full.stream().sorted().toList());
+    }
   }
 
   @Test

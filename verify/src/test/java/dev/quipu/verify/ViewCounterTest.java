@@ -5,15 +5,21 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
+import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
+import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewEvent;
@@ -69,6 +75,10 @@ final class ViewCounterTest {
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals(Reason.INVALID, e.reason());
     assertEquals(0, views.count(PAGE, Optional.empty(), Optional.empty()), "nor is there a marker");
+    for (ViewOptions form : List.of(NAIVE, IF_NOT_EXISTS)) {
+      assertFalse(new ViewCounter(store, form).add(EVENT), "it did not count");
+    }
+    assertEquals(OptionalLong.of(Long.MAX_VALUE), views.count(PAGE));
   }
 
   @Test
@@ -95,11 +105,58 @@ final class ViewCounterTest {
 
   @Test
   void aStoreThatCannotDoItIsRejectedBeforeAnythingIsWritten() {
-    Set<Capability> less = EnumSet.copyOf(driver.profile().capabilities());
-    less.remove(Capability.ATOMIC_BATCH);
-    ViewCounter without = new ViewCounter(new Store(new LimitedDriver(driver, less), clock));
-    assertThrows(UnsupportedOperationException.class, () -> without.add(EVENT));
-    assertEquals(OptionalLong.empty(), views.count(PAGE));
+    for (Capability needed :
+        List.of(Capability.ATOMIC_BATCH, Capability.STRONG_READ, Capability.NATIVE_UPDATE)) {
+      Set<Capability> less = EnumSet.copyOf(driver.profile().capabilities());
+      less.remove(needed);
+      ViewCounter without = new ViewCounter(new Store(new LimitedDriver(driver, less), clock));
+      assertThrows(UnsupportedOperationException.class, () -> without.add(EVENT));
+      if (needed != Capability.ATOMIC_BATCH) {
+        assertThrows(
+            UnsupportedOperationException.class, () -> without.addTogether(List.of(EVENT)));
+      }
+      assertEquals(OptionalLong.empty(), views.count(PAGE));
+    }
+  }
+
+  @Test
+  void aStoreWhoseBatchesLieInOnePartitionCountsPagesAlone() {
+    StoreDriver divided =
+        new ForwardingDriver() {
+          @Override
+          protected StoreDriver driver() {
+            return driver;
+          }
+
+          @Override
+          public StoreProfile profile() {
+            StoreProfile all = driver.profile();
+            return new StoreProfile(
+                "divided", all.capabilities(), Atomicity.PARTITION, 10, all.itemBytesMax());
+          }
+        };
+    Store pages = new Store(divided, clock);
+    ViewOptions sites = ViewOptions.EXACT.counting(ViewOptions.Counted.SITE);
+    ViewCounter both = new ViewCounter(pages, sites);
+    UnsupportedOperationException e =
+        assertThrows(UnsupportedOperationException.class, () -> both.add(EVENT));
+    assertEquals("store divided has no batches over pages and sites", e.getMessage());
+    assertTrue(new ViewCounter(pages).add(EVENT));
+    assertEquals(OptionalLong.of(1), views.count(PAGE));
+  }
+
+  @Test
+  void aMarkerOfAnEventIsFoundByItsTime() {
+    views.add(EVENT);
+    Scan byTime =
+        new Scan(
+            "views/" + PAGE,
+            "T#2026-11-22T10:00:00",
+            Optional.of("T#2026-11-22T10:00:01"),
+            false,
+            9,
+            Consistency.STRONG);
+    assertEquals(1, driver.scan(byTime).items().size());
   }
 
   @Test

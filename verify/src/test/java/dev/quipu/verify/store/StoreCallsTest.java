@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
+import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
@@ -164,6 +166,31 @@ final class StoreCallsTest {
     assertEquals(100, batches.getAll(full).size());
     List<Key> over = IntStream.range(0, 101).mapToObj(i -> new Key("p", "s" + i)).toList();
     assertThrows(IllegalArgumentException.class, () -> batches.getAll(over));
+  }
+
+  @Test
+  void aBatchLiesInOnePartitionWhereTheStoreNeedsThat() {
+    StoreDriver driver =
+        new ForwardingDriver() {
+          @Override
+          protected StoreDriver driver() {
+            return memory;
+          }
+
+          @Override
+          public StoreProfile profile() {
+            Set<Capability> all = memory.profile().capabilities();
+            return new StoreProfile("divided", all, Atomicity.PARTITION, 10, 100);
+          }
+        };
+    Store store = new Store(driver, clock);
+    List<Write> within = List.of(put(KEY, "x"), put(new Key("p", "t"), "y"));
+    assertInstanceOf(WriteResult.Applied.class, store.writeAll(within, null));
+    List<Write> across = List.of(put(KEY, "z"), put(new Key("q", "s"), "z"));
+    IllegalArgumentException e =
+        assertThrows(IllegalArgumentException.class, () -> store.writeAll(across, null));
+    assertEquals("a batch of store divided lies in one partition", e.getMessage());
+    assertEquals(Optional.of("x"), memory.get(KEY, Consistency.STRONG).get().text("t"));
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.quipu.verify.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,8 +19,10 @@ import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
+import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
+import dev.quipu.store.Version;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.MarkerItem;
@@ -176,5 +179,48 @@ final class StoreRetriesTest {
       assertThrows(StoreException.class, () -> counters.add(new Add("a", 1, RequestId.random())));
       assertTrue(store.statistics().calls() <= 9, every + ": " + store.statistics());
     }
+  }
+
+  /** Each time another item is there, which has expired. */
+  @Test
+  void aWriteThatOthersAlwaysComeBetweenIsGivenUpAfterSomeAttempts() {
+    int[] writes = {0};
+    AroundDriver driver =
+        new AroundDriver(
+            memory,
+            new AroundDriver.Around() {
+              @Override
+              public WriteResult write(List<Write> all, Supplier<WriteResult> call) {
+                Version version = new Version("v" + ++writes[0]);
+                Item expired = new Item(KEY, Map.of(), version, Optional.of(Instant.EPOCH));
+                return new WriteResult.ConditionFailed(KEY, Optional.of(expired));
+              }
+            });
+    Store store = new Store(driver, clock);
+    Write put = new Write.Put(KEY, Map.of(), Optional.empty(), new Condition.Absent());
+    StoreException e = assertThrows(StoreException.class, () -> store.write(put));
+    assertEquals(Reason.THROTTLED, e.reason());
+    assertEquals(Outcome.NOT_APPLIED, e.outcome());
+    assertTrue(
+        String.valueOf(e.getMessage()).startsWith("others came first to p/s, in 8 attempts"));
+    assertEquals(9, writes[0], "the one for the expired item, and eight attempts");
+  }
+
+  @Test
+  void callsShareTheAttemptsOfTheInnermostWhole() {
+    Store store = new Store(memory, clock);
+    RetryPolicy.Attempts outer = store.attempts();
+    RetryPolicy.Attempts inner = store.attempts();
+    store.sharing(
+        outer,
+        () -> {
+          assertSame(outer, store.attempts());
+          assertSame(inner, store.sharing(inner, store::attempts));
+          assertSame(outer, store.attempts(), "the inner whole has ended");
+          assertNotSame(outer, new Store(memory, clock).attempts(), "of another store");
+          return KEY;
+        });
+    assertNotSame(outer, store.attempts());
+    assertNotSame(inner, store.attempts());
   }
 }

@@ -1,6 +1,7 @@
 package dev.quipu.verify.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -130,5 +131,21 @@ final class StoreUriTest {
                     IllegalArgumentException.class, () -> StoreUri.parse("redis://me:se cret@a"))
                 .getMessage());
     assertTrue(!why.contains("cret") && why.contains("position 13"), why);
+  }
+
+  @Test
+  void lostWritesAreAcceptedByOneWordOnly() {
+    assertFalse(durability("").mayLoseWrites());
+    assertFalse(durability("?durability=fsync").mayLoseWrites());
+    assertTrue(durability("?durability=store").mayLoseWrites());
+    StoreUri wrong = durability("?durability=Store");
+    IllegalArgumentException e = assertThrows(IllegalArgumentException.class, wrong::mayLoseWrites);
+    assertEquals(
+        "durability in the store's URI is 'Store'; it must be fsync or store", e.getMessage());
+  }
+
+  private static StoreUri durability(String query) {
+    URI uri = StoreUri.parse("redis://one" + query);
+    return new StoreUri(uri, 6_379, Set.of(StoreUri.DURABILITY_NAME));
   }
 }

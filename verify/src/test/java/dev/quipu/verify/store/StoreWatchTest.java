@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
@@ -17,12 +18,14 @@ import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
+import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreWatch;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -77,6 +80,42 @@ final class StoreWatchTest {
     IllegalArgumentException e =
         assertThrows(IllegalArgumentException.class, () -> new StoreWatch(store));
     assertTrue(String.valueOf(e.getMessage()).contains("fsync=off (fsync=on)"), e.getMessage());
+    Store sets = new Store(new OfTokens(), new ManualClock(0), Randomness.seeded(1), ONCE);
+    assertThrows(IllegalArgumentException.class, () -> new StoreWatch(sets));
+    for (Runnable write :
+        List.<Runnable>of(
+            () -> sets.addTokens(KEY, "f", Set.of("a")),
+            () -> sets.dropTokens(KEY, "f", Set.of("a")))) {
+      StoreException stopped = assertThrows(StoreException.class, write::run);
+      assertEquals(Reason.UNAVAILABLE, stopped.reason());
+      assertEquals(Outcome.NOT_APPLIED, stopped.outcome());
+    }
+  }
+
+  /** The same store, which changes tokens by itself. */
+  private final class OfTokens extends ForwardingDriver {
+    @Override
+    protected StoreDriver driver() {
+      return new Inspected();
+    }
+
+    @Override
+    public StoreProfile profile() {
+      StoreProfile all = memory.profile();
+      Set<Capability> more = EnumSet.copyOf(all.capabilities());
+      more.add(Capability.NATIVE_TOKENS);
+      return new StoreProfile("tokens", more, all.atomicity(), 10, 100);
+    }
+
+    @Override
+    public void addTokens(Key key, String field, Set<String> tokens) {
+      // the store would take them
+    }
+
+    @Override
+    public void dropTokens(Key key, String field, Set<String> tokens) {
+      // the store would take them out
+    }
   }
 
   @Test
