@@ -75,6 +75,7 @@ final class RegionLeaseRacesTest {
   @Test
   void theOutcomeIsUnknownIfTheRegionIsRetiredDuringAWrite() {
     List<Process> all = schedule.running("ap", "eu", "us");
+    assertInstanceOf(AddResult.Applied.class, all.get(1).add(1)); // its cell is made
     schedule.leasesEnd(all.get(0), all.get(2));
     Meanwhile retirement =
         Meanwhile.afterWrite(
