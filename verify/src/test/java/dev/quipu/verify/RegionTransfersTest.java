@@ -189,7 +189,7 @@ final class RegionTransfersTest {
                 }));
     assertThrows(Death.Crash.class, () -> dying.counters().retire("eu"));
     Process ap = schedule.running("us", "ap").get(1);
-    assertEquals(Reading.exact(100).value(), ap.read().value());
+    assertEquals(100, ap.read().value());
     applied(ap, -100);
     assertInstanceOf(AddResult.Refused.class, ap.add(-1));
   }
