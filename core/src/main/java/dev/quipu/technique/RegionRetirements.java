@@ -18,12 +18,12 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which regions are retired, one after the other, and who their successors are: each
@@ -359,7 +359,7 @@ final class RegionRetirements {
     }
     Set<String> votes = new HashSet<>();
     for (String place : order) {
-      Promise promise = promises.get(place);
+      Promise promise = Objects.requireNonNull(promises.get(place));
       boolean isOwn = place.equals(regions.own());
       boolean isVoted =
           regions
@@ -383,10 +383,7 @@ final class RegionRetirements {
       String ballot,
       Proposal proposal,
       long untilMillis,
-      @Nullable Promise promise) {
-    if (promise == null) {
-      return false;
-    }
+      Promise promise) {
     Store there = regions.replica(place);
     List<Write> batch = new ArrayList<>();
     batch.add(

@@ -198,12 +198,12 @@ final class RegionTransfers {
   }
 
   /** Takes rights from the cells of a region, the richest first, and notes who they are for. */
-  private boolean give(
+  private void give(
       String counter, String from, String to, Right right, long amount, RegionView view) {
     RegionRows rows = Objects.requireNonNull(view.after().get(from));
     Optional<Item> gave = rows.item(RegionRows.GAVE + to);
     if (isClosed(gave)) {
-      return false; // its taker was retired
+      return; // its taker was retired
     }
     List<Write> batch = new ArrayList<>();
     batch.add(
@@ -219,7 +219,7 @@ final class RegionTransfers {
         left -= part;
       }
     }
-    return through(from, store -> store.writeAll(batch, null));
+    through(from, store -> store.writeAll(batch, null));
   }
 
   private static BigInteger sum(Optional<Item> transfer, Right right) {

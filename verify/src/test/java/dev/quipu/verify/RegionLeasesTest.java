@@ -14,6 +14,7 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Reason;
 import dev.quipu.store.RetryPolicy;
+import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreException;
 import dev.quipu.technique.RegionLeases;
@@ -95,6 +96,31 @@ final class RegionLeasesTest {
   }
 
   @Test
+  void aLeaseEndsByTheClockThatIsFirst() {
+    Region eu = all(new RegionLeases.Terms(LEASE, SLACK, BEAT)).get(1);
+    clock.jump(LEASE.minus(SLACK).minus(STEP));
+    assertTrue(eu.counts());
+    clock.jump(STEP);
+    eu.isRejected("may count again when all others have confirmed it");
+    clock.jump(LEASE.negated());
+    assertTrue(eu.counts());
+    clock.advance(LEASE.minus(SLACK).minus(STEP));
+    assertTrue(eu.counts());
+    clock.advance(STEP);
+    eu.isRejected("may count again when all others have confirmed it");
+  }
+
+  @Test
+  void aRenewalBeginsNoVote() {
+    all(new RegionLeases.Terms(LEASE, SLACK, BEAT)).forEach(each -> each.leases.renew());
+    for (int i = 0; i < NAMES.size(); i++) {
+      for (Item item : table.region(i).scan(Scan.all("regions")).items()) {
+        assertFalse(item.key().sort().startsWith("retirement/"), item.toString());
+      }
+    }
+  }
+
+  @Test
   void nobodyCountsWhoseReplicaWasNotCheckedFor3Beats() {
     RegionLeases.Terms terms = new RegionLeases.Terms(LEASE, SLACK, Duration.ofMinutes(1));
     Region eu = all(terms).get(1);
@@ -115,8 +141,11 @@ final class RegionLeasesTest {
     clock.advance(STEP);
     assertTrue(eu.leases.renewIfDue());
     assertEquals(first.plus(BEAT), confirmed(eu, "eu"));
+    clock.advance(BEAT.minus(STEP));
+    assertTrue(eu.leases.renewIfDue());
+    assertEquals(first.plus(BEAT), confirmed(eu, "eu"), "it was not due again");
     table.cutOff(0);
-    clock.advance(BEAT);
+    clock.advance(STEP);
     assertFalse(eu.leases.renewIfDue(), "ap does not confirm it");
     table.heal();
     clock.advance(Regions.SILENCE.plusSeconds(1));

@@ -25,7 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.UnaryOperator;
+import java.util.function.BiFunction;
 import java.util.random.RandomGenerator;
 
 /** Regions whose replicas, clocks and processes a test moves step by step. */
@@ -66,45 +66,69 @@ final class RegionSchedule {
   }
 
   Process in(String region) {
-    return in(region, names, clock, UnaryOperator.identity());
+    return in(region, names, clock, (replica, driver) -> driver);
+  }
+
+  /** A process during whose calls something else happens. */
+  Process during(String region, Meanwhile... all) {
+    return during(region, clock, all);
+  }
+
+  /** A process that has a clock of its own, and during whose calls something else happens. */
+  Process during(String region, Clock own, Meanwhile... all) {
+    return in(
+        region,
+        names,
+        own,
+        (replica, driver) -> {
+          StoreDriver around = driver;
+          for (Meanwhile each : all) {
+            around = each.around(replica, around);
+          }
+          return around;
+        });
   }
 
   /** A process that dies at a call. */
   Process dying(String region, int at) {
     Death death = new Death(at, true);
-    return in(region, names, clock, driver -> new AroundDriver(driver, death));
+    return in(region, names, clock, (replica, driver) -> new AroundDriver(driver, death));
   }
 
   Process in(String region, List<String> initial) {
-    return in(region, initial, clock, UnaryOperator.identity());
+    return in(region, initial, clock, (replica, driver) -> driver);
   }
 
   /** A process whose wall clock differs. */
   Process in(String region, Duration skew) {
-    return in(
-        region,
-        names,
-        new Clock() {
-          @Override
-          public long epochMillis() {
-            return clock.epochMillis() + skew.toMillis();
-          }
+    return in(region, names, skewed(skew), (replica, driver) -> driver);
+  }
 
-          @Override
-          public long nanoTime() {
-            return clock.nanoTime();
-          }
+  /** A clock whose wall time differs. */
+  Clock skewed(Duration skew) {
+    return new Clock() {
+      @Override
+      public long epochMillis() {
+        return clock.epochMillis() + skew.toMillis();
+      }
 
-          @Override
-          public void sleep(Duration duration) {
-            clock.sleep(duration);
-          }
-        },
-        UnaryOperator.identity());
+      @Override
+      public long nanoTime() {
+        return clock.nanoTime();
+      }
+
+      @Override
+      public void sleep(Duration duration) {
+        clock.sleep(duration);
+      }
+    };
   }
 
   private Process in(
-      String region, List<String> initial, Clock own, UnaryOperator<StoreDriver> around) {
+      String region,
+      List<String> initial,
+      Clock own,
+      BiFunction<String, StoreDriver, StoreDriver> around) {
     RetryPolicy once =
         new RetryPolicy(1, Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofSeconds(1));
     Map<String, Store> stores = new TreeMap<>();
@@ -112,7 +136,7 @@ final class RegionSchedule {
       stores.put(
           name,
           new Store(
-              around.apply(table.seenFrom(names.indexOf(region), names.indexOf(name))),
+              around.apply(name, table.seenFrom(names.indexOf(region), names.indexOf(name))),
               own,
               random,
               once));
