@@ -31,8 +31,8 @@ import java.util.stream.LongStream;
  *      nothing to do.
  *   2. Store the mark "B, not sure", by add or cas. Somebody was faster: go to 1.
  *   3. Half of a bucket after B, it is too late to count: a mark may have expired before it was
- *     looked for. Then 1 is added to the doubts of B instead. Else incr the number of B; if it is
- *     not there, add 0 with an expiry, and incr again.
+ *      looked for. Then 1 is added to the doubts of B instead. Else incr the number of B; if it is
+ *      not there, add 0 with an expiry, and incr again.
  *   4. Store the mark "B, sure", by cas.
  *   A mark of a later bucket than B was left while this hit took its time: the session is not
  *   counted in any window that ends with B. So 1 is added to the doubts of B as well.
