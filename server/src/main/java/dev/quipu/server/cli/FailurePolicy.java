@@ -89,7 +89,7 @@ final class FailurePolicy {
     this.action = action;
     this.halt = halt;
     this.lastWords =
-        "quipu: failed, and the cause could not be logged; --on-failure=%s%n"
+        "quipu: failed, and the cause could not be logged; --on-failure=%s. Restart the process%n"
             .formatted(action)
             .getBytes(StandardCharsets.UTF_8);
   }
