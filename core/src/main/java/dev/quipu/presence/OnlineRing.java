@@ -54,7 +54,7 @@ import java.util.stream.LongStream;
  *   buckets follow sooner, and go up and down more smoothly.
  *
  *   A mark of bucket B expires no sooner than N + 1 buckets after B began, so whoever counts within
- *   a bucket and a half finds every mark that forbids it, by clocks that differ by less than a half.
+ *   a bucket and a half finds each mark that forbids it, by clocks that differ by less than half.
  *
  *   A number expires 2N + 1 buckets after it was begun, so the oldest that a reader needs is there
  * until K + 1 has passed: a reader that takes less than half of a bucket finds it, if it was there.
