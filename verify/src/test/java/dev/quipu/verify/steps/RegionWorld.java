@@ -273,16 +273,26 @@ final class RegionWorld extends Oracle {
     return isNoticed;
   }
 
-  /** Rights that a region had in its cells, less those that it had got from others. */
+  /**
+   * Rights that a region had in its cells, less those that it had got from others. One without
+   * cells takes its share as an initial region, again.
+   */
   long rightsBut(int region, Map<Key, Item> backup) {
-    return rights(backup, region, "cell/") - rights(backup, region, "got/");
+    long share =
+        backup.keySet().stream().anyMatch(key -> isOf(region, key, "cell/"))
+            ? 0
+            : Math.ceilDiv(options.bounds().ceiling() - options.bounds().floor(), regions());
+    return share + rights(backup, region, "cell/") - rights(backup, region, "got/");
+  }
+
+  private boolean isOf(int region, Key key, String start) {
+    return key.partition().equals("counter/" + COUNTER + "#region-" + names.get(region))
+        && key.sort().startsWith(start);
   }
 
   private long rights(Map<Key, Item> items, int region, String start) {
-    String partition = "counter/" + COUNTER + "#region-" + names.get(region);
     return items.values().stream()
-        .filter(item -> item.key().partition().equals(partition))
-        .filter(item -> item.key().sort().startsWith(start))
+        .filter(item -> isOf(region, item.key(), start))
         .mapToLong(item -> item.number("lower") + item.number("raise"))
         .sum();
   }
