@@ -8,13 +8,10 @@ import dev.quipu.store.ClockComparison;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
-import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Sweeper;
 import dev.quipu.store.Write;
 import dev.quipu.time.ManualClock;
@@ -121,22 +118,12 @@ final class ClockComparisonTest {
   }
 
   /** A shared store, which may show its time. */
-  private final class Shared extends ForwardingDriver {
+  private final class Shared extends ProfiledDriver {
     private final Optional<Instant> time;
 
     Shared(Optional<Instant> time) {
+      super(driver, ProfiledDriver.ofBatches(driver, "shared", 10).profile());
       this.time = time;
-    }
-
-    @Override
-    protected StoreDriver driver() {
-      return driver;
-    }
-
-    @Override
-    public StoreProfile profile() {
-      StoreProfile all = driver.profile();
-      return new StoreProfile("shared", all.capabilities(), all.atomicity(), 10, 1_000);
     }
 
     @Override

@@ -16,11 +16,8 @@ import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
 import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
-import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.HitLog;
 import dev.quipu.technique.HitLogOptions;
 import dev.quipu.technique.MarkerItem;
@@ -56,28 +53,6 @@ final class OptionLimitsTest {
 
   private final ManualClock clock = new ManualClock(1_000_000_000_000L);
   private final Store store = new Store(new MemoryDriver(), clock);
-
-  /** A store that takes small batches. */
-  private static final class SmallBatches extends ForwardingDriver {
-    private final MemoryDriver memory = new MemoryDriver();
-    private final int itemsMax;
-
-    SmallBatches(int itemsMax) {
-      this.itemsMax = itemsMax;
-    }
-
-    @Override
-    protected StoreDriver driver() {
-      return memory;
-    }
-
-    @Override
-    public StoreProfile profile() {
-      StoreProfile all = memory.profile();
-      return new StoreProfile(
-          all.name(), all.capabilities(), all.atomicity(), itemsMax, all.itemBytesMax());
-    }
-  }
 
   private static void rejected(String start, Runnable call) {
     IllegalArgumentException e = assertThrows(IllegalArgumentException.class, call::run);
@@ -282,7 +257,7 @@ final class OptionLimitsTest {
     assertThrows(
         UnsupportedOperationException.class,
         () -> growing.add(new Add("a", 1, Bounds.atLeast(1), null)));
-    Store six = new Store(new SmallBatches(6), clock);
+    Store six = new Store(ProfiledDriver.ofBatches(new MemoryDriver(), "small", 6), clock);
     MarkerItem markers = new MarkerItem(six);
     assertDoesNotThrow(() -> new Sharded(six, markers, ShardOptions.growing(1, 4)));
     rejected("store", () -> new Sharded(six, markers, ShardOptions.growing(1, 5)));

@@ -15,12 +15,12 @@ import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.store.Capability;
-import dev.quipu.store.ForwardingDriver;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.RegionLeases;
 import dev.quipu.technique.RegionOptions;
 import dev.quipu.technique.RegionalCounters;
@@ -47,6 +47,18 @@ final class RegionLimitsTest {
     return new RegionalCounters(regions, options, RegionLeases.none(regions), random);
   }
 
+  /** One of two regions, which sees the other through the table. */
+  private RegionalCounters inRegion(
+      String own, GlobalTable<Key, Item> table, List<String> initial, RegionOptions options) {
+    int from = own.equals("ap") ? 0 : 1;
+    Map<String, Store> stores =
+        Map.of(
+            "ap", new Store(table.seenFrom(from, 0), clock),
+            "eu", new Store(table.seenFrom(from, 1), clock));
+    Regions regions = new Regions(own, initial, stores);
+    return new RegionalCounters(regions, options, RegionLeases.none(regions), random);
+  }
+
   private static AddResult add(RegionalCounters at, long delta, String id) {
     return at.add(new Add("s", delta, RequestId.of(id)));
   }
@@ -62,22 +74,7 @@ final class RegionLimitsTest {
 
   @Test
   void aBatchHasRoomForAllCellsAndTheRequest() {
-    MemoryDriver memory = new MemoryDriver();
-    StoreProfile full = memory.profile();
-    StoreProfile small =
-        new StoreProfile("small", full.capabilities(), full.atomicity(), 5, full.itemBytesMax());
-    StoreDriver driver =
-        new ForwardingDriver() {
-          @Override
-          protected StoreDriver driver() {
-            return memory;
-          }
-
-          @Override
-          public StoreProfile profile() {
-            return small;
-          }
-        };
+    StoreDriver driver = ProfiledDriver.ofBatches(new MemoryDriver(), "small", 5);
     RegionalCounters four = one(driver, RegionOptions.DEFAULT.over(4));
     assertSame(RegionalCounters.SPEC, four.spec());
     IllegalArgumentException e =
@@ -123,23 +120,13 @@ final class RegionLimitsTest {
   void aNewRegionWithManyCellsGetsRights() {
     var table = GlobalTable.inMemory(2, clock, random, Duration.ZERO);
     RegionOptions options = RegionOptions.DEFAULT.within(Bounds.atLeast(0)).over(8);
-    List<String> names = List.of("ap", "eu");
-    List<RegionalCounters> all =
-        names.stream()
-            .map(own -> {
-              int from = names.indexOf(own);
-              Map<String, Store> stores =
-                  Map.of(
-                      "ap", new Store(table.seenFrom(from, 0), clock),
-                      "eu", new Store(table.seenFrom(from, 1), clock));
-              Regions regions = new Regions(own, List.of("ap"), stores);
-              return new RegionalCounters(regions, options, RegionLeases.none(regions), random);
-            })
-            .toList();
+    List<String> initial = List.of("ap");
+    RegionalCounters ap = inRegion("ap", table, initial, options);
+    RegionalCounters eu = inRegion("eu", table, initial, options);
     for (int i = 0; i < 10; i++) {
       String counter = "new " + i;
-      all.getFirst().add(new Add(counter, 100, null));
-      assertInstanceOf(AddResult.Applied.class, all.getLast().add(new Add(counter, -100, null)));
+      ap.add(new Add(counter, 100, null));
+      assertInstanceOf(AddResult.Applied.class, eu.add(new Add(counter, -100, null)));
     }
   }
 
@@ -147,27 +134,17 @@ final class RegionLimitsTest {
   @Test
   void noRightsAreTakenFromARegionWithAnotherPlan() {
     var table = GlobalTable.inMemory(2, clock, random, Duration.ZERO);
-    List<String> names = List.of("ap", "eu");
-    List<RegionalCounters> all =
-        names.stream()
-            .map(own -> {
-              int from = names.indexOf(own);
-              Map<String, Store> stores =
-                  Map.of(
-                      "ap", new Store(table.seenFrom(from, 0), clock),
-                      "eu", new Store(table.seenFrom(from, 1), clock));
-              Regions regions = new Regions(own, names, stores);
-              RegionOptions options =
-                  RegionOptions.DEFAULT.within(Bounds.atLeast(own.equals("ap") ? -5 : 0));
-              return new RegionalCounters(regions, options, RegionLeases.none(regions), random);
-            })
-            .toList();
+    List<String> both = List.of("ap", "eu");
+    RegionOptions lower = RegionOptions.DEFAULT.within(Bounds.atLeast(-5));
+    RegionalCounters ap = inRegion("ap", table, both, lower);
+    RegionOptions options = RegionOptions.DEFAULT.within(Bounds.atLeast(0));
+    RegionalCounters eu = inRegion("eu", table, both, options);
     table.cutOff(0);
-    assertInstanceOf(AddResult.Applied.class, add(all.getFirst(), 100, "ap/1"));
-    assertInstanceOf(AddResult.Applied.class, add(all.getLast(), 1, "eu/1"));
+    assertInstanceOf(AddResult.Applied.class, add(ap, 100, "ap/1"));
+    assertInstanceOf(AddResult.Applied.class, add(eu, 1, "eu/1"));
     table.heal();
     clock.advance(Regions.SILENCE.plusSeconds(60));
-    StoreException e = assertThrows(StoreException.class, () -> add(all.getLast(), -50, "eu/2"));
+    StoreException e = assertThrows(StoreException.class, () -> add(eu, -50, "eu/2"));
     assertTrue(String.valueOf(e.getMessage()).contains("make the topologies alike"));
   }
 }

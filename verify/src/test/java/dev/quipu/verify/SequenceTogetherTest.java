@@ -5,14 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.RequestId;
 import dev.quipu.sequence.SequenceOfRecords;
-import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
@@ -133,32 +131,11 @@ final class SequenceTogetherTest {
   /** A record and a note each. */
   @Test
   void aTransactionHasNoMoreItemsThanItsStoreTakes() throws InterruptedException {
-    sequence = onGate(new TenABatch(memory));
+    sequence = onGate(ProfiledDriver.ofBatches(memory, "small", 10));
     run();
     assertEquals(List.of(1, 5, 5, 5, 4), gate.sizes);
     assertEquals(
         LongStream.rangeClosed(1, WRITERS).boxed().toList(), numbers.stream().sorted().toList());
-  }
-
-  /** A store whose batches have at most ten items. */
-  private static final class TenABatch extends ForwardingDriver {
-    private final StoreDriver driver;
-
-    TenABatch(StoreDriver driver) {
-      this.driver = driver;
-    }
-
-    @Override
-    protected StoreDriver driver() {
-      return driver;
-    }
-
-    @Override
-    public StoreProfile profile() {
-      StoreProfile all = super.profile();
-      return new StoreProfile(
-          all.name(), all.capabilities(), all.atomicity(), 10, all.itemBytesMax());
-    }
   }
 
   @Test

@@ -5,21 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
-import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
-import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.technique.ViewCounter;
 import dev.quipu.technique.ViewEvent;
@@ -121,21 +117,7 @@ final class ViewCounterTest {
 
   @Test
   void aStoreWhoseBatchesLieInOnePartitionCountsPagesAlone() {
-    StoreDriver divided =
-        new ForwardingDriver() {
-          @Override
-          protected StoreDriver driver() {
-            return driver;
-          }
-
-          @Override
-          public StoreProfile profile() {
-            StoreProfile all = driver.profile();
-            return new StoreProfile(
-                "divided", all.capabilities(), Atomicity.PARTITION, 10, all.itemBytesMax());
-          }
-        };
-    Store pages = new Store(divided, clock);
+    Store pages = new Store(ProfiledDriver.divided(driver), clock);
     ViewOptions sites = ViewOptions.EXACT.counting(ViewOptions.Counted.SITE);
     ViewCounter both = new ViewCounter(pages, sites);
     UnsupportedOperationException e =

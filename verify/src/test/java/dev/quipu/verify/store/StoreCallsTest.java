@@ -5,13 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
-import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
@@ -25,6 +23,7 @@ import dev.quipu.store.Sweeper;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.ManualClock;
+import dev.quipu.verify.ProfiledDriver;
 import dev.quipu.verify.simulate.LimitedDriver;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -170,20 +169,7 @@ final class StoreCallsTest {
 
   @Test
   void aBatchLiesInOnePartitionWhereTheStoreNeedsThat() {
-    StoreDriver driver =
-        new ForwardingDriver() {
-          @Override
-          protected StoreDriver driver() {
-            return memory;
-          }
-
-          @Override
-          public StoreProfile profile() {
-            Set<Capability> all = memory.profile().capabilities();
-            return new StoreProfile("divided", all, Atomicity.PARTITION, 10, 100);
-          }
-        };
-    Store store = new Store(driver, clock);
+    Store store = new Store(ProfiledDriver.divided(memory), clock);
     List<Write> within = List.of(put(KEY, "x"), put(new Key("p", "t"), "y"));
     assertInstanceOf(WriteResult.Applied.class, store.writeAll(within, null));
     List<Write> across = List.of(put(KEY, "z"), put(new Key("q", "s"), "z"));
