@@ -51,7 +51,7 @@ public final class ClockComparison implements AutoCloseable {
   }
 
   /** Compares at once, and every minute until it is closed. */
-  public static ClockComparison start(Store store) {
+  static ClockComparison start(Store store) {
     ClockComparison comparison = new ClockComparison(store, new FreshTokens().next());
     if (!LOCAL.contains(store.profile().name()) && store.profile().has(Capability.ORDERED_SCAN)) {
       comparison.round();

@@ -6,8 +6,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes what has expired from a store that does not do it by itself. Any number of processes may
- * do it on one store.
+ * Removes what has expired from a store that does not do it by itself, and compares the clock with
+ * those of other servers meanwhile ({@link ClockComparison}). Any number of processes may do it on
+ * one store.
  */
 public final class Sweeper implements AutoCloseable {
   /** How long after its expiry an item is kept, for clocks that differ. */
@@ -20,11 +21,13 @@ public final class Sweeper implements AutoCloseable {
   private static final int AT_ONCE_MAX = 1_000;
 
   private final Store store;
+  private final ClockComparison clocks;
   private final Periodic running;
 
   /** Starts at once. */
   public Sweeper(Store store) {
     this.store = store;
+    this.clocks = ClockComparison.start(store);
     this.running = new Periodic("quipu-sweeper", INTERVAL, this::round);
   }
 
@@ -57,5 +60,6 @@ public final class Sweeper implements AutoCloseable {
   @Override
   public void close() {
     running.close();
+    clocks.close();
   }
 }

@@ -136,7 +136,7 @@ final class ClockComparisonTest {
   void clocksAreComparedAtOnceWhereTheStoreShowsNoTime() {
     for (Optional<Instant> time : List.of(Optional.of(Instant.EPOCH), Optional.<Instant>empty())) {
       Store store = new Store(new Shared(time), new ManualClock(START));
-      ClockComparison.start(store).close();
+      new Sweeper(store).close();
       assertEquals(time.isPresent() ? 0 : 1, store.count(Scan.all("clocks")), time::toString);
     }
   }

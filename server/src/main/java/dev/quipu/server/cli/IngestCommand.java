@@ -3,7 +3,6 @@ package dev.quipu.server.cli;
 import dev.quipu.ingest.SqsClients;
 import dev.quipu.ingest.SqsConsumer;
 import dev.quipu.ingest.SqsOptions;
-import dev.quipu.store.ClockComparison;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreWatch;
 import dev.quipu.store.Sweeper;
@@ -121,7 +120,6 @@ final class IngestCommand implements Callable<Integer> {
       }
       SqsConsumer consumer =
           new SqsConsumer(client, options, new ViewCounter(counted, counting), Clock.system());
-      ClockComparison clocks = ClockComparison.start(counted);
       Sweeper sweeper = new Sweeper(counted);
       PrintWriter err = command.commandLine().getErr();
       Stopping.await(
@@ -132,7 +130,6 @@ final class IngestCommand implements Callable<Integer> {
           () -> {
             consumer.close();
             sweeper.close();
-            clocks.close();
             watch.close();
             client.close();
             opened.close();

@@ -16,7 +16,6 @@ import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
 import dev.quipu.server.net.MemoryBudget;
-import dev.quipu.store.ClockComparison;
 import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreWatch;
 import dev.quipu.store.Sweeper;
@@ -246,7 +245,6 @@ final class ServeCommand implements Callable<Integer> {
       Runnable begin =
           () -> {
             opened.requireRecord();
-            closing.addFirst(ClockComparison.start(opened.regions().here())::close);
             closing.addFirst(new Sweeper(opened.regions().here())::close);
             closing.addFirst(new LeaseKeeper(opened.leases())::close);
           };
@@ -313,14 +311,13 @@ final class ServeCommand implements Callable<Integer> {
     try {
       StoreWatch watch = new StoreWatch(quipu.store());
       closing.addFirst(watch::close);
-      closing.addFirst(ClockComparison.start(quipu.store())::close);
+      closing.addFirst(new Sweeper(quipu.store())::close);
       ViewCounter counter = quipu.views(views.options());
       CacheOptions.Shown shown = cache.open(quipu);
       closing.addFirst(shown.onClose());
       Presence presence = online.on(shown.store().orElseGet(quipu::store));
       Optional<ViewQueue> into = Optional.ofNullable(queue).map(uri -> queue(uri, counter, policy));
       into.ifPresent(each -> closing.addFirst(each::close));
-      closing.addFirst(new Sweeper(quipu.store())::close);
       if (quipu.counters() instanceof HitLog hits) {
         closing.addFirst(new RollUps(hits, HitLogOptions.DEFAULT.settle())::close);
       }
