@@ -163,8 +163,8 @@ final class RegionRetirements {
             "region %s is alive; only a region that does not answer can be retired"
                 .formatted(lost));
       }
-      int number = decided.isEmpty() ? 1 : decided.getLast().number() + 1;
-      List<String> voters = living(decided);
+      int number = next(decided);
+      List<String> voters = living(decided.subList(0, number - 1));
       voters.removeAll(destroyed);
       Proposal own = new Proposal(lost, regions.own());
       long until = checkTime(lost, seen, voters, slackMillis);
@@ -173,12 +173,25 @@ final class RegionRetirements {
     throw new IllegalStateException("retirements are decided faster than that of " + lost);
   }
 
+  /**
+   * The lowest number whose decision is not known. Later ones may be known already, and this one
+   * only to regions that do not answer: it may say that the own region was retired.
+   */
+  private static int next(List<Retirement> decided) {
+    int number = 1;
+    while (number <= decided.size() && decided.get(number - 1).number() == number) {
+      number++;
+    }
+    return number;
+  }
+
   /** Decides a retirement that was left half way, or that there is none under its number. */
   void resolve() {
     SortedMap<String, RegionRecords> seen = exchange();
     List<Retirement> decided = decided(seen);
-    int number = decided.isEmpty() ? 1 : decided.getLast().number() + 1;
-    decide(number, new Proposal("", ""), 0, living(decided), seen);
+    int number = next(decided);
+    List<String> voters = living(decided.subList(0, number - 1));
+    decide(number, new Proposal("", ""), 0, voters, seen);
   }
 
   /**

@@ -12,6 +12,7 @@ import dev.quipu.Doubt;
 import dev.quipu.Reading;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -96,6 +97,26 @@ final class RegionVotesTest {
     IllegalStateException notRetired =
         assertThrows(IllegalStateException.class, () -> ap.counters().acceptLoss("eu"));
     assertEquals("region eu is not retired; retired regions: us", notRetired.getMessage());
+  }
+
+  /** It may have been retired by the one that it does not know of. */
+  @Test
+  void whoDoesNotKnowADecisionAsksForThatFirst() {
+    RegionSchedule schedule = new RegionSchedule(QUOTA, "ap", "eu", "us");
+    List<Process> all = schedule.running("ap", "eu", "us");
+    schedule.cutOff("us");
+    schedule.leasesEnd(all.get(0), all.get(1));
+    put(schedule, "ap", "retirement/0002@ap", new Change.Put("decided", new Field.Number(1)));
+    all.get(0).counters().retire("us");
+    Key first = new Key("regions", "retirement/0001@eu");
+    assertEquals(
+        Optional.of("us"),
+        schedule
+            .replicas
+            .get(1)
+            .driver()
+            .get(first, Consistency.STRONG)
+            .flatMap(vote -> vote.text("lost")));
   }
 
   @Test
