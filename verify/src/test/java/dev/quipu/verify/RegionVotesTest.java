@@ -57,6 +57,14 @@ final class RegionVotesTest {
     return new Change.Put(field, new Field.Text(value));
   }
 
+  /** Three regions; the third is lost, and its lease is over. */
+  private static List<Process> runningUntilUsIsLost(RegionSchedule schedule) {
+    List<Process> all = schedule.running("ap", "eu", "us");
+    schedule.lose("us");
+    schedule.leasesEnd(all.get(0), all.get(1));
+    return all;
+  }
+
   /** The successor died after its own vote: the region is alive, and neither retired nor barred. */
   @Test
   void aRegionThatIsAliveEndsARetirementThatWasLeftHalfWay() {
@@ -103,9 +111,7 @@ final class RegionVotesTest {
   @Test
   void whoDoesNotKnowADecisionAsksForThatFirst() {
     RegionSchedule schedule = new RegionSchedule(QUOTA, "ap", "eu", "us");
-    List<Process> all = schedule.running("ap", "eu", "us");
-    schedule.cutOff("us");
-    schedule.leasesEnd(all.get(0), all.get(1));
+    List<Process> all = runningUntilUsIsLost(schedule);
     put(schedule, "ap", "retirement/0002@ap", new Change.Put("decided", new Field.Number(1)));
     all.get(0).counters().retire("us");
     Key first = new Key("regions", "retirement/0001@eu");
@@ -177,9 +183,7 @@ final class RegionVotesTest {
   @Test
   void aHigherBallotIsOutbid() {
     RegionSchedule schedule = new RegionSchedule(QUOTA, "ap", "eu", "us");
-    List<Process> all = schedule.running("ap", "eu", "us");
-    schedule.lose("us");
-    schedule.leasesEnd(all.get(0), all.get(1));
+    List<Process> all = runningUntilUsIsLost(schedule);
     put(schedule, "ap", "retirement/0001@ap", text("promised", "%019d/x".formatted(1_000)));
     all.get(1).counters().retire("us");
     assertEquals(Optional.of("eu"), successor(all.get(0), "us"));
@@ -188,9 +192,7 @@ final class RegionVotesTest {
   @Test
   void aVoteWithoutRivalsIsDecidedAtOnce() {
     RegionSchedule schedule = new RegionSchedule(QUOTA, "ap", "eu", "us");
-    List<Process> all = schedule.running("ap", "eu", "us");
-    schedule.lose("us");
-    schedule.leasesEnd(all.get(0), all.get(1));
+    List<Process> all = runningUntilUsIsLost(schedule);
     long before = schedule.clock.epochMillis();
     all.get(1).counters().retire("us");
     assertEquals(before, schedule.clock.epochMillis(), "it paused");
@@ -199,9 +201,7 @@ final class RegionVotesTest {
   @Test
   void regionsThatKnowOfOtherRegionsRetireNobody() {
     RegionSchedule schedule = new RegionSchedule(QUOTA, "ap", "eu", "us");
-    List<Process> all = schedule.running("ap", "eu", "us");
-    schedule.lose("us");
-    schedule.leasesEnd(all.get(0), all.get(1));
+    List<Process> all = runningUntilUsIsLost(schedule);
     put(schedule, "ap", "lease/ap@ap", text("names", "ap,eu"));
     assertEquals(
         "region ap counts with regions ap,eu, and here they are ap,eu,us"
