@@ -10,7 +10,6 @@ import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Outcome;
 import dev.quipu.store.Reason;
-import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreException;
@@ -32,7 +31,6 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
   private final boolean isCacheFirst;
   private final long skewNanos;
   private final LosingCache memory;
-  private final List<SimLink> caches;
   private final List<View> views = new ArrayList<>();
   private int losses;
 
@@ -78,35 +76,21 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
         isCacheFirst,
         faults,
         skew,
-        new LosingCache(),
-        new ArrayList<>());
+        new LosingCache());
   }
 
   private DisplayRun(
-      World world,
-      boolean isCacheFirst,
-      LinkFaults faults,
-      Duration skew,
-      LosingCache memory,
-      List<SimLink> caches) {
-    super(world, SLEEP, store -> open(world, store, isCacheFirst, faults, memory, caches));
+      World world, boolean isCacheFirst, LinkFaults faults, Duration skew, LosingCache memory) {
+    super(world, SLEEP, store -> open(world, store, isCacheFirst, faults, memory));
     this.isCacheFirst = isCacheFirst;
     this.skewNanos = skew.toNanos();
     this.memory = memory;
-    this.caches = caches;
   }
 
   private static Process open(
-      World world,
-      Store durable,
-      boolean isCacheFirst,
-      LinkFaults faults,
-      LosingCache memory,
-      List<SimLink> caches) {
+      World world, Store durable, boolean isCacheFirst, LinkFaults faults, LosingCache memory) {
     SimProcess process = (SimProcess) durable.clock();
-    SimLink link = new SimLink(world.scheduler, process, memory, faults.repeating(0));
-    caches.add(link);
-    Store cache = new Store(link, process, world.random, RetryPolicy.DEFAULT);
+    Store cache = world.store(process, memory, faults.repeating(0));
     Counters counters = new MarkerItem(durable, world.random);
     if (isCacheFirst) {
       CacheFirst shown =
@@ -169,13 +153,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
   }
 
   @Override
-  void healed() {
-    caches.forEach(SimLink::heal);
-  }
-
-  @Override
   void settle(Client<Process> client) {
-    caches.forEach(SimLink::heal); // this one's too
     sleep(client, AGE.plusNanos(2 * skewNanos));
     for (int i = 0; i < 3; i++) {
       client.own().cacheFirst.ifPresent(CacheFirst::writeBack);

@@ -54,8 +54,6 @@ abstract class SharedRun<T> {
     }
     world.run();
     if (world.violations.isEmpty()) {
-      world.heal();
-      healed();
       world.calmly(store -> settle(client(store)));
     }
   }
@@ -100,11 +98,6 @@ abstract class SharedRun<T> {
 
   /** Does one thing; may fail as a store does. */
   abstract void operation(Client<T> client);
-
-  /** Nothing goes wrong any more on other links. */
-  void healed() {
-    // there are none
-  }
 
   /** Nothing goes wrong any more, and nothing is under way: all must come to its end. */
   abstract void settle(Client<T> client);

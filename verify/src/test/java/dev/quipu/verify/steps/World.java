@@ -78,7 +78,12 @@ final class World extends Oracle {
 
   /** The store as a process reaches it. */
   Store store(SimProcess process) {
-    SimLink link = new SimLink(scheduler, process, store, isHealed ? LinkFaults.NONE : faults);
+    return store(process, store, faults);
+  }
+
+  /** Another store as a process reaches it: a cache. */
+  Store store(SimProcess process, StoreDriver driver, LinkFaults faults) {
+    SimLink link = new SimLink(scheduler, process, driver, isHealed ? LinkFaults.NONE : faults);
     links.add(link);
     return new Store(link, process, random, RetryPolicy.DEFAULT);
   }
