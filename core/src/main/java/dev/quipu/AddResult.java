@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * The definite answer to an add. What is not definite is thrown: {@link
- * dev.quipu.store.StoreException} with {@link dev.quipu.store.Outcome#UNKNOWN}.
+ * The definite answer to an add. What is not definite is thrown: {@link dev.quipu.StoreException}
+ * with {@link dev.quipu.Outcome#UNKNOWN}.
  */
 public sealed interface AddResult extends ItemResult {
   @Override
@@ -18,7 +18,7 @@ public sealed interface AddResult extends ItemResult {
    *
    * @param added what was added
    * @param value the counter right after this add, if the technique can tell ({@link
-   *     dev.quipu.technique.Guarantee#ADD_AND_GET})
+   *     dev.quipu.Guarantee#ADD_AND_GET})
    */
   record Applied(long added, OptionalLong value) implements AddResult {}
 

@@ -24,7 +24,7 @@ public final class Counter {
    * Adds {@code delta} once, however often the call is repeated under the same id.
    *
    * @param delta not zero
-   * @throws dev.quipu.store.StoreException if the outcome is not known; repeat with the same id
+   * @throws dev.quipu.StoreException if the outcome is not known; repeat with the same id
    */
   public AddResult add(long delta, RequestId id) {
     return addOnce(delta, id);

@@ -1,22 +1,34 @@
 package dev.quipu;
 
-import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.technique.Techniques;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
  * Many counters, by name: what a technique or the embedded engine offers. Thread-safe and blocking;
  * callers bring virtual threads.
  *
- * <p>Every method throws {@link dev.quipu.store.StoreException} when the store did not give a
- * definite answer in time, and {@link IllegalArgumentException} for a name outside {@link Limits}.
+ * <p>Every method throws {@link dev.quipu.StoreException} when the store did not give a definite
+ * answer in time, and {@link IllegalArgumentException} for a name outside {@link Limits}.
  */
 public interface Counters {
-  /** What these counters promise, and what they cost. */
-  TechniqueSpec spec();
+  /** The name of the technique that counts. */
+  String technique();
+
+  /** What these counters promise. */
+  Set<Guarantee> guarantees();
+
+  /** Whether these counters promise this. */
+  default boolean promises(Guarantee guarantee) {
+    return guarantees().contains(guarantee);
+  }
+
+  /** Whether requests have ids under which a repeat counts once. */
+  default boolean remembersIds() {
+    return promises(Guarantee.IDEMPOTENT) || promises(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
+  }
 
   /**
    * Adds, once.
@@ -47,7 +59,7 @@ public interface Counters {
    * different counters at the same time.
    *
    * @param mayBegin asked before each add, by any thread; once it is false, adds that have not
-   *     begun are answered {@link dev.quipu.store.Reason#TIMEOUT}, not applied
+   *     begun are answered {@link dev.quipu.Reason#TIMEOUT}, not applied
    */
   default List<ItemResult> addAll(List<Add> adds, BooleanSupplier mayBegin) {
     return SideBySide.addAll(this, adds, mayBegin);
@@ -69,9 +81,7 @@ public interface Counters {
    *
    * @throws UnsupportedOperationException if this technique keeps no request ids
    */
-  default RequestOutcome outcome(String counter, RequestId id) {
-    throw keepsNoIds();
-  }
+  RequestOutcome outcome(String counter, RequestId id);
 
   /**
    * Makes sure that a request which has not applied never will, and tells which it is: {@link
@@ -79,19 +89,5 @@ public interface Counters {
    *
    * @throws UnsupportedOperationException if this technique keeps no request ids
    */
-  default RequestOutcome seal(String counter, RequestId id) {
-    throw keepsNoIds();
-  }
-
-  /** The exception for a call that needs request ids, on a technique that keeps none. */
-  default UnsupportedOperationException keepsNoIds() {
-    List<String> others =
-        Techniques.ALL.stream()
-            .filter(TechniqueSpec::remembersIds)
-            .map(TechniqueSpec::name)
-            .toList();
-    return new UnsupportedOperationException(
-        "%s keeps no request ids; these do: %s"
-            .formatted(spec().name(), String.join(", ", others)));
-  }
+  RequestOutcome seal(String counter, RequestId id);
 }

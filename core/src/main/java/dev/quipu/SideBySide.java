@@ -1,7 +1,5 @@
 package dev.quipu;
 
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

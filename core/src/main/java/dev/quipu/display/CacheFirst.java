@@ -5,20 +5,21 @@ import dev.quipu.AddResult;
 import dev.quipu.Counters;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
+import dev.quipu.Outcome;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Backoff;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.technique.Techniques;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -143,8 +144,8 @@ public final class CacheFirst implements DisplayCounters {
       throw new IllegalArgumentException(
           "unflushedMax is %d, the limits are 1 and %d".formatted(unflushedMax, UNFLUSHED_MAX));
     }
-    if (!counters.spec().remembersIds()) {
-      throw new IllegalArgumentException(counters.keepsNoIds().getMessage());
+    if (!counters.remembersIds()) {
+      throw new IllegalArgumentException(Techniques.keepsNoIds(counters.technique()).getMessage());
     }
     durable.profile().require(Capability.ORDERED_SCAN);
     this.cache = cache;

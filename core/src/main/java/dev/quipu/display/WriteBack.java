@@ -1,6 +1,6 @@
 package dev.quipu.display;
 
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;

@@ -1,16 +1,16 @@
 package dev.quipu.presence;
 
 import dev.quipu.Limits;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Reason;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.UntilDefinite;

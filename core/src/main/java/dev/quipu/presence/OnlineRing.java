@@ -1,11 +1,11 @@
 package dev.quipu.presence;
 
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.store.AtomicOperations;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.time.Instant;

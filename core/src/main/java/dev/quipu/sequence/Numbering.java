@@ -2,6 +2,7 @@ package dev.quipu.sequence;
 
 import dev.quipu.Limits;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.sequence.SequenceOfRecords.Conflict;
 import dev.quipu.sequence.SequenceOfRecords.Numbered;
 import dev.quipu.sequence.SequenceOfRecords.Result;
@@ -13,7 +14,6 @@ import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.UntilDefinite;

@@ -1,20 +1,20 @@
 package dev.quipu.sequence;
 
 import dev.quipu.Limits;
+import dev.quipu.Outcome;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
+import dev.quipu.lock.Locks;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.technique.Locks;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package dev.quipu.sequence;
 
+import dev.quipu.StoreException;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.UntilDefinite;

@@ -1,7 +1,7 @@
 package dev.quipu.sequence;
 
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

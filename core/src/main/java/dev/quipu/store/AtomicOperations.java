@@ -1,6 +1,8 @@
 package dev.quipu.store;
 
 import dev.quipu.Limits;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;

@@ -1,5 +1,7 @@
 package dev.quipu.store;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.random.RandomGenerator;

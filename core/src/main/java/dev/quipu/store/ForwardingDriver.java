@@ -1,5 +1,6 @@
 package dev.quipu.store;
 
+import dev.quipu.StoreException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

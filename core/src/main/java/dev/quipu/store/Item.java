@@ -1,5 +1,7 @@
 package dev.quipu.store;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
@@ -48,8 +50,8 @@ public record Item(
     return switch (fields.get(field)) {
       case null -> 0;
       case Field.Number number -> number.value();
-      case Field.Text text -> throw StoreException.wrongType(key, field);
-      case Field.Tokens tokens -> throw StoreException.wrongType(key, field);
+      case Field.Text text -> throw wrongType(key, field);
+      case Field.Tokens tokens -> throw wrongType(key, field);
     };
   }
 
@@ -58,8 +60,8 @@ public record Item(
     return switch (fields.get(field)) {
       case null -> Optional.empty();
       case Field.Text text -> Optional.of(text.value());
-      case Field.Number number -> throw StoreException.wrongType(key, field);
-      case Field.Tokens tokens -> throw StoreException.wrongType(key, field);
+      case Field.Number number -> throw wrongType(key, field);
+      case Field.Tokens tokens -> throw wrongType(key, field);
     };
   }
 
@@ -68,13 +70,19 @@ public record Item(
     return switch (fields.get(field)) {
       case null -> Set.of();
       case Field.Tokens tokens -> tokens.values();
-      case Field.Number number -> throw StoreException.wrongType(key, field);
-      case Field.Text text -> throw StoreException.wrongType(key, field);
+      case Field.Number number -> throw wrongType(key, field);
+      case Field.Text text -> throw wrongType(key, field);
     };
   }
 
   /** Whether readers no longer see it at {@code now}. */
   public boolean isExpired(Instant now) {
     return expiresAt.isPresent() && !expiresAt.get().isAfter(now);
+  }
+
+  static StoreException wrongType(Key key, String field) {
+    return StoreException.notApplied(
+        Reason.INVALID,
+        "field %s of %s/%s has another type".formatted(field, key.partition(), key.sort()));
   }
 }

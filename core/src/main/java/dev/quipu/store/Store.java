@@ -1,6 +1,9 @@
 package dev.quipu.store;
 
 import dev.quipu.Limits;
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.time.Duration;

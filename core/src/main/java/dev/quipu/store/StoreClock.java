@@ -1,5 +1,6 @@
 package dev.quipu.store;
 
+import dev.quipu.StoreException;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,5 +1,6 @@
 package dev.quipu.store;
 
+import dev.quipu.Reason;
 import java.util.Optional;
 import java.util.Set;
 

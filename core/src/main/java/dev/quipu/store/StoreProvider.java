@@ -1,5 +1,6 @@
 package dev.quipu.store;
 
+import dev.quipu.StoreException;
 import java.net.URI;
 import java.util.List;
 import java.util.ServiceLoader;

@@ -1,5 +1,7 @@
 package dev.quipu.store;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.quipu.store;
 
+import dev.quipu.StoreException;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
 import org.slf4j.Logger;

@@ -1,5 +1,7 @@
 package dev.quipu.store;
 
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -180,8 +182,8 @@ public sealed interface Write {
     return switch (old) {
       case null -> 0;
       case Field.Number number -> number.value();
-      case Field.Text text -> throw StoreException.wrongType(key, field);
-      case Field.Tokens tokens -> throw StoreException.wrongType(key, field);
+      case Field.Text text -> throw Item.wrongType(key, field);
+      case Field.Tokens tokens -> throw Item.wrongType(key, field);
     };
   }
 
@@ -189,8 +191,8 @@ public sealed interface Write {
     return switch (old) {
       case null -> Set.of();
       case Field.Tokens tokens -> tokens.values();
-      case Field.Number number -> throw StoreException.wrongType(key, field);
-      case Field.Text text -> throw StoreException.wrongType(key, field);
+      case Field.Number number -> throw Item.wrongType(key, field);
+      case Field.Text text -> throw Item.wrongType(key, field);
     };
   }
 }

@@ -1,5 +1,8 @@
 package dev.quipu.store;
 
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 

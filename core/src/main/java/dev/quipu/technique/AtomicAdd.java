@@ -3,6 +3,7 @@ package dev.quipu.technique;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
+import dev.quipu.Guarantee;
 import dev.quipu.Reading;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
@@ -47,7 +48,7 @@ import java.util.Set;
  * The store's own add: cheap, fast, and after a lost reply nobody knows whether it counted.
  * Thread-safe.
  */
-public final class AtomicAdd implements Split.Technique {
+public final class AtomicAdd implements Split.Splittable {
   /** What it needs, promises and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -106,7 +107,7 @@ public final class AtomicAdd implements Split.Technique {
   @Override
   public AddResult add(Add add, Split split) {
     if (add.id() != null) {
-      throw keepsNoIds();
+      throw Techniques.keepsNoIds(technique());
     }
     boolean repeats = afterUnknown == AfterUnknown.REPEAT;
     if (repeats && !add.bounds().isNone()) {

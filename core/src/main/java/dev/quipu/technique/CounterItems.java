@@ -6,19 +6,19 @@ import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Doubt;
 import dev.quipu.Limits;
+import dev.quipu.Outcome;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.Refusal;
+import dev.quipu.StoreException;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.Page;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.math.BigInteger;
@@ -38,28 +38,28 @@ import java.util.function.Function;
  * first add, an empty item in {@code counters}, {@code NAME}, so that a scan finds the names. On a
  * store without order there is no such item and no listing.
  */
-final class CounterItems {
-  static final String VALUE = Item.VALUE;
+public final class CounterItems {
+  public static final String VALUE = Item.VALUE;
   private static final String DIRECTORY = "counters";
   private static final int LISTED_MAX = 100_000;
 
   private final Store store;
   private final Set<String> listed = ConcurrentHashMap.newKeySet();
 
-  CounterItems(Store store) {
+  public CounterItems(Store store) {
     this.store = store;
   }
 
-  static Key valueKey(String counter) {
+  public static Key valueKey(String counter) {
     return new Key(partition(counter), VALUE);
   }
 
-  static String partition(String counter) {
+  public static String partition(String counter) {
     return "counter/" + counter;
   }
 
   /** Makes sure that a listing will find the counter. */
-  void enlist(String counter) {
+  public void enlist(String counter) {
     if (!store.profile().has(Capability.ORDERED_SCAN) || listed.contains(counter)) {
       return;
     }
@@ -78,7 +78,7 @@ final class CounterItems {
    *
    * @throws StoreException if it has more than 64 bits
    */
-  static long plus(String counter, long sum, long part) {
+  public static long plus(String counter, long sum, long part) {
     try {
       return Math.addExact(sum, part);
     } catch (ArithmeticException e) {
@@ -90,9 +90,16 @@ final class CounterItems {
     }
   }
 
+  /** The nearest number that has 64 bits. */
+  public static long narrow(BigInteger sum) {
+    return sum.bitLength() < Long.SIZE
+        ? sum.longValue()
+        : sum.signum() < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
+  }
+
   /** A sum that nothing limits: exact, or, beyond 64 bits, the nearest number that has them. */
-  static Reading reading(BigInteger sum) {
-    long nearest = RegionRows.narrow(sum);
+  public static Reading reading(BigInteger sum) {
+    long nearest = narrow(sum);
     return sum.bitLength() < Long.SIZE
         ? Reading.exact(nearest)
         : new Reading(
@@ -103,7 +110,7 @@ final class CounterItems {
   }
 
   /** What must hold of the number after {@code add}. */
-  static Condition within(Add add) {
+  public static Condition within(Add add) {
     Bounds bounds = add.bounds();
     if (bounds.isNone()) {
       return new Condition.Always();
@@ -114,7 +121,7 @@ final class CounterItems {
   }
 
   /** The refusal that explains why {@code add} could not be applied to what was found. */
-  static AddResult.Refused refused(Add add, Optional<Item> found) {
+  public static AddResult.Refused refused(Add add, Optional<Item> found) {
     long value = found.map(item -> item.number(VALUE)).orElse(0L);
     Refusal why = Refusal.of(value, add.delta(), add.bounds());
     if (why == null) {
@@ -125,14 +132,14 @@ final class CounterItems {
   }
 
   /** The number after a write, where the store tells it: not after a batch. */
-  static OptionalLong valueAfter(WriteResult.Applied applied) {
+  public static OptionalLong valueAfter(WriteResult.Applied applied) {
     return applied
         .after()
         .map(item -> OptionalLong.of(item.number(VALUE)))
         .orElse(OptionalLong.empty());
   }
 
-  Optional<Reading> read(String counter) {
+  public Optional<Reading> read(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     return store
         .get(valueKey(counter), Consistency.STRONG)
@@ -140,12 +147,12 @@ final class CounterItems {
         .map(item -> Reading.exact(item.number(VALUE)));
   }
 
-  CounterPage list(String prefix, String after, int limit) {
+  public CounterPage list(String prefix, String after, int limit) {
     return list(prefix, after, limit, this::read);
   }
 
   /** Whether a store holds a counter; false if that is unknown, on a store without order. */
-  static boolean areIn(Store store) {
+  public static boolean areIn(Store store) {
     boolean isOrdered = store.profile().has(Capability.ORDERED_SCAN);
     if (!isOrdered && !store.profile().has(Capability.EVENTUAL_SCAN)) {
       return false;
@@ -156,14 +163,14 @@ final class CounterItems {
   }
 
   /** The names of all counters of a store. */
-  static List<String> names(Store store) {
+  public static List<String> names(Store store) {
     List<String> names = new ArrayList<>();
     store.scanAll(Scan.all(DIRECTORY), page -> page.forEach(item -> names.add(item.key().sort())));
     return names;
   }
 
   /** A page of counters, for a technique that reads them in its own way. */
-  CounterPage list(
+  public CounterPage list(
       String prefix, String after, int limit, Function<String, Optional<Reading>> reader) {
     if (limit < 1 || limit > Limits.PAGE_COUNTERS_MAX) {
       throw new IllegalArgumentException(

@@ -3,11 +3,13 @@ package dev.quipu.technique;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
+import dev.quipu.Guarantee;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.StoreException;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
@@ -16,10 +18,8 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
@@ -82,7 +82,7 @@ import java.util.random.RandomGenerator;
  */
 
 /** Counts by one item a change: adds never wait for each other, reads pay. Thread-safe. */
-public final class ItemCollection implements Counters {
+public final class ItemCollection implements Technique {
   /** What it needs, promises and costs, as long as nothing is folded. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -100,7 +100,7 @@ public final class ItemCollection implements Counters {
   private static final String CHANGES_END = "change0"; // the first text behind all changes
   private static final String BASE = "base";
   private static final String FOLDED = "folded";
-  static final String AT = "at";
+  public static final String AT = "at";
   private static final int READS_MAX = 50;
   private static final int REMEMBERED_MAX = 100_000;
 
@@ -234,17 +234,17 @@ public final class ItemCollection implements Counters {
   }
 
   /** The sum of changes, whose parts may have more than 64 bits. */
-  static BigInteger sum(Collection<Item> changes) {
+  public static BigInteger sum(Collection<Item> changes) {
     return changes.stream()
         .map(change -> BigInteger.valueOf(change.number(Markers.ADDED)))
         .reduce(BigInteger.ZERO, BigInteger::add);
   }
 
-  static boolean isSeal(Item change) {
+  public static boolean isSeal(Item change) {
     return change.number(Markers.ADDED) == 0;
   }
 
-  static Key baseKey(String counter) {
+  public static Key baseKey(String counter) {
     return new Key(CounterItems.partition(counter), BASE);
   }
 
@@ -256,7 +256,7 @@ public final class ItemCollection implements Counters {
     return base.map(item -> item.number(FOLDED)).orElse(0L);
   }
 
-  List<Item> changes(String counter) {
+  public List<Item> changes(String counter) {
     List<Item> found = new ArrayList<>();
     Scan scan =
         new Scan(

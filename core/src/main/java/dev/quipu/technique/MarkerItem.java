@@ -3,6 +3,7 @@ package dev.quipu.technique;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
+import dev.quipu.Guarantee;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
@@ -63,7 +64,7 @@ import java.util.random.RandomGenerator;
  */
 
 /** Counts each request once, however often it is repeated. Thread-safe. */
-public final class MarkerItem implements Split.Technique {
+public final class MarkerItem implements Split.Splittable {
   /** What it needs, promises and costs, when markers are kept for ever. */
   public static final TechniqueSpec SPEC = spec(Guarantee.IDEMPOTENT);
 
@@ -99,7 +100,7 @@ public final class MarkerItem implements Split.Technique {
     this(store, Randomness.secure(), Optional.of(keep));
   }
 
-  MarkerItem(Store store, RandomGenerator random, Optional<Duration> keep) {
+  public MarkerItem(Store store, RandomGenerator random, Optional<Duration> keep) {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
     this.items = new CounterItems(store);

@@ -27,33 +27,34 @@ import java.util.OptionalLong;
  * <p>Stored: in the partition of the counter, {@code PREFIX} and the 128 bits of the id; {@code
  * added}, {@code bounds}, and {@code call}, which tells the own lost write from an earlier call's.
  */
-final class Markers {
-  static final String ADDED = "added";
+public final class Markers {
+  public static final String ADDED = "added";
   private static final String BOUNDS = "bounds";
-  static final String CALL = "call";
+  public static final String CALL = "call";
   private static final String REASON = "reason";
   private static final OptionalLong NO_VALUE = OptionalLong.empty();
 
   private final Store store;
   private final String prefix;
 
-  Markers(Store store, String prefix) {
+  public Markers(Store store, String prefix) {
     this.store = store;
     this.prefix = prefix;
   }
 
   /** By the 128 bits, not the text: ids of different texts may be equal. */
-  Key key(String counter, RequestId id) {
+  public Key key(String counter, RequestId id) {
     return new Key(CounterItems.partition(counter), prefix + id.bits());
   }
 
   /** Stores the marker of an add, if there is none, with more fields beside. */
-  Write put(Add add, RequestId id, String call, Map<String, Field> more, Optional<Instant> expiry) {
+  public Write put(
+      Add add, RequestId id, String call, Map<String, Field> more, Optional<Instant> expiry) {
     return put(key(add.counter(), id), add, call, more, expiry);
   }
 
   /** The same, wherever the technique keeps it. */
-  static Write put(
+  public static Write put(
       Key key, Add add, String call, Map<String, Field> more, Optional<Instant> expiry) {
     Map<String, Field> fields = new HashMap<>(more);
     fields.put(ADDED, new Field.Number(add.delta()));
@@ -67,22 +68,22 @@ final class Markers {
    *
    * @throws IllegalArgumentException if it is outside the limits
    */
-  static Map<String, Field> why(String reason) {
+  public static Map<String, Field> why(String reason) {
     Limits.checkText("reason", reason, Limits.REASON_BYTES_MAX);
     return Map.of(REASON, new Field.Text(reason));
   }
 
-  static Optional<String> reason(Item marker) {
+  public static Optional<String> reason(Item marker) {
     return marker.text(REASON);
   }
 
-  Optional<String> reason(String counter, RequestId id) {
+  public Optional<String> reason(String counter, RequestId id) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     return store.get(key(counter, id), Consistency.STRONG).flatMap(Markers::reason);
   }
 
   /** A number that was stored beside; empty if there is no marker. */
-  OptionalLong number(String counter, RequestId id, String field) {
+  public OptionalLong number(String counter, RequestId id, String field) {
     return store
         .get(key(counter, id), Consistency.STRONG)
         .map(marker -> OptionalLong.of(marker.number(field)))
@@ -90,7 +91,7 @@ final class Markers {
   }
 
   /** What a marker that was there says to an add under its id. */
-  static AddResult answer(Add add, Item marker, String call) {
+  public static AddResult answer(Add add, Item marker, String call) {
     long added = marker.number(ADDED);
     if (added == 0) {
       return new AddResult.Refused(Refusal.SEALED);
@@ -103,7 +104,7 @@ final class Markers {
         : new AddResult.Replayed(added, NO_VALUE);
   }
 
-  RequestOutcome outcome(String counter, RequestId id) {
+  public RequestOutcome outcome(String counter, RequestId id) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     return store
         .get(key(counter, id), Consistency.STRONG)
@@ -111,13 +112,13 @@ final class Markers {
         .orElse(new RequestOutcome.NotSeen());
   }
 
-  RequestOutcome seal(String counter, RequestId id, Optional<Instant> expiry) {
+  public RequestOutcome seal(String counter, RequestId id, Optional<Instant> expiry) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     return seal(store, key(counter, id), expiry);
   }
 
   /** Stores a seal, if there is no marker. */
-  static RequestOutcome seal(Store store, Key key, Optional<Instant> expiry) {
+  public static RequestOutcome seal(Store store, Key key, Optional<Instant> expiry) {
     Write seal =
         new Write.Put(key, Map.of(ADDED, new Field.Number(0)), expiry, new Condition.Absent());
     return switch (store.write(seal)) {
@@ -126,7 +127,7 @@ final class Markers {
     };
   }
 
-  static RequestOutcome outcome(Item marker) {
+  public static RequestOutcome outcome(Item marker) {
     long added = marker.number(ADDED);
     return added == 0 ? new RequestOutcome.Sealed() : new RequestOutcome.Applied(added, NO_VALUE);
   }

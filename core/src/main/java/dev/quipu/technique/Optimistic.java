@@ -3,6 +3,7 @@ package dev.quipu.technique;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
+import dev.quipu.Guarantee;
 import dev.quipu.Reading;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
@@ -51,7 +52,7 @@ import java.util.random.RandomGenerator;
  * Read, compute, write if nobody else did: works on every store with a conditional write.
  * Thread-safe.
  */
-public final class Optimistic implements Split.Technique {
+public final class Optimistic implements Split.Splittable {
   /** What it needs, promises and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -96,7 +97,7 @@ public final class Optimistic implements Split.Technique {
   @Override
   public AddResult add(Add add, Split split) {
     if (add.id() != null) {
-      throw keepsNoIds();
+      throw Techniques.keepsNoIds(technique());
     }
     if (split.isWhole()) {
       items.enlist(add.counter());

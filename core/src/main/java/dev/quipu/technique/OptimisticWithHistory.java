@@ -3,6 +3,7 @@ package dev.quipu.technique;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
+import dev.quipu.Guarantee;
 import dev.quipu.Reading;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
@@ -49,7 +50,7 @@ import java.util.random.RandomGenerator;
  * {@link Optimistic} that can tell its own write among the last hundred: it ends unknown only when
  * more came between. Thread-safe.
  */
-public final class OptimisticWithHistory implements Split.Technique {
+public final class OptimisticWithHistory implements Split.Splittable {
   /** What it needs, promises and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -97,7 +98,7 @@ public final class OptimisticWithHistory implements Split.Technique {
   @Override
   public AddResult add(Add add, Split split) {
     if (add.id() != null) {
-      throw keepsNoIds();
+      throw Techniques.keepsNoIds(technique());
     }
     if (split.isWhole()) {
       items.enlist(add.counter());

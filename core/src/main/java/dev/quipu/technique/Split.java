@@ -2,7 +2,6 @@ package dev.quipu.technique;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.Counters;
 import dev.quipu.Refusal;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
@@ -33,7 +32,7 @@ public record Split(
   }
 
   /** A technique that can put an add on several items. */
-  public interface Technique extends Counters {
+  public interface Splittable extends Technique {
     /**
      * Adds, once. What does not fit is {@link AddResult.Refused}, and only of a whole add does that
      * tell the right bound.

@@ -1,5 +1,6 @@
 package dev.quipu.technique;
 
+import dev.quipu.Guarantee;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.StoreProfile;

@@ -1,15 +1,43 @@
 package dev.quipu.technique;
 
-import dev.quipu.Counters;
-import dev.quipu.store.Store;
+import dev.quipu.Guarantee;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
 import dev.quipu.store.StoreProfile;
-import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
-import java.util.random.RandomGenerator;
+import java.util.Set;
 
 /** All techniques that count on a store. */
 public final class Techniques {
+  /** What {@code dev.quipu.hits.HitLog} needs, promises and costs, with strong reads. */
+  public static final TechniqueSpec HIT_LOG =
+      new TechniqueSpec(
+          "hit-log",
+          "One item a hit, in order of time; a read adds those behind a summary to it.",
+          "a repeat under its id counts once, and is answered as a repeat",
+          Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN),
+          Atomicity.ITEM,
+          Set.of(
+              Guarantee.AT_MOST_ONCE,
+              Guarantee.IDEMPOTENT_WITHIN_WINDOW,
+              Guarantee.LINEARIZABLE_READ),
+          new Cost(1, 1, 1),
+          new Cost(3, 0, 0),
+          "SimpleDB counters, the easy way");
+
+  /** What {@code dev.quipu.hits.VersionTree} needs, promises and costs, with strong reads. */
+  public static final TechniqueSpec VERSION_TREE =
+      new TechniqueSpec(
+          "version-tree",
+          "Each process adds versions of its own to a set of values; readers resolve the tree.",
+          "it is put again, which is harmless; what stays unknown counts once or not at all",
+          Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN),
+          Atomicity.ITEM,
+          Set.of(Guarantee.AT_MOST_ONCE, Guarantee.LINEARIZABLE_READ),
+          new Cost(1, 1, 0),
+          new Cost(1, 0, 0),
+          "SimpleDB counters, the hard way");
+
   /** In the order in which they are taught. */
   public static final List<TechniqueSpec> ALL =
       List.of(
@@ -20,12 +48,12 @@ public final class Techniques {
           MarkerItem.SPEC,
           ItemCollection.SPEC,
           TokenSet.SPEC,
-          HitLog.SPEC,
-          VersionTree.SPEC);
+          HIT_LOG,
+          VERSION_TREE);
 
   /** From the one that promises most, for counters that take any number of requests. */
   private static final List<TechniqueSpec> BY_PROMISE =
-      List.of(MarkerItem.SPEC, HitLog.SPEC, AtomicAdd.SPEC, Optimistic.SPEC);
+      List.of(MarkerItem.SPEC, HIT_LOG, AtomicAdd.SPEC, Optimistic.SPEC);
 
   private Techniques() {}
 
@@ -58,7 +86,7 @@ public final class Techniques {
   }
 
   /** The exception for an add with bounds, by a technique that cannot honour them. */
-  static UnsupportedOperationException keepsNoBounds(TechniqueSpec spec) {
+  public static UnsupportedOperationException keepsNoBounds(TechniqueSpec spec) {
     List<String> others =
         ALL.stream()
             .filter(other -> other.promises(Guarantee.BOUNDED))
@@ -68,31 +96,11 @@ public final class Techniques {
         "%s keeps no bounds; these do: %s".formatted(spec.name(), String.join(", ", others)));
   }
 
-  /**
-   * Counts on a store by a technique.
-   *
-   * @param random where ids and tags come from
-   * @param keep how long {@link MarkerItem} and {@link HitLog} remember request ids; empty for
-   *     ever, which for the latter is its default
-   * @throws IllegalArgumentException if the store lacks what the technique needs
-   */
-  public static Counters open(
-      TechniqueSpec spec, Store store, RandomGenerator random, Optional<Duration> keep) {
-    return switch (spec.name()) {
-      case "atomic-add" -> new AtomicAdd(store);
-      case "optimistic" -> new Optimistic(store, random);
-      case "optimistic-with-history" -> new OptimisticWithHistory(store, random);
-      case "request-token" -> new RequestTokens(store, random);
-      case "marker-item" -> new MarkerItem(store, random, keep);
-      case "item-collection" -> new ItemCollection(store, random);
-      case "token-set" -> new TokenSet(store, random);
-      case "hit-log" ->
-          new HitLog(
-              store,
-              random,
-              keep.map(HitLogOptions.DEFAULT::keeping).orElse(HitLogOptions.DEFAULT));
-      case "version-tree" -> new VersionTree(store, random, VersionTreeOptions.DEFAULT);
-      default -> throw new IllegalArgumentException("no way to open " + spec.name());
-    };
+  /** The exception for a call that needs request ids, by a technique that keeps none. */
+  public static UnsupportedOperationException keepsNoIds(String technique) {
+    List<String> others =
+        ALL.stream().filter(TechniqueSpec::remembersIds).map(TechniqueSpec::name).toList();
+    return new UnsupportedOperationException(
+        "%s keeps no request ids; these do: %s".formatted(technique, String.join(", ", others)));
   }
 }

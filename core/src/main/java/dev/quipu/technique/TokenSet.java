@@ -3,11 +3,14 @@ package dev.quipu.technique;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
+import dev.quipu.Guarantee;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.StoreException;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Change;
@@ -16,9 +19,7 @@ import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
@@ -66,7 +67,7 @@ import java.util.random.RandomGenerator;
  */
 
 /** Counts each request once, within one item, up to a number of requests. Thread-safe. */
-public final class TokenSet implements Split.Technique {
+public final class TokenSet implements Split.Splittable {
   /** What it needs, promises and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(

@@ -1,11 +1,11 @@
 package dev.quipu.technique;
 
 import dev.quipu.AddResult;
+import dev.quipu.Outcome;
 import dev.quipu.Refusal;
-import dev.quipu.store.Outcome;
+import dev.quipu.StoreException;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +32,7 @@ public final class UntilDefinite {
   /**
    * The first definite answer to an add; after a lost attempt, a refusal for want of room is none.
    */
-  static AddResult answer(Store store, String what, Supplier<AddResult> once) {
+  public static AddResult answer(Store store, String what, Supplier<AddResult> once) {
     return first(
         store,
         what,

@@ -1,7 +1,7 @@
 package dev.quipu.engine;
 
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.nio.ByteBuffer;

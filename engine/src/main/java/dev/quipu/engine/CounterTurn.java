@@ -278,7 +278,7 @@ public final class CounterTurn {
    * Makes sure that there is memory for counters of these names, for an operation that sets
    * several.
    *
-   * @throws dev.quipu.store.StoreException if there is not
+   * @throws dev.quipu.StoreException if there is not
    */
   public void requireMemory(List<String> names) {
     long bytes = 0;

@@ -1,16 +1,16 @@
 package dev.quipu.engine;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Page;
-import dev.quipu.store.Reason;
 import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;

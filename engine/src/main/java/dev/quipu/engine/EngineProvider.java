@@ -1,15 +1,16 @@
 package dev.quipu.engine;
 
-import dev.quipu.EmbeddedEngine;
+import dev.quipu.Quipu;
+import dev.quipu.backend.Backends;
 import java.nio.file.Path;
 
 /** Makes {@code Quipu.open(Path)} find the engine. */
-public final class EngineProvider implements EmbeddedEngine.Provider {
+public final class EngineProvider implements Quipu.Opener {
   /** For {@link java.util.ServiceLoader}. */
   public EngineProvider() {}
 
   @Override
-  public EmbeddedEngine open(Path directory) {
-    return Engine.open(directory, EngineOptions.defaults());
+  public Quipu open(Path directory) {
+    return Backends.on(Engine.open(directory, EngineOptions.defaults()));
   }
 }

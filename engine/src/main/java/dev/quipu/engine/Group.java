@@ -1,8 +1,8 @@
 package dev.quipu.engine;
 
+import dev.quipu.StoreException;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;

@@ -1,10 +1,10 @@
 package dev.quipu.engine;
 
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

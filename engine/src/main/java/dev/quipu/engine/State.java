@@ -1,10 +1,10 @@
 package dev.quipu.engine;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.Item;
 import dev.quipu.store.ItemTable;
 import dev.quipu.store.Key;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 

@@ -1,6 +1,6 @@
 package dev.quipu.engine;
 
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package dev.quipu.engine;
 
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import java.io.Closeable;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;

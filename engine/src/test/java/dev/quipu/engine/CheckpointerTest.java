@@ -8,10 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.ManualClock;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -11,13 +11,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.engine.CommitterSetup.Caller;
 import dev.quipu.engine.CommitterSetup.Gate;
 import dev.quipu.engine.CommitterSetup.Work;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

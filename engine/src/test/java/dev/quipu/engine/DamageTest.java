@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import dev.quipu.time.Randomness;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -8,15 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Outcome;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.StoreException;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.time.ManualClock;
 import dev.quipu.verify.pace.Progress;

@@ -12,12 +12,14 @@ import dev.quipu.Bounds;
 import dev.quipu.ItemResult;
 import dev.quipu.Quipu;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.ViewEvent;
+import dev.quipu.StoreException;
+import dev.quipu.backend.Backends;
 import dev.quipu.time.ManualClock;
 import dev.quipu.verify.pace.Progress;
+import dev.quipu.view.ViewCounter;
+import dev.quipu.view.ViewEvent;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -120,23 +122,29 @@ final class EngineTest {
 
   @Test
   void itemsAndViewsOutliveASnapshot() {
-    try (Quipu quipu = Quipu.on(Engine.open(directory, SMALL))) {
+    try (Quipu quipu = Backends.on(Engine.open(directory, SMALL))) {
       for (int i = 0; i < 3_000; i++) {
         Instant time = Instant.ofEpochSecond(i);
-        assertTrue(quipu.views().add(new ViewEvent("/page" + i % 3, time, "client")));
+        assertTrue(
+            quipu.part(ViewCounter.class).add(new ViewEvent("/page" + i % 3, time, "client")));
       }
     }
     try (Engine engine = Engine.open(directory, SMALL)) {
       engine.checkpoint();
       assertEquals(3_003, engine.statistics().items());
     }
-    try (Quipu quipu = Quipu.on(Engine.open(directory, SMALL))) {
-      assertEquals(OptionalLong.of(1_000), quipu.views().count("/page1"));
+    try (Quipu quipu = Backends.on(Engine.open(directory, SMALL))) {
+      assertEquals(OptionalLong.of(1_000), quipu.part(ViewCounter.class).count("/page1"));
       assertEquals(
           100,
-          quipu.views().count("/page0", Optional.empty(), Optional.of(Instant.ofEpochSecond(300))));
+          quipu
+              .part(ViewCounter.class)
+              .count("/page0", Optional.empty(), Optional.of(Instant.ofEpochSecond(300))));
       assertEquals(
-          false, quipu.views().add(new ViewEvent("/page0", Instant.ofEpochSecond(0), "client")));
+          false,
+          quipu
+              .part(ViewCounter.class)
+              .add(new ViewEvent("/page0", Instant.ofEpochSecond(0), "client")));
     }
   }
 

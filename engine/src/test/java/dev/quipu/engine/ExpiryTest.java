@@ -9,7 +9,7 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import dev.quipu.time.ManualClock;
 import java.io.IOException;
 import java.nio.file.Path;

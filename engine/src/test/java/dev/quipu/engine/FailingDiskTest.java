@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.Outcome;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -8,10 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.ItemResult;
+import dev.quipu.Outcome;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

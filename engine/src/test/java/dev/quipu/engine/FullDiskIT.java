@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import dev.quipu.testservers.LoopDisk;
 import dev.quipu.verify.pace.Progress;
 import java.io.IOException;

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Version;
 import java.nio.ByteBuffer;
 import java.util.List;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

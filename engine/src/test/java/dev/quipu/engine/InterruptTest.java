@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Outcome;
 import dev.quipu.RequestId;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

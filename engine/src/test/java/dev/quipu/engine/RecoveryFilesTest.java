@@ -15,8 +15,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package dev.quipu.engine;
 
 import dev.quipu.Add;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.StoreException;
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -309,8 +309,8 @@ final class SimTurns extends SimOperation {
       failure = why;
       boolean isExpected =
           why instanceof IllegalArgumentException
-              || (why instanceof dev.quipu.store.StoreException known
-                  && known.outcome() == dev.quipu.store.Outcome.NOT_APPLIED);
+              || (why instanceof dev.quipu.StoreException known
+                  && known.outcome() == dev.quipu.Outcome.NOT_APPLIED);
       expect(isExpected, this + "", "an answer", why);
       if (why instanceof IllegalArgumentException) {
         SimModel.Cell cell = world.model.cell(counter, Objects.requireNonNull(state).wallMillis);

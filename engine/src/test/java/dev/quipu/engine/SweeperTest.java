@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.ManualClock;
 import dev.quipu.verify.pace.Progress;
 import java.io.IOException;

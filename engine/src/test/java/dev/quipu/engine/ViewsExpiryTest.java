@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.technique.ViewCounter;
-import dev.quipu.technique.ViewEvent;
-import dev.quipu.technique.ViewOptions;
 import dev.quipu.time.ManualClock;
+import dev.quipu.view.ViewCounter;
+import dev.quipu.view.ViewEvent;
+import dev.quipu.view.ViewOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package dev.quipu.ingest;
 
-import dev.quipu.technique.ViewEvent;
+import dev.quipu.view.ViewEvent;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;

@@ -1,9 +1,9 @@
 package dev.quipu.ingest;
 
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.ViewCounter;
-import dev.quipu.technique.ViewEvent;
+import dev.quipu.StoreException;
 import dev.quipu.time.Clock;
+import dev.quipu.view.ViewCounter;
+import dev.quipu.view.ViewEvent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

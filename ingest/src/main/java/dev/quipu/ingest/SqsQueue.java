@@ -1,9 +1,9 @@
 package dev.quipu.ingest;
 
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.ViewEvent;
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.view.ViewEvent;
 import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,10 +1,10 @@
 package dev.quipu.ingest;
 
 import dev.quipu.store.Store;
-import dev.quipu.technique.ViewCounter;
-import dev.quipu.technique.ViewEvent;
 import dev.quipu.time.Periodic;
 import dev.quipu.time.Randomness;
+import dev.quipu.view.ViewCounter;
+import dev.quipu.view.ViewEvent;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;

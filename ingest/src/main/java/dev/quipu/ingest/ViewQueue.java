@@ -1,14 +1,14 @@
 package dev.quipu.ingest;
 
-import dev.quipu.technique.ViewEvent;
+import dev.quipu.view.ViewEvent;
 
 /** Takes views to be counted later, each at least once: {@link SqsQueue}, {@link StoredQueue}. */
 public interface ViewQueue extends AutoCloseable {
   /**
    * Returns when the queue has the event for good.
    *
-   * @throws dev.quipu.store.StoreException if it does not, or if that is not known; repeat: it
-   *     counts once
+   * @throws dev.quipu.StoreException if it does not, or if that is not known; repeat: it counts
+   *     once
    */
   void send(ViewEvent event);
 

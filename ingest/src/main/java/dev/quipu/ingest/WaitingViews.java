@@ -1,21 +1,21 @@
 package dev.quipu.ingest;
 
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.Page;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
-import dev.quipu.technique.ViewCounter;
-import dev.quipu.technique.ViewEvent;
+import dev.quipu.view.ViewCounter;
+import dev.quipu.view.ViewEvent;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;

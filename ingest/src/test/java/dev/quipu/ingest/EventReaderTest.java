@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.technique.ViewEvent;
+import dev.quipu.view.ViewEvent;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Base64;

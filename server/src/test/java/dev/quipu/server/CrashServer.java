@@ -1,6 +1,7 @@
 package dev.quipu.server;
 
-import dev.quipu.Quipu;
+import dev.quipu.StoreException;
+import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.http.HttpOptions;
@@ -9,7 +10,6 @@ import dev.quipu.server.http.Services;
 import dev.quipu.server.memcache.MemcacheServer;
 import dev.quipu.server.net.PortOptions;
 import dev.quipu.server.resp.RespServer;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,7 +42,7 @@ final class CrashServer {
     HttpServer http =
         HttpServer.start(
             HttpOptions.defaults().at("127.0.0.1", 0, java.util.Optional.empty(), false),
-            Services.of(Quipu.on(engine), "engine"),
+            Services.of(Backends.on(engine), "engine"),
             clock);
     System.out.printf(
         "%d %d %d%n",

@@ -6,14 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Add;
+import dev.quipu.record.RecordGuard;
+import dev.quipu.record.StoreRecord;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
-import dev.quipu.technique.RecordGuard;
-import dev.quipu.technique.StoreRecord;
 import dev.quipu.testservers.DynamoDbServer;
 import dev.quipu.testservers.MemcachedServer;
 import dev.quipu.testservers.PostgresServer;

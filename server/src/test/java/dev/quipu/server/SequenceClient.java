@@ -1,10 +1,10 @@
 package dev.quipu.server;
 
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.time.Clock;
 import java.io.IOException;

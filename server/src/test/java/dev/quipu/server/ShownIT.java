@@ -5,17 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Counters;
+import dev.quipu.Outcome;
 import dev.quipu.Quipu;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DisplayReading;
 import dev.quipu.display.DurableFirst;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.testservers.MemcachedServer;
@@ -320,7 +320,9 @@ final class ShownIT {
       Store cache = new Store(cached, Clock.system());
       List<DisplayCounters> frontEnds = new ArrayList<>();
       for (int i = 0; i < FRONT_ENDS; i++) {
-        frontEnds.add(quipu.display(cache.operations(), DurableFirst.AGE_DEFAULT));
+        frontEnds.add(
+            new DurableFirst(
+                cache.operations(), quipu.counters(), Clock.system(), DurableFirst.AGE_DEFAULT));
       }
       Runnable nothing = () -> {};
       run(frontEnds, List.of(nothing, nothing, nothing));

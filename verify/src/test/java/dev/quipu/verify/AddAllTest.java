@@ -10,10 +10,11 @@ import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
 import dev.quipu.ItemResult;
+import dev.quipu.Outcome;
 import dev.quipu.Reading;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.Test;
 /** Several adds in one call: each by itself, in order to one counter, side by side to several. */
 final class AddAllTest {
   /** Counters whose adds are answered by a function. */
-  private record Answering(Function<Add, AddResult> answer) implements Counters {
+  private record Answering(Function<Add, AddResult> answer) implements Technique {
     @Override
     public TechniqueSpec spec() {
       return Techniques.ALL.getFirst();

@@ -7,20 +7,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
+import dev.quipu.Outcome;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayReading;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.drill.VirtualTime;
@@ -46,7 +46,7 @@ final class CacheFirstTest {
   private final LosingDriver memory = new LosingDriver();
   private final Store cache = new Store(memory, time);
   private final Store durable = new Store(new MemoryDriver(), time);
-  private final Counters counters = new MarkerItem(durable);
+  private final Technique counters = new MarkerItem(durable);
   private final CacheFirst views = process();
 
   private CacheFirst process() {
@@ -148,11 +148,11 @@ final class CacheFirstTest {
   }
 
   /** Applies each add, and loses the answers while it is away. */
-  private static final class Unwritable implements Counters {
-    private final Counters held;
+  private static final class Unwritable implements Technique {
+    private final Technique held;
     boolean isAway;
 
-    Unwritable(Counters held) {
+    Unwritable(Technique held) {
       this.held = held;
     }
 
@@ -304,7 +304,7 @@ final class CacheFirstTest {
         new FaultingDriver(
             new MemoryDriver(), Randomness.seeded(1), 0, () -> time.sleep(Duration.ofMillis(3)));
     Store on = new Store(slowDurable, time);
-    Counters counted = new MarkerItem(on);
+    Technique counted = new MarkerItem(on);
     counted.add(new Add("page", 1_000, null));
     for (int i = 0; i < 64; i++) {
       CacheFirst process =

@@ -67,7 +67,7 @@ final class ContentionPageTest {
     page.append("|---|---|---|---|---|\n");
     List<List<Double>> lines = new ArrayList<>();
     for (TechniqueSpec spec : TECHNIQUES) {
-      List<Outcome> outcomes = run(spec, Simulation.Technique.of(spec));
+      List<Outcome> outcomes = run(spec, Simulation.Factory.of(spec));
       if (spec.equals(AtomicAdd.SPEC)) {
         neverFails(outcomes);
       } else {
@@ -124,7 +124,7 @@ final class ContentionPageTest {
 
   @Test
   void anAtomicAddThatReadsFirstIsCaught() {
-    List<Outcome> outcomes = run(AtomicAdd.SPEC, Simulation.Technique.of(Optimistic.SPEC));
+    List<Outcome> outcomes = run(AtomicAdd.SPEC, Simulation.Factory.of(Optimistic.SPEC));
     assertThrows(AssertionError.class, () -> neverFails(outcomes));
   }
 
@@ -141,7 +141,7 @@ final class ContentionPageTest {
     }
   }
 
-  private static List<Outcome> run(TechniqueSpec spec, Simulation.Technique technique) {
+  private static List<Outcome> run(TechniqueSpec spec, Simulation.Factory technique) {
     List<Outcome> outcomes = new ArrayList<>();
     for (int writers : WRITERS) {
       DrillOptions options =

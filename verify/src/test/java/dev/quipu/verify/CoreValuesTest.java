@@ -12,14 +12,16 @@ import dev.quipu.Limits;
 import dev.quipu.Quipu;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
+import dev.quipu.backend.Backends;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreUri;
 import dev.quipu.technique.MarkerItem;
-import dev.quipu.technique.ViewEvent;
 import dev.quipu.time.ManualClock;
 import dev.quipu.verify.simulate.LimitedDriver;
+import dev.quipu.view.ViewCounter;
+import dev.quipu.view.ViewEvent;
 import java.net.URI;
 import java.time.Instant;
 import java.util.HashSet;
@@ -119,20 +121,23 @@ final class CoreValuesTest {
 
   @Test
   void viewsAreCountedByEventAndByTime() {
-    try (Quipu quipu = Quipu.on(new MemoryDriver())) {
+    try (Quipu quipu = Backends.on(new MemoryDriver())) {
       ViewEvent event = new ViewEvent("/a", Instant.parse("2022-03-28T13:17:23.5Z"), "me");
-      assertTrue(quipu.views().add(event));
-      assertTrue(!quipu.views().add(event));
+      assertTrue(quipu.part(ViewCounter.class).add(event));
+      assertTrue(!quipu.part(ViewCounter.class).add(event));
       assertTrue(
-          quipu.views().add(new ViewEvent("/a", Instant.parse("2022-03-28T13:17:23Z"), "me")));
-      assertTrue(quipu.views().add(new ViewEvent("/a", event.time(), "you")));
-      assertTrue(quipu.views().add(new ViewEvent("/b", event.time(), "me")));
-      assertEquals(OptionalLong.of(3), quipu.views().count("/a"));
-      assertEquals(OptionalLong.empty(), quipu.views().count("/c"));
+          quipu
+              .part(ViewCounter.class)
+              .add(new ViewEvent("/a", Instant.parse("2022-03-28T13:17:23Z"), "me")));
+      assertTrue(quipu.part(ViewCounter.class).add(new ViewEvent("/a", event.time(), "you")));
+      assertTrue(quipu.part(ViewCounter.class).add(new ViewEvent("/b", event.time(), "me")));
+      assertEquals(OptionalLong.of(3), quipu.part(ViewCounter.class).count("/a"));
+      assertEquals(OptionalLong.empty(), quipu.part(ViewCounter.class).count("/c"));
       Optional<Instant> half = Optional.of(event.time());
-      assertEquals(2, quipu.views().count("/a", half, Optional.empty()));
-      assertEquals(1, quipu.views().count("/a", Optional.empty(), half));
-      assertEquals(3, quipu.views().count("/a", Optional.empty(), Optional.empty()));
+      assertEquals(2, quipu.part(ViewCounter.class).count("/a", half, Optional.empty()));
+      assertEquals(1, quipu.part(ViewCounter.class).count("/a", Optional.empty(), half));
+      assertEquals(
+          3, quipu.part(ViewCounter.class).count("/a", Optional.empty(), Optional.empty()));
       assertThrows(IllegalArgumentException.class, () -> new ViewEvent("/a", Instant.MAX, "me"));
     }
   }

@@ -31,7 +31,7 @@ final class DrillTest {
           .at(Duration.ofMillis(2), Duration.ofMillis(2));
 
   private static DrillReport predict(TechniqueSpec spec, DrillOptions options) {
-    return Drill.predict(new MemoryDriver(), Simulation.Technique.of(spec), options);
+    return Drill.predict(new MemoryDriver(), Simulation.Factory.of(spec), options);
   }
 
   @Test

@@ -7,19 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayReading;
 import dev.quipu.display.DurableFirst;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Reason;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
@@ -45,11 +45,11 @@ final class DurableFirstTest {
       new DurableFirst(new Store(memory, clock).operations(), durable, clock, AGE);
 
   /** Counts how often it is asked. */
-  private static final class Asked implements Counters {
-    private final Counters counters;
+  private static final class Asked implements Technique {
+    private final Technique counters;
     int reads;
 
-    Asked(Counters counters) {
+    Asked(Technique counters) {
       this.counters = counters;
     }
 

@@ -6,20 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Counters;
+import dev.quipu.Guarantee;
 import dev.quipu.RequestId;
+import dev.quipu.backend.Backends;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.technique.AtomicAdd;
-import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.RequestTokens;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.technique.Techniques;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
@@ -49,7 +49,7 @@ final class GlobalTableTest {
     List<Counters> counters = new ArrayList<>();
     for (int i = 0; i < REGIONS; i++) {
       Store store = new Store(table.region(i), clock, random, RetryPolicy.DEFAULT);
-      counters.add(Techniques.open(spec, store, random, Optional.empty()));
+      counters.add(Backends.technique(spec, store, random, Optional.empty()));
     }
     return counters;
   }

@@ -2,9 +2,9 @@ package dev.quipu.verify;
 
 import dev.quipu.Counters;
 import dev.quipu.Reading;
+import dev.quipu.StoreException;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.verify.checker.TimedTruth;
 import dev.quipu.verify.simulate.LaggingDriver;
 import java.time.Duration;

@@ -3,15 +3,15 @@ package dev.quipu.verify;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
+import dev.quipu.lock.Locks;
 import dev.quipu.store.Change;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.Locks;
 import dev.quipu.verify.pace.Soak;
 import java.time.Duration;
 import java.util.List;

@@ -3,6 +3,7 @@ package dev.quipu.verify;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.StoreException;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
@@ -12,7 +13,6 @@ import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.drill.VirtualTime;
 import dev.quipu.verify.pace.Soak;

@@ -10,31 +10,32 @@ import dev.quipu.Bounds;
 import dev.quipu.Counters;
 import dev.quipu.Limits;
 import dev.quipu.RequestId;
+import dev.quipu.backend.Backends;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DurableFirst;
+import dev.quipu.hits.HitLog;
+import dev.quipu.hits.HitLogOptions;
+import dev.quipu.hits.VersionTree;
+import dev.quipu.hits.VersionTreeOptions;
 import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
 import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
+import dev.quipu.region.RegionLeases;
+import dev.quipu.region.RegionOptions;
+import dev.quipu.region.RegionalCollection;
+import dev.quipu.region.RegionalCounters;
+import dev.quipu.region.Regions;
+import dev.quipu.shard.ShardOptions;
+import dev.quipu.shard.Sharded;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
-import dev.quipu.technique.HitLog;
-import dev.quipu.technique.HitLogOptions;
 import dev.quipu.technique.MarkerItem;
-import dev.quipu.technique.RegionLeases;
-import dev.quipu.technique.RegionOptions;
-import dev.quipu.technique.RegionalCollection;
-import dev.quipu.technique.RegionalCounters;
-import dev.quipu.technique.Regions;
-import dev.quipu.technique.ShardOptions;
-import dev.quipu.technique.Sharded;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
-import dev.quipu.technique.VersionTree;
-import dev.quipu.technique.VersionTreeOptions;
-import dev.quipu.technique.ViewOptions;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
+import dev.quipu.view.ViewOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -203,7 +204,7 @@ final class OptionLimitsTest {
   private List<Counters> all() {
     List<Counters> all = new ArrayList<>();
     for (TechniqueSpec spec : Techniques.ALL) {
-      all.add(Techniques.open(spec, store, Randomness.seeded(1), Optional.empty()));
+      all.add(Backends.technique(spec, store, Randomness.seeded(1), Optional.empty()));
     }
     Regions regions = new Regions("eu", List.of("eu"), Map.of("eu", store));
     all.add(new Sharded(store, new MarkerItem(store), ShardOptions.fixed(2)));
@@ -229,7 +230,7 @@ final class OptionLimitsTest {
         for (String wrong : List.of(longest + "n", "", "\u0000")) {
           try {
             call.apply(wrong).accept(counters);
-            throw new AssertionError(counters.spec().name() + " takes a name that is none");
+            throw new AssertionError(counters.technique() + " takes a name that is none");
           } catch (IllegalArgumentException e) {
             assertTrue(String.valueOf(e.getMessage()).startsWith("name"), e.getMessage());
           } catch (UnsupportedOperationException e) {

@@ -8,12 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import dev.quipu.verify.RegionSchedule.Process;
 import java.time.Duration;
 import java.time.Instant;

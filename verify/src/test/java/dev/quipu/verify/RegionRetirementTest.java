@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.StoreException;
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
 import dev.quipu.verify.RegionSchedule.Process;
 import java.time.Duration;
 import java.util.List;

@@ -9,7 +9,7 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
-import dev.quipu.technique.RegionalCounters;
+import dev.quipu.region.RegionalCounters;
 import dev.quipu.verify.pace.Soak;
 import java.util.List;
 import java.util.Optional;

@@ -3,11 +3,11 @@ package dev.quipu.verify;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.StoreException;
 import dev.quipu.sequence.Revision;
 import dev.quipu.sequence.RevisionLog;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.quipu.verify;
 
-import dev.quipu.store.Reason;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.verify.simulate.AroundDriver;

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.sequence.NumberedRecord;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.simulate.LimitedDriver;
 import java.time.Duration;

@@ -9,25 +9,25 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
 import dev.quipu.Doubt;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
+import dev.quipu.shard.ShardOptions;
+import dev.quipu.shard.Sharded;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
-import dev.quipu.technique.ShardOptions;
-import dev.quipu.technique.Sharded;
+import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
@@ -59,11 +59,11 @@ final class ShardPlanTest {
     return new Sharded(store, new MarkerItem(store), options, Randomness.seeded(1));
   }
 
-  private static AddResult add(Counters counters, long delta, String id) {
+  private static AddResult add(Technique counters, long delta, String id) {
     return counters.add(new Add("a", delta, RequestId.of(id)));
   }
 
-  private static void applied(Counters counters, long delta, String id) {
+  private static void applied(Technique counters, long delta, String id) {
     assertInstanceOf(AddResult.Applied.class, add(counters, delta, id));
   }
 
@@ -325,12 +325,12 @@ final class ShardPlanTest {
     assertEquals(List.of("a", "a#shard-1", "a", "a#shard-1"), below.reads);
   }
 
-  private static final class Moving implements Counters {
-    final Counters held;
+  private static final class Moving implements Technique {
+    final Technique held;
     final List<String> reads = new ArrayList<>();
     Runnable afterSecondRead = () -> {};
 
-    Moving(Counters held) {
+    Moving(Technique held) {
       this.held = held;
     }
 

@@ -4,15 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Bounds;
-import dev.quipu.Counters;
+import dev.quipu.backend.Backends;
+import dev.quipu.shard.ShardOptions;
+import dev.quipu.shard.Sharded;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.OptimisticWithHistory;
-import dev.quipu.technique.ShardOptions;
-import dev.quipu.technique.Sharded;
+import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.technique.TokenSet;
@@ -92,9 +93,9 @@ final class ShardedSimulationTest {
     return options.within(Bounds.none());
   }
 
-  private static Counters open(
+  private static Technique open(
       TechniqueSpec below, Store store, RandomGenerator random, ShardOptions options) {
-    Counters technique = Techniques.open(below, store, random, Optional.empty());
+    Technique technique = Backends.technique(below, store, random, Optional.empty());
     return new Sharded(store, technique, options, random);
   }
 }

@@ -10,24 +10,24 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.StoreException;
+import dev.quipu.shard.ShardOptions;
+import dev.quipu.shard.Sharded;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.RequestTokens;
-import dev.quipu.technique.ShardOptions;
-import dev.quipu.technique.Sharded;
+import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.ManualClock;
@@ -54,15 +54,15 @@ final class ShardedTest {
     return new Sharded(store, new MarkerItem(store), options, Randomness.seeded(1));
   }
 
-  private static AddResult add(Counters counters, long delta, Bounds bounds, String id) {
+  private static AddResult add(Technique counters, long delta, Bounds bounds, String id) {
     return counters.add(new Add("a", delta, bounds, RequestId.of(id)));
   }
 
-  private static void applied(Counters counters, long delta, Bounds bounds, String id) {
+  private static void applied(Technique counters, long delta, Bounds bounds, String id) {
     assertInstanceOf(AddResult.Applied.class, add(counters, delta, bounds, id));
   }
 
-  private static long value(Counters counters) {
+  private static long value(Technique counters) {
     return counters.read("a").orElseThrow().value();
   }
 
@@ -247,8 +247,8 @@ final class ShardedTest {
       assertInstanceOf(AddResult.Applied.class, writer.add(new Add("a", 1, null)));
     }
     int[] reads = new int[1];
-    Counters moving =
-        new Counters() {
+    Technique moving =
+        new Technique() {
           @Override
           public TechniqueSpec spec() {
             return below.spec();
@@ -411,7 +411,7 @@ final class ShardedTest {
     return Collections.frequency(shards.subList(1, 401), shards.getFirst());
   }
 
-  private void refused(String reason, Counters below, ShardOptions options) {
+  private void refused(String reason, Technique below, ShardOptions options) {
     refused(reason, () -> new Sharded(store, below, options));
   }
 

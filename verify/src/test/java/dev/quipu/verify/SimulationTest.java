@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
+import dev.quipu.Guarantee;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
@@ -20,9 +20,9 @@ import dev.quipu.store.Store;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.AtomicAdd;
-import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.OptimisticWithHistory;
+import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.verify.history.Operation;
 import dev.quipu.verify.pace.Soak;
@@ -86,7 +86,7 @@ final class SimulationTest {
     assertTrue(withHistory < plain / 2, withHistory + " of " + plain + " are still open");
   }
 
-  private static long unknowns(Simulation.Technique technique) {
+  private static long unknowns(Simulation.Factory technique) {
     long unknowns = 0;
     for (long seed = 1; seed <= SEEDS / 4; seed++) {
       unknowns +=
@@ -103,7 +103,7 @@ final class SimulationTest {
   /** Over or under, as the caller chose, and never both. */
   @Test
   void anAtomicAddErrsOnTheSideThatTheCallerChose() {
-    Simulation.Technique repeating =
+    Simulation.Factory repeating =
         (store, random) -> new AtomicAdd(store, AtomicAdd.AfterUnknown.REPEAT);
     int atLeastOnce =
         brokenSeeds(repeating, Simulation.Repeat.NEVER, FREE, Guarantee.AT_LEAST_ONCE);
@@ -136,7 +136,7 @@ final class SimulationTest {
 
   @Test
   void aReadThatIsWrittenBackUnconditionallyIsCaughtByEachChecker() {
-    Simulation.Technique naive = (store, random) -> new ReadAndWriteBack(store);
+    Simulation.Factory naive = (store, random) -> new ReadAndWriteBack(store);
     for (Guarantee guarantee :
         List.of(
             Guarantee.AT_MOST_ONCE,
@@ -160,7 +160,7 @@ final class SimulationTest {
   }
 
   private static int brokenSeeds(
-      Simulation.Technique technique,
+      Simulation.Factory technique,
       Simulation.Repeat repeat,
       Simulation.Size size,
       Guarantee guarantee) {
@@ -173,7 +173,7 @@ final class SimulationTest {
   }
 
   /** What all wrong techniques share. */
-  private abstract static class Wrong implements Counters {
+  private abstract static class Wrong implements Technique {
     static final String VALUE = "value";
     final Store store;
 

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Reason;
 import dev.quipu.store.StoreClock;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
 import java.time.Duration;

@@ -11,28 +11,28 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Counter;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
+import dev.quipu.Guarantee;
 import dev.quipu.Limits;
-import dev.quipu.Quipu;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.backend.Backends;
+import dev.quipu.hits.VersionNode;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
 import dev.quipu.technique.AtomicAdd;
-import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.technique.TokenSet;
-import dev.quipu.technique.VersionNode;
-import dev.quipu.technique.ViewIdentity;
-import dev.quipu.technique.ViewOptions;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.simulate.LimitedDriver;
+import dev.quipu.view.ViewIdentity;
+import dev.quipu.view.ViewOptions;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -59,7 +59,7 @@ final class TechniqueLimitsTest {
   void eachTechniqueIsFoundAndOpenedByItsName() {
     for (TechniqueSpec spec : Techniques.ALL) {
       assertEquals(spec, Techniques.named(spec.name()));
-      Counters opened = Techniques.open(spec, store, Randomness.seeded(1), Optional.empty());
+      Technique opened = Backends.technique(spec, store, Randomness.seeded(1), Optional.empty());
       assertEquals(spec.name(), opened.spec().name());
     }
     assertTrue(rejected(() -> Techniques.named("none")).contains("marker-item"));
@@ -77,13 +77,13 @@ final class TechniqueLimitsTest {
   void noTechniqueOpensOnAStoreThatLacksWhatItNeeds() {
     Store nothing = limited();
     for (TechniqueSpec spec : Techniques.ALL) {
-      rejected(() -> Techniques.open(spec, nothing, Randomness.seeded(1), Optional.empty()));
+      rejected(() -> Backends.technique(spec, nothing, Randomness.seeded(1), Optional.empty()));
     }
   }
 
   @Test
   void aTechniqueWithoutBoundsNamesThoseThatHaveThem() {
-    Counters repeating = new AtomicAdd(store, AtomicAdd.AfterUnknown.REPEAT);
+    Technique repeating = new AtomicAdd(store, AtomicAdd.AfterUnknown.REPEAT);
     Add bounded = new Add("a", 1, Bounds.atMost(9), null);
     String why =
         String.valueOf(
@@ -101,13 +101,13 @@ final class TechniqueLimitsTest {
     }
     for (int slots : new int[] {1, TokenSet.SLOTS_MAX}) {
       TokenSet counters = new TokenSet(store, Randomness.seeded(1), slots);
-      assertEquals("token-set", counters.spec().name());
+      assertEquals("token-set", counters.technique());
     }
   }
 
   @Test
   void aCounterIsOneOfItsTechnique() {
-    Counter counter = Quipu.on(new MemoryDriver()).counter("a", Bounds.between(0, 5));
+    Counter counter = Backends.on(new MemoryDriver()).counter("a", Bounds.between(0, 5));
     assertEquals("a", counter.name());
     assertEquals(Optional.empty(), counter.read());
     RequestId id = RequestId.of("id");
@@ -120,7 +120,7 @@ final class TechniqueLimitsTest {
     RequestId never = RequestId.of("never");
     counter.seal(never);
     assertInstanceOf(AddResult.Refused.class, counter.add(-1, never));
-    rejected(() -> Quipu.on(new MemoryDriver()).counter(""));
+    rejected(() -> Backends.on(new MemoryDriver()).counter(""));
   }
 
   @Test

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.StoreException;
 import dev.quipu.sequence.UniqueValues;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import java.time.Duration;

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
+import dev.quipu.hits.VersionTree;
+import dev.quipu.hits.VersionTreeOptions;
+import dev.quipu.hits.VersionTrees;
 import dev.quipu.store.Consistency;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.VersionTree;
-import dev.quipu.technique.VersionTreeOptions;
-import dev.quipu.technique.VersionTrees;
 import dev.quipu.verify.checker.TimedTruth;
 import dev.quipu.verify.pace.Soak;
 import java.time.Duration;

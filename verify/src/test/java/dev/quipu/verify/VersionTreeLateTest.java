@@ -6,14 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Reading;
+import dev.quipu.StoreException;
+import dev.quipu.hits.VersionTree;
+import dev.quipu.hits.VersionTreeOptions;
+import dev.quipu.hits.VersionTrees;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.VersionTree;
-import dev.quipu.technique.VersionTreeOptions;
-import dev.quipu.technique.VersionTrees;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.simulate.LaggingDriver;

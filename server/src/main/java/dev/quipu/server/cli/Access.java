@@ -9,7 +9,7 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.presence.Online;
 import dev.quipu.sequence.SequenceOfRecords;
-import dev.quipu.technique.ViewEvent;
+import dev.quipu.view.ViewEvent;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

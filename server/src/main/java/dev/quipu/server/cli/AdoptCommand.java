@@ -1,10 +1,10 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.store.Reason;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.record.RecordGuard;
+import dev.quipu.record.StoreRecord;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.RecordGuard;
-import dev.quipu.technique.StoreRecord;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;

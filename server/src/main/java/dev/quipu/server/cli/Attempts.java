@@ -1,8 +1,8 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.store.Outcome;
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
 import dev.quipu.store.RetryPolicy;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.time.Duration;

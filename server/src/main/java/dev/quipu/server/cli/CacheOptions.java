@@ -73,7 +73,7 @@ final class CacheOptions {
         throw new IllegalArgumentException(
             "--cache-first, --unflushed, --write-back and --age need --cache");
       }
-      return new Shown(quipu.display(), Optional.empty(), () -> {});
+      return new Shown(quipu.part(DisplayCounters.class), Optional.empty(), () -> {});
     }
     if (cacheFirst ? age != null : ofCacheFirst) {
       throw new IllegalArgumentException(
@@ -82,14 +82,22 @@ final class CacheOptions {
     OpenedStore opened = OpenedStore.of("--cache", cache);
     try {
       Store store = opened.store();
+      Store durable = quipu.part(Store.class);
       if (!cacheFirst) {
         Duration ageMax = age == null ? DurableFirst.AGE_DEFAULT : age;
-        DisplayCounters counters = quipu.display(store.operations(), ageMax);
+        DisplayCounters counters =
+            new DurableFirst(store.operations(), quipu.counters(), durable.clock(), ageMax);
         return new Shown(counters, Optional.of(store), opened::close);
       }
+      if (quipu.isRegional()) {
+        throw new UnsupportedOperationException("--cache-first does not go with regions");
+      }
       CacheFirst counters =
-          quipu.displayCacheFirst(
-              store.operations(), unflushed == null ? CacheFirst.UNFLUSHED_DEFAULT : unflushed);
+          new CacheFirst(
+              store.operations(),
+              durable,
+              quipu.counters(),
+              unflushed == null ? CacheFirst.UNFLUSHED_DEFAULT : unflushed);
       WriteBack running = new WriteBack(counters, writeBack == null ? WRITE_BACK : writeBack);
       return new Shown(
           counters,

@@ -1,6 +1,6 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.technique.ViewEvent;
+import dev.quipu.view.ViewEvent;
 import java.time.OffsetDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;

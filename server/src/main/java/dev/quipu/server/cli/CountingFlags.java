@@ -2,12 +2,14 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
+import dev.quipu.backend.Backends;
+import dev.quipu.record.RecordGuard;
+import dev.quipu.record.StoreRecord;
+import dev.quipu.shard.ShardOptions;
+import dev.quipu.shard.Sharded;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreProfile;
-import dev.quipu.technique.RecordGuard;
-import dev.quipu.technique.ShardOptions;
-import dev.quipu.technique.Sharded;
-import dev.quipu.technique.StoreRecord;
+import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Randomness;
@@ -129,8 +131,8 @@ final class CountingFlags {
 
   /** Opens the counters of a store that is not the engine. */
   Counters counters(Store on) {
-    Counters plain =
-        Techniques.open(spec(on.profile()), on, Randomness.secure(), Optional.of(window));
+    Technique plain =
+        Backends.technique(spec(on.profile()), on, Randomness.secure(), Optional.of(window));
     return isDivided() ? new Sharded(on, plain, shardOptions()) : plain;
   }
 

@@ -1,7 +1,7 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.Guarantee;
 import dev.quipu.engine.Inspection;
-import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.hits.HitLog;
+import dev.quipu.hits.VersionTree;
+import dev.quipu.hits.VersionTrees;
 import dev.quipu.store.Store;
-import dev.quipu.technique.HitLog;
-import dev.quipu.technique.VersionTree;
-import dev.quipu.technique.VersionTrees;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,11 +1,11 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Capability;
 import dev.quipu.store.ForwardingDriver;
-import dev.quipu.store.Reason;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;

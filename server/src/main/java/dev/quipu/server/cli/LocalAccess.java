@@ -6,13 +6,15 @@ import dev.quipu.CounterPage;
 import dev.quipu.ItemResult;
 import dev.quipu.Quipu;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.StoreException;
 import dev.quipu.presence.Online;
+import dev.quipu.presence.Presence;
 import dev.quipu.sequence.SequenceOfRecords;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.ViewEvent;
+import dev.quipu.view.ViewCounter;
+import dev.quipu.view.ViewEvent;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,8 +62,8 @@ final class LocalAccess implements Access {
   @Override
   public OptionalLong views(String url, Optional<Instant> from, Optional<Instant> until) {
     return from.isEmpty() && until.isEmpty()
-        ? quipu.views().count(url)
-        : OptionalLong.of(quipu.views().count(url, from, until));
+        ? quipu.part(ViewCounter.class).count(url)
+        : OptionalLong.of(quipu.part(ViewCounter.class).count(url, from, until));
   }
 
   /** All at once: the store groups what comes together. */
@@ -69,7 +71,7 @@ final class LocalAccess implements Access {
   public int addViews(List<ViewEvent> events) {
     List<Future<Boolean>> running = new ArrayList<>();
     for (ViewEvent event : events) {
-      running.add(executor.submit(() -> quipu.views().add(event)));
+      running.add(executor.submit(() -> quipu.part(ViewCounter.class).add(event)));
     }
     int counted = 0;
     for (Future<Boolean> each : running) {
@@ -89,17 +91,17 @@ final class LocalAccess implements Access {
 
   @Override
   public Online online(String room) {
-    return quipu.presence().online(room);
+    return quipu.part(Presence.class).online(room);
   }
 
   @Override
   public void seen(String room, String client) {
-    quipu.presence().seen(room, client);
+    quipu.part(Presence.class).seen(room, client);
   }
 
   @Override
   public SequenceOfRecords.Result next(String series, String payload, RequestId id) {
-    return quipu.sequences().add(series, payload, id);
+    return quipu.part(SequenceOfRecords.class).add(series, payload, id);
   }
 
   @Override

@@ -1,9 +1,9 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.Outcome;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
 import dev.quipu.sequence.SequenceOfRecords;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.StoreException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;

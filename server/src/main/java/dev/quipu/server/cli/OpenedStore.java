@@ -1,5 +1,6 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.StoreException;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.store.Capability;
@@ -7,7 +8,6 @@ import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
 import dev.quipu.time.Clock;

@@ -1,9 +1,10 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.Outcome;
 import dev.quipu.Quipu;
+import dev.quipu.StoreException;
+import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -88,7 +89,7 @@ public final class QuipuCommand {
 
   /** With whatever window a server counts, a command must not forget what that remembers. */
   private static Quipu openToKeepAllIds(Path directory) {
-    return Quipu.on(Engine.open(directory, OpenedStore.KEEPS_ALL_IDS));
+    return Backends.on(Engine.open(directory, OpenedStore.KEEPS_ALL_IDS));
   }
 
   /** A command line that opens data directories in its own way, and waits by its own clock. */

@@ -1,7 +1,7 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.technique.RegionLeases;
-import dev.quipu.technique.RegionalCounters;
+import dev.quipu.region.RegionLeases;
+import dev.quipu.region.RegionalCounters;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

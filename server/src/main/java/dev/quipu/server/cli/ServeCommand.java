@@ -2,30 +2,32 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Counters;
 import dev.quipu.Quipu;
+import dev.quipu.StoreException;
+import dev.quipu.backend.Backends;
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.hits.HitLog;
+import dev.quipu.hits.HitLogOptions;
+import dev.quipu.hits.RollUps;
 import dev.quipu.ingest.SqsClients;
 import dev.quipu.ingest.SqsQueue;
 import dev.quipu.ingest.StoredQueue;
 import dev.quipu.ingest.ViewQueue;
 import dev.quipu.presence.Presence;
+import dev.quipu.record.RecordGuard;
+import dev.quipu.region.LeaseKeeper;
 import dev.quipu.server.LogSetup;
 import dev.quipu.server.http.HostProcess;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
 import dev.quipu.server.net.MemoryBudget;
-import dev.quipu.store.StoreException;
+import dev.quipu.store.Store;
 import dev.quipu.store.StoreWatch;
 import dev.quipu.store.Sweeper;
-import dev.quipu.technique.HitLog;
-import dev.quipu.technique.HitLogOptions;
-import dev.quipu.technique.LeaseKeeper;
-import dev.quipu.technique.RecordGuard;
-import dev.quipu.technique.RollUps;
-import dev.quipu.technique.ViewCounter;
 import dev.quipu.time.Clock;
+import dev.quipu.view.ViewCounter;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -309,13 +311,13 @@ final class ServeCommand implements Callable<Integer> {
     Deque<Runnable> closing = new ArrayDeque<>(List.of(counting::close));
     Runnable close = () -> closing.forEach(Runnable::run);
     try {
-      StoreWatch watch = new StoreWatch(quipu.store());
+      StoreWatch watch = new StoreWatch(quipu.part(Store.class));
       closing.addFirst(watch::close);
-      closing.addFirst(new Sweeper(quipu.store())::close);
-      ViewCounter counter = quipu.views(views.options());
+      closing.addFirst(new Sweeper(quipu.part(Store.class))::close);
+      ViewCounter counter = new ViewCounter(quipu.part(Store.class), views.options());
       CacheOptions.Shown shown = cache.open(quipu);
       closing.addFirst(shown.onClose());
-      Presence presence = online.on(shown.store().orElseGet(quipu::store));
+      Presence presence = online.on(shown.store().orElseGet(() -> quipu.part(Store.class)));
       Optional<ViewQueue> into = Optional.ofNullable(queue).map(uri -> queue(uri, counter, policy));
       into.ifPresent(each -> closing.addFirst(each::close));
       if (quipu.counters() instanceof HitLog hits) {
@@ -363,7 +365,7 @@ final class ServeCommand implements Callable<Integer> {
       EngineOptions options =
           EngineOptions.defaults().withWindow(counting.window()).withDurability(durability);
       Engine engine = Engine.open(OpenedStore.directory(uri), options);
-      return new Counting(Quipu.on(engine), uri, Optional::empty, () -> {}, () -> {});
+      return new Counting(Backends.on(engine), uri, Optional::empty, () -> {}, () -> {});
     }
     if (!(durability instanceof Durability.Fsync)) {
       throw new IllegalArgumentException("--durability is for the engine alone");
@@ -378,7 +380,7 @@ final class ServeCommand implements Callable<Integer> {
             check(guard::check, canWait);
             guard.start();
           };
-      Quipu quipu = Quipu.on(guard.over(opened.driver()), counting::counters);
+      Quipu quipu = Backends.on(guard.over(opened.driver()), counting::counters);
       Runnable close =
           () -> {
             guard.close();

@@ -2,17 +2,18 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Bounds;
 import dev.quipu.Quipu;
+import dev.quipu.backend.Backends;
+import dev.quipu.record.RecordGuard;
+import dev.quipu.record.StoreRecord;
+import dev.quipu.region.RegionLeases;
+import dev.quipu.region.RegionOptions;
+import dev.quipu.region.Regions;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
-import dev.quipu.technique.RecordGuard;
-import dev.quipu.technique.RegionLeases;
-import dev.quipu.technique.RegionOptions;
-import dev.quipu.technique.Regions;
-import dev.quipu.technique.StoreRecord;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.io.IOException;
@@ -84,7 +85,7 @@ record Topology(
     }
 
     Quipu quipu(RegionOptions options) {
-      return Quipu.inRegions(regions, options, leases);
+      return Backends.inRegions(regions, options, leases);
     }
   }
 

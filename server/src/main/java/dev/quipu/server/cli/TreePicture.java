@@ -1,7 +1,7 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.technique.VersionNode;
-import dev.quipu.technique.VersionTrees;
+import dev.quipu.hits.VersionNode;
+import dev.quipu.hits.VersionTrees;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -1,9 +1,9 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.record.RecordGuard;
+import dev.quipu.record.StoreRecord;
+import dev.quipu.shard.ShardOptions;
 import dev.quipu.store.Store;
-import dev.quipu.technique.RecordGuard;
-import dev.quipu.technique.ShardOptions;
-import dev.quipu.technique.StoreRecord;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Clock;
@@ -138,7 +138,7 @@ final class VerifyCommand implements Callable<Integer> {
       RecordGuard.require(
           new Store(opened.driver(), Clock.system()),
           shards == 1 ? plain : plain.divided(ShardOptions.fixed(shards)));
-      report = Drill.measure(opened.driver(), Simulation.Technique.of(spec, shards), options);
+      report = Drill.measure(opened.driver(), Simulation.Factory.of(spec, shards), options);
     }
     output.print(text(report), members(report));
     if (html != null) {

@@ -1,7 +1,7 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.technique.ViewIdentity;
-import dev.quipu.technique.ViewOptions;
+import dev.quipu.view.ViewIdentity;
+import dev.quipu.view.ViewOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;

@@ -1,6 +1,6 @@
 package dev.quipu.server.http;
 
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import dev.quipu.time.Randomness;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;

@@ -1,7 +1,7 @@
 package dev.quipu.server.http;
 
 import dev.quipu.Quipu;
-import dev.quipu.store.StoreException;
+import dev.quipu.StoreException;
 import dev.quipu.time.Clock;
 import java.util.List;
 import java.util.Map;

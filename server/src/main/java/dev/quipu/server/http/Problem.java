@@ -1,8 +1,8 @@
 package dev.quipu.server.http;
 
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
 import dev.quipu.server.net.MemoryBudget;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.StoreException;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import java.util.LinkedHashMap;

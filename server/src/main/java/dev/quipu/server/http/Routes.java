@@ -1,5 +1,6 @@
 package dev.quipu.server.http;
 
+import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.time.Clock;
 import io.netty.handler.codec.http.HttpMethod;
 import java.util.ArrayList;
@@ -30,7 +31,8 @@ final class Routes {
     HitRoutes hits = new HitRoutes(services.display());
     DisplayRoutes display = new DisplayRoutes(services.display());
     PresenceRoutes presence = new PresenceRoutes(services.presence());
-    SequenceRoutes sequences = new SequenceRoutes(services.quipu()::sequences);
+    SequenceRoutes sequences =
+        new SequenceRoutes(() -> services.quipu().part(SequenceOfRecords.class));
     OperationRoutes operation =
         new OperationRoutes(services.quipu(), services.storeName(), metrics, impediment, clock);
     all =

@@ -4,7 +4,7 @@ import dev.quipu.Quipu;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.ingest.ViewQueue;
 import dev.quipu.presence.Presence;
-import dev.quipu.technique.ViewCounter;
+import dev.quipu.view.ViewCounter;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -26,8 +26,13 @@ public record Services(
   public static Services of(Quipu quipu, String storeName) {
     Services all =
         new Services(
-            quipu, quipu::views, Optional.empty(), quipu.display(), quipu::presence, storeName);
-    return quipu.isOneOfSeveral() ? all : all.with(quipu.presence());
+            quipu,
+            () -> quipu.part(ViewCounter.class),
+            Optional.empty(),
+            quipu.part(DisplayCounters.class),
+            () -> quipu.part(Presence.class),
+            storeName);
+    return quipu.isRegional() ? all : all.with(quipu.part(Presence.class));
   }
 
   /** The same with other counters to be shown. */

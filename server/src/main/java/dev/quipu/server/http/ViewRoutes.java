@@ -1,10 +1,10 @@
 package dev.quipu.server.http;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.ingest.ViewQueue;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.ViewCounter;
-import dev.quipu.technique.ViewEvent;
+import dev.quipu.view.ViewCounter;
+import dev.quipu.view.ViewEvent;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.OffsetDateTime;

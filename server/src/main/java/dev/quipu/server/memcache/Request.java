@@ -1,14 +1,14 @@
 package dev.quipu.server.memcache;
 
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.memcache.Line.Refused;
 import dev.quipu.server.net.ConnectionMemory;
 import dev.quipu.server.net.Incidents;
 import dev.quipu.server.net.Step;
 import dev.quipu.server.net.StoredText;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 

@@ -1,7 +1,7 @@
 package dev.quipu.server.net;
 
+import dev.quipu.StoreException;
 import dev.quipu.engine.CounterTurn;
-import dev.quipu.store.StoreException;
 import java.util.List;
 
 /** The removal of all counters and texts, in parts that each fit into a commit. */

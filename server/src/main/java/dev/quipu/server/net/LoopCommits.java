@@ -1,8 +1,8 @@
 package dev.quipu.server.net;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.engine.Operation;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

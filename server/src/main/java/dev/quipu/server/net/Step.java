@@ -1,8 +1,8 @@
 package dev.quipu.server.net;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.engine.CounterTurn;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import io.netty.buffer.ByteBuf;
 
 /** One command on its way: taken apart, to be done on the next turn, and answered in its place. */

@@ -1,10 +1,10 @@
 package dev.quipu.server.resp;
 
+import dev.quipu.Guarantee;
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.engine.Engine;
 import dev.quipu.server.net.Flush;
 import dev.quipu.server.resp.Arguments.Refused;
-import dev.quipu.technique.Guarantee;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,11 +1,11 @@
 package dev.quipu.server.resp;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.server.net.Incidents;
 import dev.quipu.server.net.Step;
 import dev.quipu.server.resp.Arguments.Refused;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 
 /**
  * What is left of a command, and its name, for the log.

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Bounds;
+import dev.quipu.StoreException;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
-import dev.quipu.store.StoreException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;

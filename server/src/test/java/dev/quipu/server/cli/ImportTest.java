@@ -4,22 +4,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.Quipu;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.backend.Backends;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Page;
-import dev.quipu.store.Reason;
 import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.technique.ViewEvent;
 import dev.quipu.time.ManualClock;
+import dev.quipu.view.ViewEvent;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
@@ -101,7 +101,7 @@ final class ImportTest {
   private int run(String... arguments) {
     out.getBuffer().setLength(0);
     err.getBuffer().setLength(0);
-    CommandLine line = QuipuCommand.commandLine(path -> Quipu.on(driver), new ManualClock(0));
+    CommandLine line = QuipuCommand.commandLine(path -> Backends.on(driver), new ManualClock(0));
     line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
     return line.execute(arguments);
   }
@@ -247,7 +247,7 @@ final class ImportTest {
   @Test
   void outputThatCannotBeWrittenIsAFailure() {
     run("add", "a", "5", "--data", directory.toString());
-    CommandLine line = QuipuCommand.commandLine(path -> Quipu.on(driver), new ManualClock(0));
+    CommandLine line = QuipuCommand.commandLine(path -> Backends.on(driver), new ManualClock(0));
     Writer full =
         new Writer() {
           @Override

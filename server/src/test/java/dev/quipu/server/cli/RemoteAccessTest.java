@@ -6,19 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Outcome;
 import dev.quipu.Quipu;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.StoreException;
+import dev.quipu.backend.Backends;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.ViewEvent;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
+import dev.quipu.view.ViewEvent;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -95,7 +96,7 @@ final class RemoteAccessTest {
   void idsBeyondAsciiStayApart() throws Exception {
     HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
     try (MemoryDriver driver = new MemoryDriver();
-        Quipu quipu = Quipu.on(driver);
+        Quipu quipu = Backends.on(driver);
         HttpServer server = HttpServer.start(options, Services.of(quipu, "test"), Clock.system());
         RemoteAccess access =
             new RemoteAccess(

@@ -27,7 +27,7 @@ final class WrappedDriversTest {
   @Test
   void eachCallIsPassedOn() throws Exception {
     assertEquals(List.of(), missing(ForwardingDriver.class));
-    assertEquals(List.of(), missing(Class.forName("dev.quipu.technique.GuardedDriver")));
+    assertEquals(List.of(), missing(Class.forName("dev.quipu.record.GuardedDriver")));
     assertEquals(List.of(), missing(LaterDriver.class));
     // A store that is opened later has batches, and no operations of its own.
     LaterDriver later = new LaterDriver("redis://127.0.0.1:1");

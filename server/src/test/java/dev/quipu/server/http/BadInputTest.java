@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
+import dev.quipu.backend.Backends;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.time.Clock;
 import java.io.BufferedReader;
@@ -45,7 +46,7 @@ final class BadInputTest {
 
   @BeforeAll
   static void start() throws Exception {
-    quipu = Quipu.on(new MemoryDriver());
+    quipu = Backends.on(new MemoryDriver());
     HttpOptions options =
         HttpOptions.defaults()
             .at("127.0.0.1", 0, Optional.empty(), false)

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
+import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.store.MemoryDriver;
@@ -40,7 +41,7 @@ final class HttpServerTest {
 
   @BeforeEach
   void start() throws Exception {
-    quipu = Quipu.on(Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 4 << 20)));
+    quipu = Backends.on(Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 4 << 20)));
     server = serve(HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false), quipu);
     client = new Client(server.address());
   }
@@ -351,7 +352,7 @@ final class HttpServerTest {
     try (HttpServer memory =
         serve(
             HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false),
-            Quipu.on(new MemoryDriver()))) {
+            Backends.on(new MemoryDriver()))) {
       Client other = new Client(memory.address());
       // A technique that cannot tell the value leaves it out.
       assertEquals(

@@ -5,10 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
+import dev.quipu.backend.Backends;
 import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.technique.ViewCounter;
 import dev.quipu.time.Clock;
+import dev.quipu.view.ViewCounter;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -29,12 +30,12 @@ final class MemoryBudgetTest {
   private static final String BULK = "/v1/counters/bulk";
   private static final String NDJSON = "application/x-ndjson";
 
-  private final Quipu quipu = Quipu.on(new MemoryDriver());
+  private final Quipu quipu = Backends.on(new MemoryDriver());
   private final AtomicReference<Throwable> reported = new AtomicReference<>();
   private MemoryBudget budget;
   private HttpServer server;
   private Client client;
-  private Supplier<ViewCounter> views = quipu::views;
+  private Supplier<ViewCounter> views = () -> quipu.part(ViewCounter.class);
 
   private void start(long budgetBytes, int requestsMax) throws IOException {
     budget = new MemoryBudget(budgetBytes);
@@ -189,7 +190,7 @@ final class MemoryBudgetTest {
         () -> {
           entered.countDown();
           await(leave);
-          return quipu.views();
+          return quipu.part(ViewCounter.class);
         };
     start(1 << 20, 1);
     CompletableFuture<Client.Reply> first =

@@ -9,13 +9,13 @@ import dev.quipu.ingest.StoredQueue;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
-import dev.quipu.technique.ViewCounter;
-import dev.quipu.technique.ViewOptions;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.Progress;
 import dev.quipu.verify.simulate.Fault;
 import dev.quipu.verify.simulate.FaultingDriver;
+import dev.quipu.view.ViewCounter;
+import dev.quipu.view.ViewOptions;
 import java.net.http.HttpRequest;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -162,7 +162,8 @@ final class PagesTest {
   void viewsAreCountedForTheirSiteAndDayIfAskedTo() throws Exception {
     try (Quipu quipu = Quipu.open(directory)) {
       ViewCounter views =
-          quipu.views(
+          new ViewCounter(
+              quipu.part(Store.class),
               ViewOptions.EXACT.counting(ViewOptions.Counted.SITE, ViewOptions.Counted.DAY));
       serve(
           OPTIONS,
@@ -196,7 +197,7 @@ final class PagesTest {
     ViewCounter views =
         new ViewCounter(new Store(away, Clock.system(), Randomness.seeded(2), once));
     try (Quipu quipu = Quipu.open(directory);
-        StoredQueue queue = new StoredQueue(quipu.store(), views, () -> {})) {
+        StoredQueue queue = new StoredQueue(quipu.part(Store.class), views, () -> {})) {
       serve(
           OPTIONS,
           Services.of(quipu, "test").counting(views, Optional.of(queue)),

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
+import dev.quipu.backend.Backends;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.time.Clock;
 import io.netty.util.internal.PlatformDependent;
@@ -32,7 +33,7 @@ final class ResourcesTest {
 
   @BeforeEach
   void start() throws Exception {
-    quipu = Quipu.on(new MemoryDriver());
+    quipu = Backends.on(new MemoryDriver());
     HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
     server = HttpServer.start(options, Services.of(quipu, "memory:"), Clock.system());
     client = new Client(server.address());

@@ -74,7 +74,8 @@ final class ShownTest {
   void aViewInACacheFirstKeepsNoIdAndTellsWhatIsDurable() throws Exception {
     try (Quipu quipu = Quipu.open(directory)) {
       Store cache = new Store(new MemoryDriver(), Clock.system());
-      CacheFirst display = quipu.displayCacheFirst(cache.operations(), 10);
+      CacheFirst display =
+          new CacheFirst(cache.operations(), quipu.part(Store.class), quipu.counters(), 10);
       serve(
           Services.of(quipu, "test").showing(display),
           client -> {

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Reading;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.engine.CounterTurn;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.Operation;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
+import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.http.HttpOptions;
@@ -106,7 +107,7 @@ final class TlsTest {
   @Test
   void http() throws Exception {
     HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
-    try (Quipu quipu = Quipu.on(open());
+    try (Quipu quipu = Backends.on(open());
         HttpServer server =
             HttpServer.start(options, tls, Services.of(quipu, "engine"), Clock.system())) {
       String told =

@@ -2,9 +2,9 @@ package dev.quipu.datastore;
 
 import com.google.cloud.datastore.DatastoreException;
 import com.google.rpc.Code;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.Transactions;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;

@@ -1,8 +1,8 @@
 package dev.quipu.dynamodb;
 
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import software.amazon.awssdk.core.exception.AbortedException;

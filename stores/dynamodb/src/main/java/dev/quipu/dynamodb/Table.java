@@ -1,8 +1,8 @@
 package dev.quipu.dynamodb;
 
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;

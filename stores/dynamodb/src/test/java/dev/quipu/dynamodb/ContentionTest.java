@@ -30,7 +30,7 @@ final class ContentionTest {
                   .byClients(writers)
                   .until(Duration.ofHours(1), ADDS)
                   .failing(0, List.of());
-          DrillReport report = Drill.measure(driver, Simulation.Technique.of(spec), options);
+          DrillReport report = Drill.measure(driver, Simulation.Factory.of(spec), options);
           System.out.printf(
               "ContentionTest: %s, %d writers: %.1f attempts an add, %.0f adds/s%n",
               spec.name(),

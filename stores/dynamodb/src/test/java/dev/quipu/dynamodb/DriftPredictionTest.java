@@ -54,7 +54,7 @@ final class DriftPredictionTest {
   }
 
   private static Optional<String> compare(StoreDriver driver, TechniqueSpec spec, boolean repeats) {
-    Simulation.Technique technique = Simulation.Technique.of(spec);
+    Simulation.Factory technique = Simulation.Factory.of(spec);
     int adds = spec.remembersIds() ? EXACT_ADDS : ADDS;
     adds = spec.equals(TokenSet.SPEC) ? TokenSet.SLOTS : adds;
     DrillOptions options =

@@ -3,14 +3,14 @@ package dev.quipu.dynamodb;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.verify.proxy.DynamoDbProtocol;
 import dev.quipu.verify.proxy.FaultPlan;

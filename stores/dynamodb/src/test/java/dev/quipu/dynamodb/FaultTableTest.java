@@ -7,17 +7,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
+import dev.quipu.Outcome;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
+import dev.quipu.backend.Backends;
+import dev.quipu.hits.HitLog;
+import dev.quipu.hits.VersionTree;
 import dev.quipu.store.Capability;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProvider;
-import dev.quipu.technique.HitLog;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
-import dev.quipu.technique.VersionTree;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.proxy.DynamoDbProtocol;
@@ -140,7 +141,7 @@ final class FaultTableTest {
   private static String drift(
       FaultProxy proxy, StoreDriver driver, TechniqueSpec spec, WireFault fault, boolean again) {
     Store store = new Store(driver, Clock.system());
-    Counters counters = Techniques.open(spec, store, Randomness.secure(), Optional.empty());
+    Counters counters = Backends.technique(spec, store, Randomness.secure(), Optional.empty());
     String name = fault + "/" + again + "/" + spec.name();
     long summed = proxy.ledger().sum();
     add(counters, spec, name, -1, true); // connections and the list of names are there

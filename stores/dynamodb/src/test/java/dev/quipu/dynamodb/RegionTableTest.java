@@ -7,25 +7,25 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
+import dev.quipu.Guarantee;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
+import dev.quipu.backend.Backends;
+import dev.quipu.region.RegionLeases;
+import dev.quipu.region.RegionOptions;
+import dev.quipu.region.RegionalCollection;
+import dev.quipu.region.RegionalCounters;
+import dev.quipu.region.Regions;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.technique.AtomicAdd;
-import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.OptimisticWithHistory;
-import dev.quipu.technique.RegionLeases;
-import dev.quipu.technique.RegionOptions;
-import dev.quipu.technique.RegionalCollection;
-import dev.quipu.technique.RegionalCounters;
-import dev.quipu.technique.Regions;
 import dev.quipu.technique.RequestTokens;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.technique.Techniques;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
@@ -111,7 +111,7 @@ final class RegionTableTest {
     StringBuilder page = new StringBuilder(HEAD);
     for (TechniqueSpec spec : plain()) {
       Technique technique =
-          (regions, random) -> Techniques.open(spec, regions.here(), random, Optional.empty());
+          (regions, random) -> Backends.technique(spec, regions.here(), random, Optional.empty());
       boolean isOneItem = !spec.equals(ItemCollection.SPEC);
       row(page, spec, spec.name(), technique, isOneItem);
     }

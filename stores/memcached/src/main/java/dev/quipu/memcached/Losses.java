@@ -1,6 +1,6 @@
 package dev.quipu.memcached;
 
-import dev.quipu.store.Outcome;
+import dev.quipu.Outcome;
 import dev.quipu.time.Clock;
 import java.net.InetSocketAddress;
 import java.time.Duration;

@@ -1,5 +1,8 @@
 package dev.quipu.memcached;
 
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
@@ -9,12 +12,9 @@ import dev.quipu.store.Field;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Version;
 import dev.quipu.store.Write;

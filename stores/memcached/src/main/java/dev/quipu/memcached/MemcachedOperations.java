@@ -1,8 +1,8 @@
 package dev.quipu.memcached;
 
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
 import dev.quipu.store.AtomicOperations;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Version;
 import dev.quipu.time.Clock;
 import java.nio.charset.StandardCharsets;

@@ -1,9 +1,9 @@
 package dev.quipu.memcached;
 
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;

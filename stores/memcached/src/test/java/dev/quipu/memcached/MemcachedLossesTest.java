@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
 import dev.quipu.store.AtomicOperations;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.MemcachedServer;
 import dev.quipu.time.Clock;

@@ -1,7 +1,7 @@
 package dev.quipu.postgresql;
 
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;

@@ -1,9 +1,9 @@
 package dev.quipu.postgresql;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.Finding;
 import dev.quipu.store.Key;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

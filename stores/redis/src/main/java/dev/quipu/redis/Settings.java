@@ -1,8 +1,8 @@
 package dev.quipu.redis;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.Finding;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,11 +1,11 @@
 package dev.quipu.simpledb;
 
 import dev.quipu.Limits;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Version;
 import java.time.Instant;
 import java.util.ArrayList;

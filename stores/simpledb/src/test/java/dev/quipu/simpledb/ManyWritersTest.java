@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Reading;
+import dev.quipu.hits.VersionTree;
+import dev.quipu.hits.VersionTreeOptions;
+import dev.quipu.hits.VersionTrees;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.technique.VersionTree;
-import dev.quipu.technique.VersionTreeOptions;
-import dev.quipu.technique.VersionTrees;
 import dev.quipu.time.Clock;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;

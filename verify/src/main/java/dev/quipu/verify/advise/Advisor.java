@@ -1,21 +1,21 @@
 package dev.quipu.verify.advise;
 
 import dev.quipu.Bounds;
+import dev.quipu.Guarantee;
+import dev.quipu.hits.HitLog;
+import dev.quipu.hits.HitLogOptions;
+import dev.quipu.hits.VersionTree;
+import dev.quipu.shard.ShardOptions;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.WriteGroup;
-import dev.quipu.technique.Guarantee;
-import dev.quipu.technique.HitLog;
-import dev.quipu.technique.HitLogOptions;
 import dev.quipu.technique.RequestTokens;
-import dev.quipu.technique.ShardOptions;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.technique.TokenSet;
-import dev.quipu.technique.VersionTree;
 import dev.quipu.verify.drill.Drill;
 import dev.quipu.verify.drill.DrillOptions;
 import dev.quipu.verify.drill.DrillReport;
@@ -207,7 +207,7 @@ public final class Advisor {
     List<Fault> faults = List.of(Fault.THROTTLED, Fault.LOST_REQUEST, Fault.LOST_REPLY);
     DrillOptions all = options.failing(load.faultRate(), fails ? faults : List.of());
     StoreDriver memory = new LimitedDriver(new MemoryDriver(), capabilities());
-    return Drill.predict(memory, Simulation.Technique.of(spec, shards), all);
+    return Drill.predict(memory, Simulation.Factory.of(spec, shards), all);
   }
 
   private Set<Capability> capabilities() {
@@ -263,7 +263,7 @@ public final class Advisor {
             : "new Sharded(store, %s, ShardOptions.fixed(%d)%s)".formatted(below, shards, within);
     String counter = load.bounds().isNone() ? "name" : "name, " + bounds(load.bounds());
     return """
-    Quipu quipu = Quipu.on(driver, store -> %s);
+    Quipu quipu = Backends.on(driver, store -> %s);
     Counter counter = quipu.counter(%s);
     AddResult result = counter.add(amount%s);
     """

@@ -1,6 +1,6 @@
 package dev.quipu.verify.checker;
 
-import dev.quipu.technique.Guarantee;
+import dev.quipu.Guarantee;
 
 /** Which checker proves which promise. */
 public final class Checkers {

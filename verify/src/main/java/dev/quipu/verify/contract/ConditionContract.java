@@ -7,11 +7,11 @@ import static dev.quipu.verify.contract.StoreFixture.unmet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Field;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.WriteResult;
 import java.util.List;
 import java.util.Map;

@@ -12,17 +12,17 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
+import dev.quipu.Guarantee;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
+import dev.quipu.Outcome;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.StoreException;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.Guarantee;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
 import java.time.Duration;
@@ -92,7 +92,7 @@ public abstract class CountersContract {
     applied(1, 6, add("a", 1, "other"));
     AddResult.Replayed again = assertInstanceOf(AddResult.Replayed.class, add("a", 5, "id"));
     assertEquals(5, again.added());
-    if (counters.spec().promises(Guarantee.ADD_AND_GET)) {
+    if (counters.promises(Guarantee.ADD_AND_GET)) {
       assertEquals(OptionalLong.of(5), again.value());
     }
     assertEquals(6, value("a"));
@@ -132,7 +132,7 @@ public abstract class CountersContract {
 
   @Test
   final void boundsThatCannotBeKeptAreRefused() {
-    assumeTrue(!counters.spec().promises(Guarantee.BOUNDED), "keeps bounds");
+    assumeTrue(!counters.promises(Guarantee.BOUNDED), "keeps bounds");
     assertThrows(UnsupportedOperationException.class, () -> add("a", 1, Bounds.atMost(9), null));
     assertEquals(Optional.empty(), counters.read("a"));
   }
@@ -312,7 +312,7 @@ public abstract class CountersContract {
 
   @Test
   final void techniquesWithoutIdsSaySo() {
-    assumeTrue(!counters.spec().remembersIds(), "remembers ids");
+    assumeTrue(!counters.remembersIds(), "remembers ids");
     RequestId id = RequestId.of("id");
     assertThrows(UnsupportedOperationException.class, () -> add("a", 1, "id"));
     assertThrows(UnsupportedOperationException.class, () -> counters.outcome("a", id));
@@ -322,8 +322,7 @@ public abstract class CountersContract {
 
   @Test
   final void anIdIsRememberedForTheWindow() {
-    assumeTrue(
-        counters.spec().promises(Guarantee.IDEMPOTENT_WITHIN_WINDOW), "remembers ids for ever");
+    assumeTrue(counters.promises(Guarantee.IDEMPOTENT_WITHIN_WINDOW), "remembers ids for ever");
     needsLookUp();
     applied(5, 5, add("a", 5, "id"));
     counters.seal("a", RequestId.of("sealed"));
@@ -337,7 +336,7 @@ public abstract class CountersContract {
 
   @Test
   final void anIdIsRememberedForEver() {
-    assumeTrue(counters.spec().promises(Guarantee.IDEMPOTENT), "forgets ids after the window");
+    assumeTrue(counters.promises(Guarantee.IDEMPOTENT), "forgets ids after the window");
     applied(5, 5, add("a", 5, "id"));
     clock.advance(Duration.ofDays(10_000));
     assertInstanceOf(AddResult.Replayed.class, add("a", 5, "id"));
@@ -412,12 +411,11 @@ public abstract class CountersContract {
 
   private void needsBounds() {
     assumeTrue(
-        counters.spec().promises(Guarantee.BOUNDED),
-        () -> counters.spec().name() + " keeps no bounds");
+        counters.promises(Guarantee.BOUNDED), () -> counters.technique() + " keeps no bounds");
   }
 
   private void needsIds() {
-    assumeTrue(counters.spec().remembersIds(), () -> counters.spec().name() + " keeps no ids");
+    assumeTrue(counters.remembersIds(), () -> counters.technique() + " keeps no ids");
   }
 
   private void needsLookUp() {
@@ -425,7 +423,7 @@ public abstract class CountersContract {
     try {
       counters.outcome("a", RequestId.of("id"));
     } catch (UnsupportedOperationException e) {
-      abort(counters.spec().name() + " cannot look a request up");
+      abort(counters.technique() + " cannot look a request up");
     }
   }
 
@@ -444,7 +442,7 @@ public abstract class CountersContract {
   private void applied(long added, long value, ItemResult result) {
     AddResult.Applied applied = assertInstanceOf(AddResult.Applied.class, result);
     assertEquals(added, applied.added());
-    if (counters.spec().promises(Guarantee.ADD_AND_GET)) {
+    if (counters.promises(Guarantee.ADD_AND_GET)) {
       assertEquals(OptionalLong.of(value), applied.value());
     }
   }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.lock.Locks;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
@@ -13,7 +14,6 @@ import dev.quipu.store.Key;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.Write;
-import dev.quipu.technique.Locks;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;

@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.AtomicOperations;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Version;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;

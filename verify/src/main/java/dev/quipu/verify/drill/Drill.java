@@ -3,14 +3,14 @@ package dev.quipu.verify.drill;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Counters;
+import dev.quipu.Outcome;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.simulate.FaultingDriver;
@@ -55,7 +55,7 @@ public final class Drill {
 
   private Drill(
       StoreDriver driver,
-      Simulation.Technique technique,
+      Simulation.Factory technique,
       DrillOptions options,
       Clock clock,
       RandomGenerator random,
@@ -84,7 +84,7 @@ public final class Drill {
    * @throws StoreException if the store cannot be read at the end
    */
   public static DrillReport measure(
-      StoreDriver driver, Simulation.Technique technique, DrillOptions options) {
+      StoreDriver driver, Simulation.Factory technique, DrillOptions options) {
     RandomGenerator random = Randomness.secure();
     String prefix = "quipu-verify/" + RequestId.random(random).bits() + "/";
     Drill drill = new Drill(driver, technique, options, Clock.system(), random, prefix);
@@ -93,7 +93,7 @@ public final class Drill {
 
   /** Predicts, on a store in memory and in virtual time: one seed is one prediction. */
   public static DrillReport predict(
-      StoreDriver driver, Simulation.Technique technique, DrillOptions options) {
+      StoreDriver driver, Simulation.Factory technique, DrillOptions options) {
     VirtualTime time = new VirtualTime();
     RandomGenerator random = Randomness.seeded(options.seed() + 1);
     Drill drill = new Drill(driver, technique, options, time, random, "predicted/");
@@ -170,7 +170,7 @@ public final class Drill {
     }
     return new DrillReport(
         store.profile().name(),
-        counters.spec().name(),
+        counters.technique(),
         options,
         time,
         expected,
@@ -246,7 +246,7 @@ public final class Drill {
 
   private void add(int client, int number, int key) {
     RequestId id =
-        counters.spec().remembersIds() ? RequestId.of("client " + client + " add " + number) : null;
+        counters.remembersIds() ? RequestId.of("client " + client + " add " + number) : null;
     Add add = new Add(name(key), 1, id);
     long from = clock.nanoTime();
     asked.incrementAndGet(key);

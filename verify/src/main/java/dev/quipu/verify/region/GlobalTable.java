@@ -1,10 +1,10 @@
 package dev.quipu.verify.region;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Reason;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;

@@ -4,18 +4,19 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
+import dev.quipu.Guarantee;
+import dev.quipu.Outcome;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
+import dev.quipu.StoreException;
+import dev.quipu.backend.Backends;
+import dev.quipu.shard.ShardOptions;
+import dev.quipu.shard.Sharded;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.Guarantee;
-import dev.quipu.technique.ShardOptions;
-import dev.quipu.technique.Sharded;
+import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.technique.Techniques;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.checker.Checkers;
@@ -50,19 +51,19 @@ public final class Simulation {
   }
 
   /** Makes the technique on trial. */
-  public interface Technique {
+  public interface Factory {
     /** Opens it. */
     Counters open(Store store, RandomGenerator random);
 
     /** A technique that keeps request ids for ever, if it keeps them. */
-    static Technique of(TechniqueSpec spec) {
+    static Factory of(TechniqueSpec spec) {
       return of(spec, 1);
     }
 
     /** The same, over shards if there are several. */
-    static Technique of(TechniqueSpec spec, int shards) {
+    static Factory of(TechniqueSpec spec, int shards) {
       return (store, random) -> {
-        Counters below = Techniques.open(spec, store, random, Optional.empty());
+        Technique below = Backends.technique(spec, store, random, Optional.empty());
         return shards == 1 ? below : new Sharded(store, below, ShardOptions.fixed(shards), random);
       };
     }
@@ -110,7 +111,7 @@ public final class Simulation {
   private final FaultingDriver driver;
   private final Baton baton;
 
-  private Simulation(Technique technique, Repeat repeat, Size size, long seed) {
+  private Simulation(Factory technique, Repeat repeat, Size size, long seed) {
     this.repeat = repeat;
     this.size = size;
     this.random = Randomness.seeded(seed);
@@ -121,7 +122,7 @@ public final class Simulation {
   }
 
   /** Runs one seed. */
-  public static Result run(Technique technique, Repeat repeat, Size size, long seed) {
+  public static Result run(Factory technique, Repeat repeat, Size size, long seed) {
     return new Simulation(technique, repeat, size, seed).run();
   }
 

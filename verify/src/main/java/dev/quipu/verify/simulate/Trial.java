@@ -2,8 +2,9 @@ package dev.quipu.verify.simulate;
 
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
+import dev.quipu.Guarantee;
+import dev.quipu.backend.Backends;
 import dev.quipu.store.Store;
-import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.verify.checker.Verdict;
@@ -42,7 +43,7 @@ public final class Trial {
     TechniqueSpec spec = Techniques.named(name);
     return of(
         spec,
-        (store, random, bounds) -> Techniques.open(spec, store, random, Optional.empty()),
+        (store, random, bounds) -> Backends.technique(spec, store, random, Optional.empty()),
         firstSeed,
         seeds);
   }

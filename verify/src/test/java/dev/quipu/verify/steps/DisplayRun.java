@@ -1,18 +1,18 @@
 package dev.quipu.verify.steps;
 
 import dev.quipu.Counters;
+import dev.quipu.Outcome;
 import dev.quipu.Reading;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DisplayReading;
 import dev.quipu.display.DurableFirst;
 import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Outcome;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.MarkerItem;
 import java.time.Duration;

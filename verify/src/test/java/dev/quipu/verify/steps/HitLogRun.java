@@ -1,9 +1,9 @@
 package dev.quipu.verify.steps;
 
+import dev.quipu.hits.HitLog;
+import dev.quipu.hits.HitLogOptions;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Scan;
-import dev.quipu.technique.HitLog;
-import dev.quipu.technique.HitLogOptions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;

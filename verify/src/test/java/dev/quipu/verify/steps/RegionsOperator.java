@@ -1,8 +1,8 @@
 package dev.quipu.verify.steps;
 
+import dev.quipu.StoreException;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;

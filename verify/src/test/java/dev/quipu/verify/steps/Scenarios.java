@@ -2,14 +2,15 @@ package dev.quipu.verify.steps;
 
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
+import dev.quipu.Guarantee;
+import dev.quipu.backend.Backends;
+import dev.quipu.shard.ShardOptions;
+import dev.quipu.shard.Sharded;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.technique.Guarantee;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.RequestTokens;
-import dev.quipu.technique.ShardOptions;
-import dev.quipu.technique.Sharded;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Clock;
@@ -103,13 +104,13 @@ final class Scenarios {
   }
 
   private static Counters plain(Store store, RandomGenerator random) {
-    return Techniques.open(MarkerItem.SPEC, store, random, Optional.empty());
+    return Backends.technique(MarkerItem.SPEC, store, random, Optional.empty());
   }
 
   private static CounterRun.Subject technique(TechniqueSpec spec, Bounds bounds) {
     CounterRun.Subject subject =
         new CounterRun.Subject(
-            (store, random) -> Techniques.open(spec, store, random, Optional.empty()));
+            (store, random) -> Backends.technique(spec, store, random, Optional.empty()));
     return (spec.remembersIds() ? subject : subject.withoutIds()).within(bounds);
   }
 
@@ -118,7 +119,7 @@ final class Scenarios {
     CounterRun.Subject subject =
         new CounterRun.Subject((store, random) ->
             new Sharded(
-                store, Techniques.open(spec, store, random, Optional.empty()), options, random));
+                store, Backends.technique(spec, store, random, Optional.empty()), options, random));
     if (options.shardsMax() > options.shards()) {
       subject.beside(counters -> {
         Sharded sharded = (Sharded) counters;
@@ -132,15 +133,15 @@ final class Scenarios {
   private static CounterRun.Subject forgetting(String name) {
     Duration keep = Duration.ofMinutes(6);
     return new CounterRun.Subject((store, random) ->
-        Techniques.open(Techniques.named(name), store, random, Optional.of(keep)))
+        Backends.technique(Techniques.named(name), store, random, Optional.of(keep)))
         .under(BRIEF, SKEW)
         .repeatedWithin(keep.minus(SKEW.multipliedBy(2)).minus(BRIEF.lateMax()).minus(CALL));
   }
 
   /** On a store that remembers tokens for 10 minutes. */
   private static CounterRun.Subject requestTokens(Bounds bounds) {
-    return new CounterRun.Subject(
-            (store, random) -> Techniques.open(RequestTokens.SPEC, store, random, Optional.empty()))
+    return new CounterRun.Subject((store, random) ->
+        Backends.technique(RequestTokens.SPEC, store, random, Optional.empty()))
         .within(bounds)
         .withoutCancellation()
         .withoutOrderOfAnswers()

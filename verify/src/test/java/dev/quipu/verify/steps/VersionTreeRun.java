@@ -1,10 +1,10 @@
 package dev.quipu.verify.steps;
 
+import dev.quipu.hits.VersionTree;
+import dev.quipu.hits.VersionTreeOptions;
+import dev.quipu.hits.VersionTrees;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Store;
-import dev.quipu.technique.VersionTree;
-import dev.quipu.technique.VersionTreeOptions;
-import dev.quipu.technique.VersionTrees;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 

@@ -1,11 +1,11 @@
 package dev.quipu.verify.steps;
 
-import dev.quipu.store.Outcome;
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
 import dev.quipu.store.Scan;
-import dev.quipu.store.StoreException;
-import dev.quipu.technique.ViewCounter;
-import dev.quipu.technique.ViewEvent;
-import dev.quipu.technique.ViewOptions;
+import dev.quipu.view.ViewCounter;
+import dev.quipu.view.ViewEvent;
+import dev.quipu.view.ViewOptions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package dev.quipu.verify.steps;
 
+import dev.quipu.StoreException;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreException;
 import dev.quipu.time.Clock;
 import dev.quipu.verify.simulate.LaggingDriver;
 import java.time.Duration;

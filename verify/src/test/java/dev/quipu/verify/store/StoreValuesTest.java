@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Reason;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
@@ -16,7 +17,6 @@ import dev.quipu.store.Item;
 import dev.quipu.store.ItemTable;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Reason;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Version;
 import dev.quipu.store.Write;

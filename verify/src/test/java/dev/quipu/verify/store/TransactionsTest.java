@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Outcome;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Outcome;
 import dev.quipu.store.Transactions;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;

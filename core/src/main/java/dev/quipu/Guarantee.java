@@ -1,0 +1,33 @@
+package dev.quipu;
+
+/**
+ * What a technique promises. A constant exists only if a checker in {@code dev.quipu.verify} can
+ * prove it, and a test shows that a technique without it fails that checker.
+ */
+public enum Guarantee {
+  /** An add counts once or not at all, and one that was acknowledged counts. */
+  AT_MOST_ONCE("an add counts once or not at all; an acknowledged one counts"),
+  /** An add that was acknowledged counts, perhaps more than once. */
+  AT_LEAST_ONCE("an acknowledged add counts, perhaps more than once"),
+  /** An add repeated under its request id counts once, however often and however late. */
+  IDEMPOTENT("an add repeated under its id counts once, for ever"),
+  /** As {@link #IDEMPOTENT}, for as long as ids are remembered. */
+  IDEMPOTENT_WITHIN_WINDOW("an add repeated under its id within the window counts once"),
+  /** Floors and ceilings hold at every moment. */
+  BOUNDED("floors and ceilings hold at every moment"),
+  /** An add returns the value that the counter had right after it. */
+  ADD_AND_GET("an add returns the value right after it"),
+  /** A read sees every add acknowledged before it began, and none that was not yet asked for. */
+  LINEARIZABLE_READ("a read sees every acknowledged add");
+
+  private final String sentence;
+
+  Guarantee(String sentence) {
+    this.sentence = sentence;
+  }
+
+  /** The promise in a few words. */
+  public String sentence() {
+    return sentence;
+  }
+}

@@ -1,0 +1,5 @@
+/** Locks with fencing tokens. */
+@NullMarked
+package dev.quipu.lock;
+
+import org.jspecify.annotations.NullMarked;

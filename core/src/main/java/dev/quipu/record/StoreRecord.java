@@ -1,0 +1,166 @@
+package dev.quipu.record;
+
+import dev.quipu.Bounds;
+import dev.quipu.hits.HitLog;
+import dev.quipu.region.RegionOptions;
+import dev.quipu.shard.ShardOptions;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.technique.MarkerItem;
+import dev.quipu.technique.TechniqueSpec;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+
+/**
+ * What all processes that count on one store must agree on, and what does not change while they
+ * run. Stored in the store itself, {@code store-record}, {@code record}; see {@link RecordGuard}.
+ *
+ * @param technique its name
+ * @param window how long request ids are remembered; empty if the technique takes no window
+ * @param shards how many shards each counter has; 1 if it is not divided, {@link #GROWING} if each
+ *     counter has a plan of its own
+ * @param bounds that every counter has
+ * @param regions the initial regions, in their order; empty if there is only one
+ */
+public record StoreRecord(
+    String technique, Optional<Duration> window, int shards, Bounds bounds, List<String> regions) {
+  /** The number of shards changes while processes run. */
+  public static final int GROWING = 0;
+
+  /** The technique over several regions. */
+  static final String REGIONAL = "regional";
+
+  static final Key KEY = new Key("store-record", "record");
+
+  private static final String FORMAT = "format";
+  private static final String FORMAT_NOW = "1";
+  private static final String WINDOW = "window";
+  private static final String SHARDS = "shards";
+  private static final String PER_COUNTER = "of each counter";
+  private static final String NONE = "none";
+  private static final Set<String> TAKE_WINDOW = Set.of(MarkerItem.SPEC.name(), HitLog.SPEC.name());
+
+  /** Copies the list. */
+  public StoreRecord {
+    regions = List.copyOf(regions);
+  }
+
+  /**
+   * Counters by a technique, not divided.
+   *
+   * @param keep how long request ids are remembered, if the technique takes a window
+   */
+  public static StoreRecord of(TechniqueSpec spec, Optional<Duration> keep) {
+    return new StoreRecord(
+        spec.name(),
+        keep.filter(time -> TAKE_WINDOW.contains(spec.name())),
+        1,
+        Bounds.none(),
+        List.of());
+  }
+
+  /** Counters over several regions. */
+  public static StoreRecord inRegions(List<String> initial, RegionOptions options) {
+    return new StoreRecord(REGIONAL, options.keep(), GROWING, options.bounds(), initial);
+  }
+
+  /** The same counters, divided into shards. */
+  public StoreRecord divided(ShardOptions options) {
+    int fixed = options.actTogether() ? GROWING : options.shards();
+    return new StoreRecord(technique, window, fixed, options.bounds(), regions);
+  }
+
+  /** Every value as it is stored, by name, in the order in which a person reads them. */
+  public Map<String, String> values() {
+    Map<String, String> values = new LinkedHashMap<>();
+    values.put(FORMAT, FORMAT_NOW);
+    values.put("technique", technique);
+    values.put(WINDOW, window.map(Duration::toString).orElse(NONE));
+    values.put(SHARDS, shards == GROWING ? PER_COUNTER : Integer.toString(shards));
+    values.put("floor", bounds.floor() == Long.MIN_VALUE ? NONE : Long.toString(bounds.floor()));
+    values.put(
+        "ceiling", bounds.ceiling() == Long.MAX_VALUE ? NONE : Long.toString(bounds.ceiling()));
+    values.put("regions", regions.isEmpty() ? NONE : String.join(",", regions));
+    return values;
+  }
+
+  Map<String, Field> fields() {
+    Map<String, Field> fields = new HashMap<>();
+    values().forEach((name, value) -> fields.put(name, new Field.Text(value)));
+    return fields;
+  }
+
+  /** What differs from a record that was found; empty if nothing does. */
+  List<String> differences(Item found) {
+    return differences(found, values());
+  }
+
+  List<String> differencesBesideWindow(Item found) {
+    Map<String, String> compared = values();
+    compared.remove(WINDOW);
+    return differences(found, compared);
+  }
+
+  private static List<String> differences(Item found, Map<String, String> values) {
+    List<String> differences = new ArrayList<>();
+    values.forEach((name, here) -> {
+      String there = found.text(name).orElse(NONE);
+      if (!there.equals(here)) {
+        differences.add(
+            "%s: record %s, this process %s".formatted(name, text(name, there), text(name, here)));
+      }
+    });
+    return differences;
+  }
+
+  /** A stored value as a message has it. */
+  private static String text(String name, String value) {
+    if (name.equals(SHARDS)) {
+      return value.equals(PER_COUNTER) ? "per counter" : value;
+    }
+    if (name.equals(WINDOW) && !value.equals(NONE)) {
+      try {
+        return text(Duration.parse(value));
+      } catch (DateTimeParseException damaged) {
+        return value;
+      }
+    }
+    return value;
+  }
+
+  /** Returns a time as the option {@code --window} takes it. */
+  public static String text(Duration time) {
+    if (time.toMillis() % 1_000 != 0) {
+      return time.toMillis() + "ms";
+    }
+    long seconds = time.toSeconds();
+    return seconds % 3_600 == 0
+        ? seconds / 3_600 + "h"
+        : seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
+  }
+
+  /** Returns a record that was found, in the words and the order of {@link #toString}. */
+  String text(Item found) {
+    return text(name -> found.text(name).orElse(NONE));
+  }
+
+  private String text(UnaryOperator<String> value) {
+    List<String> words = new ArrayList<>();
+    values().keySet().forEach(name -> words.add(name + " " + text(name, value.apply(name))));
+    return String.join(", ", words);
+  }
+
+  @Override
+  public String toString() {
+    return text(name -> values().getOrDefault(name, NONE));
+  }
+}

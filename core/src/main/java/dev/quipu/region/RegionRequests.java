@@ -1,0 +1,72 @@
+package dev.quipu.region;
+
+import dev.quipu.Reason;
+import dev.quipu.RequestId;
+import dev.quipu.StoreException;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import java.util.Optional;
+
+/** Finds what became of requests that count in other regions. */
+final class RegionRequests {
+  private final Regions regions;
+  private final RegionLeases leases;
+
+  RegionRequests(Regions regions, RegionLeases leases) {
+    this.regions = regions;
+    this.leases = leases;
+  }
+
+  /** The region where a request counts: that of its id. */
+  String home(String counter, RequestId id) {
+    Regions.checkCounter(counter);
+    return regions.home(id);
+  }
+
+  /** The marker of a request, as far as it has come to a replica. */
+  Optional<Item> in(String place, String counter, RequestId id) {
+    return regions
+        .replica(place)
+        .get(RegionRows.request(counter, regions.home(id), id), Consistency.STRONG);
+  }
+
+  /**
+   * The marker of a request of another region, if the own replica has it, or if that region was
+   * retired.
+   *
+   * @throws StoreException with an unknown outcome if that region was retired and none that is left
+   *     has the marker: it may have been lost, while the sum that has it arrived
+   */
+  Optional<Item> known(String counter, RequestId id) {
+    String home = regions.home(id);
+    if (home.equals(regions.own())) {
+      return Optional.empty();
+    }
+    Optional<Item> here = in(regions.own(), counter, id);
+    return here.isEmpty() && leases.standing().lost().contains(home)
+        ? Optional.of(lastCopy(home, counter, id))
+        : here;
+  }
+
+  private Item lastCopy(String retired, String counter, RequestId id) {
+    for (String place : leases.living()) {
+      Optional<Optional<Item>> found = regions.ask(place, () -> in(place, counter, id));
+      if (found.isEmpty()) {
+        throw StoreException.unknown(
+            Reason.UNAVAILABLE,
+            "region %s does not answer, and may know of request %s".formatted(place, id),
+            null);
+      }
+      if (found.get().isPresent()) {
+        return found.get().get();
+      }
+    }
+    throw StoreException.unknown(
+        Reason.DENIED,
+        "region %s was retired, and it is not known whether it had counted request %s; it counts"
+                .formatted(retired, id)
+            + " no more: send new requests under ids of region "
+            + regions.own(),
+        null);
+  }
+}

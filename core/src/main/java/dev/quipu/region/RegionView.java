@@ -1,0 +1,278 @@
+package dev.quipu.region;
+
+import dev.quipu.Bounds;
+import dev.quipu.Doubt;
+import dev.quipu.Reading;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.region.RegionLeases.Standing;
+import dev.quipu.region.RegionRecords.Retirement;
+import dev.quipu.region.RegionRows.Frozen;
+import dev.quipu.region.RegionRows.Right;
+import dev.quipu.technique.CounterItems;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * One counter over all regions, looked at twice. Between the two looks was a moment at which every
+ * region that answered both had counted at least what the first look found, and at most what the
+ * second did.
+ *
+ * @param standing which regions are retired, or were set back
+ * @param before what each region had that answered
+ * @param after what the same regions had a moment later
+ * @param copies of those that did not answer or are not to be believed, and of retired ones whose
+ *     sums are not recorded so far, what has come to the own replica: old, by some time
+ * @param frozen the recorded sums of retired regions
+ */
+record RegionView(
+    Standing standing,
+    SortedMap<String, RegionRows> before,
+    SortedMap<String, RegionRows> after,
+    SortedMap<String, RegionRows> copies,
+    SortedMap<String, Frozen> frozen) {
+  private static final int LOOKS_MAX = 20;
+
+  /** Looks twice; again while a retirement is recorded between the looks. */
+  static RegionView of(Regions regions, RegionLeases leases, String counter) {
+    for (int look = 0; look < LOOKS_MAX; look++) {
+      Standing standing = leases.standing();
+      SortedMap<String, RegionRows> before = look(regions, standing, counter);
+      SortedMap<String, RegionRows> after = look(regions, standing, counter);
+      before.keySet().retainAll(after.keySet());
+      SortedMap<String, Frozen> frozen = frozen(after);
+      if (!frozen.keySet().equals(frozen(before).keySet())
+          || !before.keySet().containsAll(after.keySet())) {
+        continue;
+      }
+      before.keySet().removeAll(frozen.keySet()); // it was retired: its sums are recorded
+      after.keySet().removeAll(frozen.keySet());
+      Set<String> missing = new TreeSet<>(regions.names());
+      missing.removeAll(before.keySet());
+      missing.removeAll(frozen.keySet());
+      SortedMap<String, RegionRows> copies = new TreeMap<>();
+      for (String region : missing) {
+        copies.put(region, RegionRows.read(regions.here(), counter, region));
+      }
+      RegionView view = new RegionView(standing, before, after, copies, frozen);
+      view.check(regions, counter);
+      return view;
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "regions come and go faster than counter %s is read".formatted(counter));
+  }
+
+  private static SortedMap<String, Frozen> frozen(SortedMap<String, RegionRows> seen) {
+    SortedMap<String, Frozen> frozen = new TreeMap<>();
+    seen.values().forEach(rows -> frozen.putAll(rows.frozen()));
+    return frozen;
+  }
+
+  private static SortedMap<String, RegionRows> look(
+      Regions regions, Standing standing, String counter) {
+    SortedMap<String, RegionRows> seen = new TreeMap<>();
+    for (String region : regions.names()) {
+      if (!standing.lost().contains(region) && !standing.ended().contains(region)) {
+        regions
+            .ask(region, () -> RegionRows.read(regions.replica(region), counter, region))
+            .ifPresent(rows -> seen.put(region, rows));
+      }
+    }
+    return seen;
+  }
+
+  private void check(Regions regions, String counter) {
+    for (RegionRows rows : after.values()) {
+      for (String prefix : List.of(RegionRows.GAVE, RegionRows.GOT)) {
+        for (String other : rows.others(prefix)) {
+          if (!regions.names().contains(other)) {
+            throw StoreException.notApplied(
+                Reason.DENIED,
+                "region %s shares counter %s with region %s, which is not among %s"
+                    .formatted(rows.region(), counter, other, regions.names()));
+          }
+        }
+      }
+    }
+  }
+
+  /**
+   * Checks that all regions share out bounds by the same plan.
+   *
+   * @throws StoreException if one has another
+   */
+  void requirePlan(RegionPlan plan) {
+    for (RegionRows rows : after.values()) {
+      plan.conflict(rows)
+          .ifPresent(other -> {
+            throw plan.rejected(rows.region(), other);
+          });
+    }
+  }
+
+  /** Whether nothing moved: all that is seen was so at one moment. */
+  boolean isStill() {
+    return before.equals(after);
+  }
+
+  /** The regions that are not retired, and did not answer or are not to be believed. */
+  List<String> silent() {
+    return copies.keySet().stream().filter(name -> !standing.lost().contains(name)).toList();
+  }
+
+  /** Whether the sums of some retired regions are not recorded for this counter so far. */
+  boolean lacksRetired() {
+    return copies.keySet().stream().anyMatch(standing.lost()::contains);
+  }
+
+  /** Whether nothing was ever counted, anywhere, as far as is known. */
+  boolean isEmpty() {
+    return silent().isEmpty()
+        && frozen.values().stream().allMatch(sums -> sums.up().add(sums.down()).signum() == 0)
+        && copies.values().stream().allMatch(RegionView::isUnused)
+        && after.values().stream().allMatch(RegionView::isUnused);
+  }
+
+  private static boolean isUnused(RegionRows rows) {
+    return rows.up().signum() == 0 && rows.down().signum() == 0;
+  }
+
+  /** What one region gave another that has not taken it to its cells yet. */
+  long open(Right right, String from, String to) {
+    RegionRows giver = after.containsKey(from) ? after.get(from) : copies.get(from);
+    RegionRows taker = after.get(to);
+    return giver == null || taker == null
+        ? 0
+        : Math.max(0, CounterItems.narrow(giver.gave(right, to).subtract(taker.got(right, from))));
+  }
+
+  /** The value, and between what it lies; the nearest number that has 64 bits. */
+  Reading reading(Bounds bounds) {
+    BigInteger value = BigInteger.ZERO;
+    BigInteger up = BigInteger.ZERO;
+    BigInteger down = BigInteger.ZERO;
+    for (Frozen sums : frozen.values()) {
+      value = value.add(sums.net());
+    }
+    for (RegionRows rows : after.values()) {
+      RegionRows was = before(rows);
+      value = value.add(rows.net());
+      up = up.add(rows.up().subtract(was.up()));
+      down = down.add(rows.down().subtract(was.down()));
+    }
+    for (RegionRows copy : copies.values()) {
+      value = value.add(copy.net());
+    }
+    List<Doubt> doubts = unlimited();
+    if (!doubts.isEmpty()) {
+      return new Reading(CounterItems.narrow(value), Long.MIN_VALUE, Long.MAX_VALUE, doubts);
+    }
+    if (!silent().isEmpty()) {
+      return unsure(bounds, value);
+    }
+    if (up.signum() == 0 && down.signum() == 0) {
+      return CounterItems.reading(value);
+    }
+    return new Reading(
+        CounterItems.narrow(value),
+        CounterItems.narrow(value.subtract(up)), // what went up since may not have been there yet
+        CounterItems.narrow(value.add(down)),
+        List.of(new Doubt(Doubt.Cause.MOVING, "", CounterItems.narrow(up.add(down)))));
+  }
+
+  /** Whatever retired regions counted and never sent, and what a restored replica sold again. */
+  private List<Doubt> unlimited() {
+    List<Doubt> doubts = new ArrayList<>();
+    for (Retirement each : standing.retired()) {
+      if (!each.isAccepted()) {
+        doubts.add(new Doubt(Doubt.Cause.RETIRED_REGION, each.lost(), Long.MAX_VALUE));
+      }
+    }
+    for (String region : standing.ended()) {
+      doubts.add(new Doubt(Doubt.Cause.RESTORED_REGION, region, Long.MAX_VALUE));
+    }
+    return doubts;
+  }
+
+  private RegionRows before(RegionRows rows) {
+    RegionRows was = before.get(rows.region());
+    return was == null ? rows : was;
+  }
+
+  /**
+   * With silent regions: the counter is above its floor by all rights to lower it, and what the
+   * others hold of them, nobody who is silent has used; the ceiling likewise.
+   */
+  private Reading unsure(Bounds bounds, BigInteger value) {
+    List<Doubt> doubts = new ArrayList<>();
+    for (String region : silent()) {
+      RegionRows copy = copies.get(region);
+      long used =
+          copy == null || bounds.floor() == Long.MIN_VALUE || bounds.ceiling() == Long.MAX_VALUE
+              ? Long.MAX_VALUE
+              : Math.max(copy.rights(Right.LOWER), copy.rights(Right.RAISE));
+      doubts.add(new Doubt(Doubt.Cause.SILENT_REGION, region, used));
+      doubts.addAll(underWay(region));
+    }
+    long low =
+        Right.LOWER
+            .atZero(bounds)
+            .map(any -> CounterItems.narrow(certain(Right.LOWER).add(big(bounds.floor()))))
+            .orElse(Long.MIN_VALUE);
+    long high =
+        Right.RAISE
+            .atZero(bounds)
+            .map(any -> CounterItems.narrow(big(bounds.ceiling()).subtract(certain(Right.RAISE))))
+            .orElse(Long.MAX_VALUE);
+    return low == high // those who are silent hold nothing that they could use
+        ? Reading.exact(low)
+        : new Reading(
+            Math.clamp(CounterItems.narrow(value), Math.min(low, high), high), low, high, doubts);
+  }
+
+  private static BigInteger big(long number) {
+    return BigInteger.valueOf(number);
+  }
+
+  private List<Doubt> underWay(String silent) {
+    List<Doubt> doubts = new ArrayList<>();
+    RegionRows taker = copies.get(silent);
+    for (RegionRows giver : after.values()) {
+      for (Right right : Right.values()) {
+        long open =
+            taker == null
+                ? 0
+                : CounterItems.narrow(
+                    giver.gave(right, silent).subtract(taker.got(right, giver.region())));
+        if (open > 0) {
+          String where = giver.region() + " to " + silent;
+          doubts.add(new Doubt(Doubt.Cause.OPEN_TRANSFER, where, open));
+        }
+      }
+    }
+    return doubts;
+  }
+
+  /** Rights that were surely unused at the moment between the looks, by those who answered. */
+  private BigInteger certain(Right right) {
+    BigInteger certain = BigInteger.ZERO;
+    for (RegionRows rows : after.values()) {
+      RegionRows was = before(rows);
+      BigInteger used =
+          right == Right.LOWER ? rows.down().subtract(was.down()) : rows.up().subtract(was.up());
+      BigInteger given = rows.gave(right).subtract(was.gave(right));
+      BigInteger left = big(was.rights(right)).subtract(used).subtract(given);
+      certain = certain.add(left.max(BigInteger.ZERO));
+      for (RegionRows other : after.values()) {
+        BigInteger open = was.gave(right, other.region()).subtract(other.got(right, rows.region()));
+        certain = certain.add(open.max(BigInteger.ZERO));
+      }
+    }
+    return certain;
+  }
+}

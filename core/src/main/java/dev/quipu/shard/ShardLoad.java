@@ -1,0 +1,78 @@
+package dev.quipu.shard;
+
+import dev.quipu.time.Clock;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.random.RandomGenerator;
+
+/** What this process does to each counter: which shard is busy, and which counter is hot. */
+final class ShardLoad {
+  private static final int COUNTERS_MAX = 10_000;
+  private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final Map<String, Heat> counters = new ConcurrentHashMap<>();
+
+  ShardLoad(Clock clock, RandomGenerator random) {
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** One counter's adds. */
+  static final class Heat {
+    private final AtomicIntegerArray underWay = new AtomicIntegerArray(ShardOptions.SHARDS_MAX);
+    private long windowStart = Long.MIN_VALUE;
+    private long adds;
+
+    void begin(int shard) {
+      underWay.incrementAndGet(shard);
+    }
+
+    void end(int shard) {
+      underWay.decrementAndGet(shard);
+    }
+
+    private synchronized long addsOfWindow(long now) {
+      if (windowStart == Long.MIN_VALUE || now - windowStart > WINDOW_NANOS) {
+        windowStart = now;
+        adds = 0;
+      }
+      return ++adds;
+    }
+
+    private synchronized void startAgain() {
+      windowStart = Long.MIN_VALUE;
+    }
+  }
+
+  Heat of(String counter) {
+    if (counters.size() >= COUNTERS_MAX) {
+      counters.clear(); // a hot one is soon back
+    }
+    return counters.computeIfAbsent(counter, name -> new Heat());
+  }
+
+  /** Notes an add; whether the counter has had more than its shards should take in a second. */
+  boolean isHot(Heat heat, int shards, long hotAddsPerSecond) {
+    boolean hot = heat.addsOfWindow(clock.nanoTime()) > hotAddsPerSecond * shards;
+    if (hot) {
+      heat.startAgain();
+    }
+    return hot;
+  }
+
+  /** A shard for an add that may go anywhere. */
+  int choose(Heat heat, int shards, ShardOptions.Choice choice) {
+    int one = random.nextInt(shards);
+    return switch (choice) {
+      case RANDOM -> one;
+      case LEAST_LOADED -> {
+        int other = random.nextInt(shards);
+        yield heat.underWay.get(other) < heat.underWay.get(one) ? other : one;
+      }
+    };
+  }
+}

@@ -1,0 +1,82 @@
+package dev.quipu.shard;
+
+import dev.quipu.Bounds;
+import dev.quipu.store.Change;
+import dev.quipu.store.Item;
+import dev.quipu.store.Write;
+import dev.quipu.technique.CounterItems;
+import dev.quipu.technique.Split;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The plan of a counter and the items of its shards, at one moment. */
+record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item>> shards) {
+  long value(int shard) {
+    return shards.get(shard).map(item -> item.number(CounterItems.VALUE)).orElse(0L);
+  }
+
+  /** The sum; it stays within 64 bits, since each shard stays within its share of them. */
+  long total() {
+    long total = 0;
+    for (int shard = 0; shard < shards.size(); shard++) {
+      total += value(shard);
+    }
+    return total;
+  }
+
+  boolean wasAddedTo() {
+    return shards.stream()
+        .anyMatch(item -> item.isPresent() && item.get().fields().containsKey(CounterItems.VALUE));
+  }
+
+  /** Divides the amount: the own shard first, then those with most room. */
+  Split split(String counter, long delta, int home) {
+    long[] room = new long[plan.shards()]; // towards where the add goes, with its sign
+    List<Integer> others = new ArrayList<>();
+    for (int shard = 0; shard < room.length; shard++) {
+      Bounds local = plan.local(shard);
+      long end = delta < 0 ? local.floor() : local.ceiling();
+      room[shard] = saturatedDifference(end, value(shard));
+      if (shard != home) {
+        others.add(shard);
+      }
+    }
+    others.sort(
+        (a, b) -> delta < 0 ? Long.compare(room[a], room[b]) : Long.compare(room[b], room[a]));
+    long own = nearer(delta, room[home]);
+    long rest = delta - own;
+    long back = // how far the own shard may go the other way, with that sign
+        saturatedDifference(
+            delta < 0 ? plan.local(home).ceiling() : plan.local(home).floor(), value(home) + own);
+    List<Write> beside = new ArrayList<>();
+    for (int shard : others) {
+      if (rest == 0) {
+        break;
+      }
+      long part = nearer(rest, room[shard]);
+      long half = room[shard] / 2;
+      boolean gives = rest == part && Math.abs(half) > Math.abs(part);
+      long more = gives ? -nearer(part - half, back) : 0; // the own shard takes that back
+      beside.add(
+          new Write.Update(
+              plan.valueKey(counter, shard),
+              List.of(new Change.Add(CounterItems.VALUE, part + more)),
+              plan.condition(shard)));
+      own -= more;
+      rest -= part;
+    }
+    return new Split(plan.valueKey(counter, home), own, plan.condition(home), beside, false);
+  }
+
+  /** Of two numbers of one sign, or 0, the one nearer to 0. */
+  private static long nearer(long a, long b) {
+    return a < 0 || b < 0 ? Math.max(a, b) : Math.min(a, b);
+  }
+
+  private static long saturatedDifference(long a, long b) {
+    long difference = a - b;
+    boolean overflows = ((a ^ b) & (a ^ difference)) < 0;
+    return overflows ? (a < 0 ? Long.MIN_VALUE : Long.MAX_VALUE) : difference;
+  }
+}

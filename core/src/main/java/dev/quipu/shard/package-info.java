@@ -1,0 +1,5 @@
+/** Divides one counter into shards that are written apart. */
+@NullMarked
+package dev.quipu.shard;
+
+import org.jspecify.annotations.NullMarked;

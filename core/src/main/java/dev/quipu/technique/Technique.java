@@ -1,0 +1,33 @@
+package dev.quipu.technique;
+
+import dev.quipu.Counters;
+import dev.quipu.Guarantee;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import java.util.Set;
+
+/** Counters that say of themselves what they need, promise and cost. */
+public interface Technique extends Counters {
+  /** What these counters need, promise and cost. */
+  TechniqueSpec spec();
+
+  @Override
+  default String technique() {
+    return spec().name();
+  }
+
+  @Override
+  default Set<Guarantee> guarantees() {
+    return spec().guarantees();
+  }
+
+  @Override
+  default RequestOutcome outcome(String counter, RequestId id) {
+    throw Techniques.keepsNoIds(technique());
+  }
+
+  @Override
+  default RequestOutcome seal(String counter, RequestId id) {
+    throw Techniques.keepsNoIds(technique());
+  }
+}

@@ -1,0 +1,5 @@
+/** Exact unique views. */
+@NullMarked
+package dev.quipu.view;
+
+import org.jspecify.annotations.NullMarked;
