@@ -1,5 +1,9 @@
 package dev.quipu.bench;
 
+import dev.quipu.bench.library.DurableAdds;
+import dev.quipu.bench.library.IngestOverhead;
+import dev.quipu.bench.library.SequenceNumbers;
+import dev.quipu.bench.library.StoreOverhead;
 import dev.quipu.bench.ports.Compare;
 import dev.quipu.bench.ports.Ports;
 import dev.quipu.bench.ports.Sizes;

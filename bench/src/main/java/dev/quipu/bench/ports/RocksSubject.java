@@ -2,7 +2,7 @@ package dev.quipu.bench.ports;
 
 import dev.quipu.Add;
 import dev.quipu.RequestId;
-import dev.quipu.bench.RocksTarget;
+import dev.quipu.bench.library.RocksTarget;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,6 +1,5 @@
 package dev.quipu.server.cli;
 
-import dev.quipu.server.LogSetup;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 

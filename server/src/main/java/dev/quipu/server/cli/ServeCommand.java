@@ -17,7 +17,6 @@ import dev.quipu.ingest.ViewQueue;
 import dev.quipu.presence.Presence;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.region.LeaseKeeper;
-import dev.quipu.server.LogSetup;
 import dev.quipu.server.http.HostProcess;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;

@@ -1,4 +1,4 @@
-package dev.quipu.bench;
+package dev.quipu.bench.library;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;

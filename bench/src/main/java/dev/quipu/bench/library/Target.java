@@ -1,4 +1,4 @@
-package dev.quipu.bench;
+package dev.quipu.bench.library;
 
 import dev.quipu.Add;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.quipu.bench;
+package dev.quipu.bench.library;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;

@@ -1,4 +1,4 @@
-package dev.quipu.server;
+package dev.quipu.server.cli;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
