@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Named values with the operations of memcached, each of them atomic. {@link Store#operations} has
+ * Named values with the operations of memcached, each of them atomic. {@code Store.operations} has
  * them on every store, by these rules:
  *
  * <ul>

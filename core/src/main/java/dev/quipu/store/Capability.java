@@ -1,6 +1,6 @@
 package dev.quipu.store;
 
-/** What a store may be able to do; {@link Store} simulates some of what is missing. */
+/** What a store may be able to do; {@code Store} simulates some of what is missing. */
 public enum Capability {
   /** {@link Consistency#STRONG} reads. */
   STRONG_READ,

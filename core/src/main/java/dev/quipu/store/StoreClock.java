@@ -26,6 +26,10 @@ public final class StoreClock implements Clock {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(StoreClock.class);
   private static final long RETRY_NANOS = Duration.ofSeconds(1).toNanos();
+
+  /** Most that the clocks of a store and of those that use it may differ. */
+  public static final Duration DIFFERENCE_MAX = Duration.ofMinutes(1);
+
   private static final long JUMP_MILLIS = 1_000;
   private static final long NANOS = 1_000_000; // of a millisecond
 
@@ -124,7 +128,7 @@ public final class StoreClock implements Clock {
 
   private void compare(Reading at) {
     long differenceMillis = at.wallMillis - at.storeMillis;
-    boolean isFar = Math.abs(differenceMillis) > Sweeper.KEPT.toMillis();
+    boolean isFar = Math.abs(differenceMillis) > DIFFERENCE_MAX.toMillis();
     if (isFar && !differs) {
       LOGGER.warn(
           "Clock of this machine differs from the store's, which is used: differenceMillis={}",

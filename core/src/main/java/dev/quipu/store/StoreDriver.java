@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a backend implements. Blocking and thread-safe; callers bring virtual threads.
  *
- * <p>Only {@link Store} calls it: keys are within limits, batches are within the profile, each key
+ * <p>Only {@code Store} calls it: keys are within limits, batches are within the profile, each key
  * occurs once in a batch, and a call that needs a capability comes only if it was declared.
  *
  * <p>A driver knows nothing of expiry but to keep {@link Item#expiresAt}: it returns expired items
@@ -77,7 +77,7 @@ public interface StoreDriver extends AutoCloseable {
    * <p>An item on which this is used is changed by this, by {@link #dropTokens} and by an
    * unconditional delete alone. Its version means nothing.
    *
-   * @param tokens 1 to {@link Store#TOKENS_MAX}
+   * @param tokens 1 to {@code Store.TOKENS_MAX}
    */
   default void addTokens(Key key, String field, Set<String> tokens) {
     throw profile().lacks(Capability.NATIVE_TOKENS);
@@ -89,7 +89,7 @@ public interface StoreDriver extends AutoCloseable {
   }
 
   /**
-   * The store's own atomic operations on named values; empty if it has none, and {@link Store}
+   * The store's own atomic operations on named values; empty if it has none, and {@code Store}
    * makes them out of conditional writes.
    */
   default Optional<AtomicOperations> operations() {

@@ -1,6 +1,6 @@
 /**
- * What techniques stand on: {@link dev.quipu.store.Store} is what they call, {@link
- * dev.quipu.store.StoreDriver} is what a backend implements.
+ * What a store is: {@link dev.quipu.store.StoreDriver} is what a backend implements, and what it is
+ * asked in.
  */
 @NullMarked
 package dev.quipu.store;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.layer.Store;
 import dev.quipu.store.Scan;
-import dev.quipu.store.Store;
 import dev.quipu.time.ManualClock;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;

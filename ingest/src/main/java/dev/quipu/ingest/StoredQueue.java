@@ -1,6 +1,6 @@
 package dev.quipu.ingest;
 
-import dev.quipu.store.Store;
+import dev.quipu.layer.Store;
 import dev.quipu.time.Periodic;
 import dev.quipu.time.Randomness;
 import dev.quipu.view.ViewCounter;

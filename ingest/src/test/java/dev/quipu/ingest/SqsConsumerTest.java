@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
+import dev.quipu.layer.RetryPolicy;
+import dev.quipu.layer.Store;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.RetryPolicy;
-import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.testservers.SqsServer;
 import dev.quipu.time.Clock;

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
 import dev.quipu.store.Item;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Scan;
-import dev.quipu.store.Store;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;

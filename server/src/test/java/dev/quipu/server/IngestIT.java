@@ -9,7 +9,7 @@ import dev.quipu.engine.EngineOptions;
 import dev.quipu.ingest.SqsClients;
 import dev.quipu.ingest.SqsConsumer;
 import dev.quipu.ingest.SqsOptions;
-import dev.quipu.store.Store;
+import dev.quipu.layer.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.DynamoDbServer;

@@ -2,8 +2,8 @@ package dev.quipu.server;
 
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
 import dev.quipu.sequence.SequenceOfRecords;
-import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.time.Clock;

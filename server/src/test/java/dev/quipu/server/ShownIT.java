@@ -14,7 +14,7 @@ import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DisplayReading;
 import dev.quipu.display.DurableFirst;
-import dev.quipu.store.Store;
+import dev.quipu.layer.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.MarkerItem;

@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.layer.RetryPolicy;
+import dev.quipu.layer.Store;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.RetryPolicy;
-import dev.quipu.store.Store;
 import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.simulate.Fault;

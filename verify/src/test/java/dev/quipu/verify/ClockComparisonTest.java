@@ -4,15 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.store.ClockComparison;
+import dev.quipu.layer.ClockComparison;
+import dev.quipu.layer.Store;
+import dev.quipu.layer.Sweeper;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Scan;
-import dev.quipu.store.Store;
-import dev.quipu.store.Sweeper;
 import dev.quipu.store.Write;
 import dev.quipu.time.ManualClock;
 import java.time.Duration;

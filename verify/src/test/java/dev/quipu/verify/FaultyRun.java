@@ -1,7 +1,7 @@
 package dev.quipu.verify;
 
-import dev.quipu.store.RetryPolicy;
-import dev.quipu.store.Store;
+import dev.quipu.layer.RetryPolicy;
+import dev.quipu.layer.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.drill.VirtualTime;

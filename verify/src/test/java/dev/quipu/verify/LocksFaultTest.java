@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
 import dev.quipu.lock.Locks;
 import dev.quipu.store.Change;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Store;
 import dev.quipu.verify.pace.Soak;
 import java.time.Duration;
 import java.util.List;

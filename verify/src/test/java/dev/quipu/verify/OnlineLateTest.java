@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.layer.RetryPolicy;
+import dev.quipu.layer.Store;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
@@ -18,9 +20,7 @@ import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.Page;
-import dev.quipu.store.RetryPolicy;
 import dev.quipu.store.Scan;
-import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
 import dev.quipu.sequence.Revision;
 import dev.quipu.sequence.RevisionLog;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Store;
 import dev.quipu.time.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;

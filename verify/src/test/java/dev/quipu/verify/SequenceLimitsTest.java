@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Limits;
+import dev.quipu.layer.Store;
 import dev.quipu.sequence.RangeJob;
 import dev.quipu.sequence.Revision;
 import dev.quipu.sequence.RevisionLog;
@@ -13,7 +14,6 @@ import dev.quipu.sequence.SequenceWithGaps;
 import dev.quipu.sequence.UniqueValues;
 import dev.quipu.store.Capability;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Store;
 import dev.quipu.time.ManualClock;
 import dev.quipu.verify.simulate.LimitedDriver;
 import java.util.List;

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Bounds;
 import dev.quipu.backend.Backends;
+import dev.quipu.layer.Store;
 import dev.quipu.shard.ShardOptions;
 import dev.quipu.shard.Sharded;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Store;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;

@@ -6,7 +6,7 @@ import dev.quipu.ingest.SqsClients;
 import dev.quipu.ingest.SqsConsumer;
 import dev.quipu.ingest.SqsOptions;
 import dev.quipu.ingest.SqsQueue;
-import dev.quipu.store.Store;
+import dev.quipu.layer.Store;
 import dev.quipu.testservers.SqsServer;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewCounter;
@@ -32,7 +32,7 @@ import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
  * The consumer that counts on the engine, beside a bare loop that receives and deletes by the same
  * client: in turns, each empties a queue of as many messages.
  */
-final class IngestOverhead {
+public final class IngestOverhead {
   private static final int TURNS = 7; // after one that does not count
   private static final int MESSAGES = 20_000;
   private static final List<Integer> POLLERS = List.of(1, 4);
@@ -51,7 +51,7 @@ final class IngestOverhead {
   }
 
   /** The rows of the table. */
-  static String measure() throws Exception {
+  public static String measure() throws Exception {
     System.setProperty("aws.accessKeyId", "key");
     System.setProperty("aws.secretAccessKey", "secret");
     Path data = Files.createTempDirectory(Path.of(System.getProperty("bench.dir")), "ingest");

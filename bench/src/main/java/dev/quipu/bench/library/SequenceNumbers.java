@@ -3,8 +3,8 @@ package dev.quipu.bench.library;
 import dev.quipu.RequestId;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.layer.Store;
 import dev.quipu.sequence.SequenceOfRecords;
-import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.PostgresServer;
@@ -32,7 +32,7 @@ import java.util.concurrent.Future;
  * and on PostgreSQL, beside the pattern that PostgreSQL's users know: a row that counts, locked
  * from the update to the commit, and the record in the same transaction.
  */
-final class SequenceNumbers {
+public final class SequenceNumbers {
   private static final int TURNS = 7; // after one that does not count
   private static final Duration TURN = Duration.ofSeconds(2);
   private static final List<Integer> CLIENTS = List.of(1, 64);
@@ -54,7 +54,7 @@ final class SequenceNumbers {
   private SequenceNumbers() {}
 
   /** The rows of the table. */
-  static String measure() throws Exception {
+  public static String measure() throws Exception {
     Path data = Files.createTempDirectory(Path.of(System.getProperty("bench.dir")), "sequences");
     try (PostgresServer server = PostgresServer.start();
         Engine engine = Engine.open(data, EngineOptions.defaults());

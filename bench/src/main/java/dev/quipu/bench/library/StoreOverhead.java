@@ -2,11 +2,11 @@ package dev.quipu.bench.library;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.quipu.layer.Store;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.Write;
@@ -56,7 +56,7 @@ import software.amazon.awssdk.services.dynamodb.model.UpdateItemRequest;
  * Adds to one hot number through {@link Store} and its driver, beside the same call by the raw
  * client, in turns of a second: what one hears of the machine in between, both hear.
  */
-final class StoreOverhead {
+public final class StoreOverhead {
   private static final int WARM_UP_TURNS = 3;
   private static final int TURNS = 21;
   private static final Duration TURN = Duration.ofSeconds(1);
@@ -76,7 +76,7 @@ final class StoreOverhead {
   }
 
   /** The rows of these stores, one a number of clients. */
-  static String measure(Set<String> stores) throws Exception {
+  public static String measure(Set<String> stores) throws Exception {
     StoreOverhead overhead = new StoreOverhead();
     if (stores.contains("redis")) {
       overhead.onRedis();

@@ -2,9 +2,9 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.record.StoreRecord;
-import dev.quipu.store.Store;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;

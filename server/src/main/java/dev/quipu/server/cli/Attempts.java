@@ -2,7 +2,7 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
-import dev.quipu.store.RetryPolicy;
+import dev.quipu.layer.RetryPolicy;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.time.Duration;

@@ -5,7 +5,7 @@ import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DurableFirst;
 import dev.quipu.display.WriteBack;
-import dev.quipu.store.Store;
+import dev.quipu.layer.Store;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

@@ -3,7 +3,7 @@ package dev.quipu.server.cli;
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.VersionTree;
 import dev.quipu.hits.VersionTrees;
-import dev.quipu.store.Store;
+import dev.quipu.layer.Store;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,12 +1,12 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.layer.Store;
 import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
 import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
 import dev.quipu.sketches.OnlineApproximate;
 import dev.quipu.store.Capability;
-import dev.quipu.store.Store;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;

@@ -1,8 +1,8 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.shard.Sharded;
-import dev.quipu.store.Store;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

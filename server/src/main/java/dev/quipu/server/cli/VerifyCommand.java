@@ -1,9 +1,9 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.record.StoreRecord;
 import dev.quipu.shard.ShardOptions;
-import dev.quipu.store.Store;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Clock;

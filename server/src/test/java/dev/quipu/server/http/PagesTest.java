@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
 import dev.quipu.ingest.StoredQueue;
+import dev.quipu.layer.RetryPolicy;
+import dev.quipu.layer.Store;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.RetryPolicy;
-import dev.quipu.store.Store;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.Progress;

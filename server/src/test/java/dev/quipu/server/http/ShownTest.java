@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
 import dev.quipu.display.CacheFirst;
+import dev.quipu.layer.Store;
 import dev.quipu.presence.OnlineRing;
 import dev.quipu.presence.Window;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.Store;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;
 import java.nio.file.Path;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
 import dev.quipu.sequence.NumberedRecord;
 import dev.quipu.sequence.SequenceOfRecords;
-import dev.quipu.store.Store;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import java.util.ArrayList;

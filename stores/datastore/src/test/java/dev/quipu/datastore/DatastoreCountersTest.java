@@ -1,8 +1,8 @@
 package dev.quipu.datastore;
 
 import dev.quipu.Counters;
-import dev.quipu.store.RetryPolicy;
-import dev.quipu.store.Store;
+import dev.quipu.layer.RetryPolicy;
+import dev.quipu.layer.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.MarkerItem;

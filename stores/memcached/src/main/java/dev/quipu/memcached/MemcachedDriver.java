@@ -12,7 +12,6 @@ import dev.quipu.store.Field;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Store;
 import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
@@ -112,7 +111,7 @@ public final class MemcachedDriver implements StoreDriver {
    * Counts on these servers.
    *
    * @param client stays the caller's to shut down; it must not change keys ({@code sanitizeKeys}).
-   *     Its {@code incr} cannot tell a miss, so that {@link Store#operations} are made out of
+   *     Its {@code incr} cannot tell a miss, so that {@code Store.operations} are made out of
    *     conditional writes; those of a client that {@link MemcachedProvider} opens are memcached's
    * @param timeout how long to wait for one answer
    */

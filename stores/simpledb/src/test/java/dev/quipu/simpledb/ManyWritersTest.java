@@ -8,7 +8,7 @@ import dev.quipu.Reading;
 import dev.quipu.hits.VersionTree;
 import dev.quipu.hits.VersionTreeOptions;
 import dev.quipu.hits.VersionTrees;
-import dev.quipu.store.Store;
+import dev.quipu.layer.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.time.Clock;
 import java.util.Map;

@@ -5,11 +5,11 @@ import static dev.quipu.verify.contract.StoreFixture.key;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.layer.ClockComparison;
+import dev.quipu.layer.Store;
+import dev.quipu.layer.Sweeper;
 import dev.quipu.store.Capability;
-import dev.quipu.store.ClockComparison;
 import dev.quipu.store.Consistency;
-import dev.quipu.store.Store;
-import dev.quipu.store.Sweeper;
 import dev.quipu.time.ManualClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

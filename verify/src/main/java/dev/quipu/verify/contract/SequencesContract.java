@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.RequestId;
+import dev.quipu.layer.Store;
 import dev.quipu.sequence.NumberedRecord;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.sequence.SequenceOfRecords.Conflict;
@@ -15,7 +16,6 @@ import dev.quipu.sequence.SequenceWithGaps;
 import dev.quipu.sequence.UniqueValues;
 import dev.quipu.sequence.UniqueValues.Owned;
 import dev.quipu.sequence.UniqueValues.OwnedByOther;
-import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.time.Clock;
 import dev.quipu.time.ManualClock;

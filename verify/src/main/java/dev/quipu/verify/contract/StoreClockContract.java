@@ -3,14 +3,14 @@ package dev.quipu.verify.contract;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.layer.Store;
+import dev.quipu.layer.Sweeper;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.Store;
 import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.Sweeper;
 import dev.quipu.store.Write;
 import dev.quipu.time.Clock;
 import java.time.Duration;

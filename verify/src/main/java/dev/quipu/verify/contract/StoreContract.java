@@ -2,8 +2,8 @@ package dev.quipu.verify.contract;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.quipu.layer.Store;
 import dev.quipu.store.Capability;
-import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.time.Clock;

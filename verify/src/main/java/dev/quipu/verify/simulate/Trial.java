@@ -4,7 +4,7 @@ import dev.quipu.Bounds;
 import dev.quipu.Counters;
 import dev.quipu.Guarantee;
 import dev.quipu.backend.Backends;
-import dev.quipu.store.Store;
+import dev.quipu.layer.Store;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.verify.checker.Verdict;

@@ -10,7 +10,7 @@ import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
-import dev.quipu.store.Store;
+import dev.quipu.layer.Store;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,11 +1,11 @@
 package dev.quipu.verify.steps;
 
+import dev.quipu.layer.Store;
 import dev.quipu.lock.Locks;
 import dev.quipu.store.Change;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.Store;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.List;

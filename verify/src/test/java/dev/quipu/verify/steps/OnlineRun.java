@@ -1,9 +1,9 @@
 package dev.quipu.verify.steps;
 
+import dev.quipu.layer.Store;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
 import dev.quipu.store.Scan;
-import dev.quipu.store.Store;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package dev.quipu.verify.steps;
 
+import dev.quipu.layer.Store;
 import dev.quipu.sequence.RangeJob;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.Store;
 import dev.quipu.store.Write;
 import dev.quipu.time.Clock;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package dev.quipu.verify.steps;
 
 import dev.quipu.StoreException;
-import dev.quipu.store.Store;
+import dev.quipu.layer.Store;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -3,8 +3,8 @@ package dev.quipu.verify.steps;
 import dev.quipu.hits.VersionTree;
 import dev.quipu.hits.VersionTreeOptions;
 import dev.quipu.hits.VersionTrees;
+import dev.quipu.layer.Store;
 import dev.quipu.store.Consistency;
-import dev.quipu.store.Store;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 

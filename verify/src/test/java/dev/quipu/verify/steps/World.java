@@ -1,9 +1,9 @@
 package dev.quipu.verify.steps;
 
 import dev.quipu.StoreException;
+import dev.quipu.layer.RetryPolicy;
+import dev.quipu.layer.Store;
 import dev.quipu.store.MemoryDriver;
-import dev.quipu.store.RetryPolicy;
-import dev.quipu.store.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.time.Clock;
 import dev.quipu.verify.simulate.LaggingDriver;

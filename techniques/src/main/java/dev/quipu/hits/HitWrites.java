@@ -1,0 +1,158 @@
+package dev.quipu.hits;
+
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.layer.RetryPolicy;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.WriteResult;
+import dev.quipu.technique.UntilDefinite;
+import java.util.Optional;
+
+/**
+ * Stores and edits the hits of {@link HitLog}, and returns only when a reader counts them: who
+ * acknowledges a hit that a summary may have passed owes a roll up, whoever stored it.
+ */
+final class HitWrites {
+  private static final int RACES_MAX = 100;
+
+  private final Store store;
+  private final HitSummaries summaries;
+  private final HitLogDue due;
+  private final long settleMillis;
+  private final long windowMillis;
+
+  HitWrites(Store store, HitSummaries summaries, HitLogDue due, HitLogOptions options) {
+    this.store = store;
+    this.summaries = summaries;
+    this.due = due;
+    this.settleMillis = options.settle().toMillis();
+    this.windowMillis = options.window().toMillis();
+  }
+
+  /**
+   * Stores a hit, if it is not stored yet.
+   *
+   * @param isClaimed whether its request has a marker: then another may store the hit after a
+   *     failure, and the outcome is unknown
+   */
+  void add(String counter, long millis, String id, long amount, boolean isClaimed) {
+    due.note(counter);
+    String sort = Hits.sort(millis, id);
+    try {
+      UntilDefinite.result(
+          store,
+          "hit of request " + id,
+          () -> {
+            requireNotSwept(millis);
+            return store.write(Hits.put(counter, sort, amount)); // whatever it found: it is stored
+          });
+    } catch (StoreException e) {
+      throw isClaimed ? unknown(e) : e;
+    }
+    try {
+      due.note(counter); // if that took long, the entry may be gone
+      repairIfLate(counter, millis);
+    } catch (StoreException e) {
+      throw unknown(e);
+    }
+  }
+
+  /**
+   * Makes sure that a request which left its marker is counted, before somebody says that it is.
+   */
+  void finish(String counter, long millis, String id, long amount) {
+    Key key = Hits.put(counter, Hits.sort(millis, id), amount).key();
+    try {
+      if (store.get(key, Consistency.STRONG).isPresent()) {
+        repairForOther(counter, millis);
+      } else {
+        add(counter, millis, id, amount, true);
+      }
+    } catch (StoreException e) {
+      throw unknown(e);
+    }
+  }
+
+  /** Who stored the hit may have died before the repair. */
+  private void repairForOther(String counter, long millis) {
+    repairIfLate(counter, millis);
+  }
+
+  /** What a summary may have passed is in one when this returns. */
+  private void repairIfLate(String counter, long millis) {
+    if (Hits.now(store) - millis >= settleMillis / 2) {
+      repair(counter);
+    }
+  }
+
+  /** Rolls up until a summary has what was stored before, and none that lacks it can come. */
+  private void repair(String counter) {
+    if (summaries.overtake(counter).isPresent()) {
+      return;
+    }
+    for (int race = 1; race < RACES_MAX; race++) {
+      if (summaries.rollUp(counter).isPresent()) {
+        return;
+      }
+    }
+    throw StoreException.unknown(
+        Reason.THROTTLED, "others roll up counter " + counter + " all the time", null);
+  }
+
+  /** What may have been swept must not be stored again. */
+  private void requireNotSwept(long millis) {
+    if (Hits.now(store) - millis > windowMillis + settleMillis / 2) {
+      throw StoreException.unknown(Reason.TIMEOUT, "the hit may have been swept", null);
+    }
+  }
+
+  /** Changes what a stored hit counts; false if it is not stored, or about to be swept. */
+  boolean edit(String counter, HitLog.Hit hit, long amount) {
+    long millis = hit.at().toEpochMilli();
+    String sort = Hits.sort(millis, hit.id());
+    RetryPolicy.Attempts attempts = store.attempts();
+    boolean isDone = false;
+    while (!isDone) {
+      if (millis <= Hits.now(store) - windowMillis) {
+        return false;
+      }
+      Optional<Item> one = store.get(Hits.one(counter, sort), Consistency.STRONG);
+      Optional<Item> more = store.get(Hits.amount(counter, sort), Consistency.STRONG);
+      if (one.isEmpty() && more.isEmpty()) {
+        return false;
+      }
+      long rest = amount - (one.isPresent() ? 1 : 0);
+      isDone =
+          store.write(Hits.putAmount(counter, sort, rest, ifUnchanged(more)))
+              instanceof WriteResult.Applied;
+      if (!isDone && !attempts.again()) {
+        throw StoreException.notApplied(
+            Reason.THROTTLED, "others edit a hit of %s, in %s".formatted(counter, attempts));
+      }
+    }
+    try {
+      requireNotSwept(millis);
+      repairIfLate(counter, millis);
+    } catch (StoreException e) {
+      throw unknown(e);
+    }
+    return true;
+  }
+
+  /** So that an edit which arrives late does not undo a later one. */
+  private static Condition ifUnchanged(Optional<Item> found) {
+    return Condition.unchanged(found);
+  }
+
+  /** After a write: what went wrong then does not undo it. */
+  private static StoreException unknown(StoreException e) {
+    return e.outcome() == Outcome.UNKNOWN
+        ? e
+        : StoreException.unknown(e.reason(), e.getMessage(), e);
+  }
+}

@@ -1,0 +1,154 @@
+package dev.quipu.hits;
+
+import dev.quipu.layer.Store;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Write;
+import dev.quipu.technique.CounterItems;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * The hits of {@link HitLog}, in order of time.
+ *
+ * <p>Stored: a hit that counts 1 in {@code hits/NAME}, without a field, so that the store can count
+ * them; what a hit counts besides in {@code amounts/NAME}, in the field {@code value}. The sort of
+ * both is {@code MILLIS/ID}.
+ */
+final class Hits {
+  private static final String ONES = "hits/";
+  private static final String AMOUNTS = "amounts/";
+  private static final String TIME = "%015d";
+
+  private final Store store;
+
+  /**
+   * The sum of some hits.
+   *
+   * @param hits how many items
+   * @param low the sum of those that count less than nothing
+   * @param high the sum of those that count more
+   */
+  record Sum(long hits, long low, long high) {
+    static final Sum NONE = new Sum(0, 0, 0);
+
+    Sum plus(String counter, long items, long amount) {
+      return new Sum(
+          hits + items,
+          CounterItems.plus(counter, low, Math.min(0, amount)),
+          CounterItems.plus(counter, high, Math.max(0, amount)));
+    }
+
+    long total(String counter) {
+      return CounterItems.plus(counter, low, high);
+    }
+  }
+
+  /** One item of a hit, and what it counts. */
+  record Part(Key key, long amount) {}
+
+  Hits(Store store) {
+    this.store = store;
+  }
+
+  /** By the store's clock, in milliseconds. */
+  static long now(Store store) {
+    return Math.max(0, store.clock().epochMillis());
+  }
+
+  static String sort(long millis, String id) {
+    return TIME.formatted(millis) + "/" + id;
+  }
+
+  static Key one(String counter, String sort) {
+    return new Key(ONES + counter, sort);
+  }
+
+  static Key amount(String counter, String sort) {
+    return new Key(AMOUNTS + counter, sort);
+  }
+
+  /**
+   * The write of a hit: the same whenever it is repeated. If the hit is stored, it changes nothing,
+   * so that one which arrives late does not undo an edit.
+   */
+  static Write put(String counter, String sort, long amount) {
+    return amount == 1
+        ? new Write.Put(one(counter, sort), Map.of(), Optional.empty(), ifNew())
+        : putAmount(counter, sort, amount, ifNew());
+  }
+
+  private static Condition ifNew() {
+    return new Condition.Absent();
+  }
+
+  static Write putAmount(String counter, String sort, long amount, Condition condition) {
+    Map<String, Field> fields = Map.of(Item.VALUE, new Field.Number(amount));
+    return new Write.Put(amount(counter, sort), fields, Optional.empty(), condition);
+  }
+
+  /**
+   * All hits of {@code (after, until]}, in milliseconds; from the first, if {@code after} is -1.
+   * Amounts come first: a hit of 1 that is edited meanwhile must not be missed when it was stored
+   * and be found when it was edited.
+   */
+  Sum sum(String counter, long after, long until, Consistency consistency) {
+    List<Sum> sums = new ArrayList<>(List.of(Sum.NONE));
+    amounts(
+        counter,
+        after,
+        until,
+        consistency,
+        each -> sums.set(0, sums.getFirst().plus(counter, 1, each.number(Item.VALUE))));
+    long ones = store.count(range(ONES + counter, after, until, consistency));
+    return sums.getFirst().plus(counter, ones, ones);
+  }
+
+  private void amounts(
+      String counter, long after, long until, Consistency consistency, Consumer<Item> each) {
+    store.scanAll(range(AMOUNTS + counter, after, until, consistency), page -> page.forEach(each));
+  }
+
+  private static Scan range(String partition, long after, long until, Consistency consistency) {
+    String from = after < 0 ? "" : TIME.formatted(after + 1);
+    Optional<String> end =
+        until == Long.MAX_VALUE ? Optional.empty() : Optional.of(TIME.formatted(until + 1));
+    return new Scan(partition, from, end, false, Scan.ITEMS_MAX, consistency);
+  }
+
+  /** The oldest items of hits until a moment, at most so many of each kind. */
+  List<Part> oldest(String counter, long until, int most) {
+    List<Part> parts = new ArrayList<>();
+    for (String kind : List.of(ONES, AMOUNTS)) {
+      Scan all = range(kind + counter, -1, until, Consistency.STRONG);
+      Scan some =
+          new Scan(all.partition(), all.from(), all.until(), false, most, Consistency.STRONG);
+      for (Item item : store.scan(some).items()) {
+        parts.add(new Part(item.key(), kind.equals(ONES) ? 1 : item.number(Item.VALUE)));
+      }
+    }
+    return parts;
+  }
+
+  /** The items of all hits within {@code (after, until]}. */
+  List<Part> all(String counter, long after, long until) {
+    List<Part> parts = new ArrayList<>();
+    store.scanAll(
+        range(ONES + counter, after, until, Consistency.STRONG),
+        page -> page.forEach(item -> parts.add(new Part(item.key(), 1))));
+    amounts(
+        counter,
+        after,
+        until,
+        Consistency.STRONG,
+        item -> parts.add(new Part(item.key(), item.number(Item.VALUE))));
+    return parts;
+  }
+}

@@ -1,0 +1,470 @@
+package dev.quipu.hits;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Guarantee;
+import dev.quipu.Limits;
+import dev.quipu.Outcome;
+import dev.quipu.Reading;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
+import dev.quipu.technique.CounterItems;
+import dev.quipu.technique.Technique;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import dev.quipu.technique.UntilDefinite;
+import dev.quipu.time.Randomness;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * VERSION TREE
+ *
+ * Problem. A store that can only put values into a set and take them out again, and shows readers
+ * what was true a moment ago. Many processes count at once, and nobody locks anything.
+ *
+ * Stored. An item with a set of values. A put never replaces another's: it adds a value, which says
+ * its version (a number, the process and when it began), the version that it was made of, the count
+ * that the writer made of that, and what this process has added since it began. The values form a
+ * tree:
+ *
+ *        +- 11 -- 12
+ *   10 --+- 11
+ *        +- 11          is 14
+ *
+ * Three processes read 10 and added 1, none saw the others; one of them added another 1. What
+ * follows one another by one process is a branch. A root, in an item beside, stands for branches
+ * that were folded. A counter has several such items, and each process picks one of them.
+ *
+ * Protocol.
+ *   Add:
+ *     1. A process without a branch reads the tree, and begins one at the version with the highest
+ *        number.
+ *     2. Put a value: the one before of this branch, and the delta. Unknown outcome: put it again.
+ *        It is the same value.
+ *     3. Take out the values of this branch that the new one stands for, but for a trail.
+ *     4. No room: prune, and if there is still none, begin a branch in the next item.
+ *   Read: all items. The count is the root and, of each branch, what its last value says that it
+ *   has added.
+ *   Prune, by anybody, at any time:
+ *     1. Take out values that a later one of their branch stands for.
+ *     2. Branches end at a certain age. Once it has passed, and nothing can be under way any more,
+ *        put a root that has them all until a moment, beside the old root.
+ *     3. Once a root is known to every reader, take out what it stands for. It is known once the
+ *        settled age has passed since somebody noted that he had found it stored, or had stored
+ *        it; not since it was made, which may be much earlier.
+ *
+ * Why it is right. A branch is written by one process, one value after the other, and each value
+ * says all that the branch has added: to see its last one is enough, to see any twice is harmless.
+ * Of two roots, each is right by itself, and the later one wins; who folds sees all the branches
+ * that he folds, since none of them changes any more. So no order, no repeat and no pruning changes
+ * the count.
+ *
+ * What a reader may see. A strong read sees every acknowledged add. An eventual read tells the
+ * count as it was when the store's consistency window began: that lies in low..high, which hold
+ * whatever the branches that changed of late have ever been. What came since may be missing. A
+ * replica must have an item as it was at one moment.
+ *
+ * Assumptions. Half of the settled age is longer than all of these together: what the clocks of
+ * two processes differ by, what a replica is behind, how long a process stands still between a look
+ * at its clock and the put that follows, and how late that put is applied. Beyond that, an add that
+ * was acknowledged may be in a branch that was folded without it: it is lost. A put that nobody
+ * waited for, roots and removals may be as late as they like.
+ *
+ * Crash table.
+ *   | broken off           | stored                    | a repeat                              |
+ *   | before the put       | nothing                   | is a new add: counts once             |
+ *   | reply lost           | the value                 | within the call: the same value, once |
+ *   | before values go     | values that say nothing   | somebody prunes them                  |
+ *   | process dies         | its branch                | folded when it is old enough          |
+ *   | between root, values | root, and what it has     | ignored until they are taken out      |
+ *   An add whose outcome stays unknown counts once the process adds again, at the latest.
+ *
+ * Cost. One round trip and one write an add, and as many to take old values out, but several at
+ * once. A read costs all items of the counter. One item of SimpleDB has room for some 80 processes
+ * with what they leave behind, or 250 that leave nothing; several items for several times as many.
+ *
+ * No bounds, and no request ids.
+ *
+ * Source. "SimpleDB counters", the hard way.
+ */
+
+/** Counts by a tree of versions, without conditions or locks. Thread-safe. */
+public final class VersionTree implements Technique {
+  /** What it needs, promises and costs, with strong reads. */
+  public static final TechniqueSpec SPEC = Techniques.VERSION_TREE;
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(VersionTree.class);
+  private static final String PARTITION = "tree/";
+  private static final String VALUES = "values";
+  private static final String ROOTS = "roots";
+  private static final String SEEN = "seen";
+  private static final int PRUNED_AT = 50; // values that could go, when a reader prunes an item
+  private static final int COUNTERS_MAX = 100_000;
+
+  private final Store store;
+  private final VersionTreeOptions options;
+  private final TechniqueSpec spec;
+  private final CounterItems items;
+  private final RandomGenerator random;
+  private final Map<String, Deque<Writer>> idle = new ConcurrentHashMap<>();
+
+  /** A branch that one call at a time adds to. */
+  private static final class Writer {
+    final int item;
+    final Deque<String> earlier = new ArrayDeque<>();
+    VersionNode last;
+
+    Writer(int item, VersionNode last) {
+      this.item = item;
+      this.last = last;
+    }
+  }
+
+  /**
+   * Counts on {@code store} with {@link VersionTreeOptions#DEFAULT}.
+   *
+   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   */
+  public VersionTree(Store store) {
+    this(store, Randomness.secure(), VersionTreeOptions.DEFAULT);
+  }
+
+  /** As {@link #VersionTree(Store)}, with the caller's options. */
+  public VersionTree(Store store, VersionTreeOptions options) {
+    this(store, Randomness.secure(), options);
+  }
+
+  /** As {@link #VersionTree(Store)}, with the caller's chance and options. */
+  public VersionTree(Store store, RandomGenerator random, VersionTreeOptions options) {
+    SPEC.requireWorksOn(store.profile());
+    this.store = store;
+    this.options = options;
+    this.spec =
+        options.reads() == Consistency.STRONG
+            ? SPEC
+            : SPEC.promising(Set.of(Guarantee.AT_MOST_ONCE));
+    this.items = new CounterItems(store);
+    this.random = random;
+  }
+
+  @Override
+  public TechniqueSpec spec() {
+    return spec;
+  }
+
+  // ---- adds
+
+  /**
+   * Adds.
+   *
+   * @throws UnsupportedOperationException if {@code add} has bounds or an id
+   */
+  @Override
+  public AddResult add(Add add) {
+    if (!add.bounds().isNone()) {
+      throw Techniques.keepsNoBounds(SPEC);
+    }
+    if (add.id() != null) {
+      throw Techniques.keepsNoIds(spec().name());
+    }
+    items.enlist(add.counter());
+    if (idle.size() >= COUNTERS_MAX) {
+      idle.clear(); // their branches end earlier
+    }
+    Deque<Writer> free =
+        idle.computeIfAbsent(add.counter(), counter -> new ConcurrentLinkedDeque<>());
+    Writer writer = free.pollLast();
+    boolean isDone = false;
+    if (writer != null && isYoung(writer)) {
+      Optional<VersionNode> next = next(writer.last, add.delta());
+      if (next.isPresent()) {
+        try {
+          isDone = follow(add.counter(), writer, next.get());
+        } catch (StoreException e) {
+          free.addLast(writer);
+          throw e;
+        }
+      }
+    }
+    free.addLast(isDone ? writer : begin(add));
+    return applied(add);
+  }
+
+  private static AddResult applied(Add add) {
+    return new AddResult.Applied(add.delta(), OptionalLong.empty());
+  }
+
+  private boolean isYoung(Writer writer) {
+    long age = now() - writer.last.branch().startMillis();
+    return 0 <= age && age < options.branchAge().toMillis();
+  }
+
+  /** Empty if the branch would have more than 64 bits. */
+  private Optional<VersionNode> next(VersionNode last, long delta) {
+    try {
+      return Optional.of(last.next(delta, now()));
+    } catch (ArithmeticException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** A new branch with this add as its first value, in the first item that has room. */
+  private Writer begin(Add add) {
+    int first = random.nextInt(options.items());
+    for (int i = 0; i < VersionTreeOptions.ITEMS_MAX; i++) {
+      int item = i < options.items() ? (first + i) % options.items() : i;
+      VersionTrees seen = tree(add.counter(), item);
+      VersionNode.Branch branch = new VersionNode.Branch(now(), hexadecimal());
+      Optional<VersionNode> highest =
+          seen.tips().stream().reduce((a, b) -> a.number() >= b.number() ? a : b);
+      Writer writer =
+          new Writer(item, VersionNode.first(branch, highest, add.delta(), branch.startMillis()));
+      if (put(add.counter(), item, writer.last)) {
+        return writer;
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.FULL,
+        "all %d items of counter %s are full"
+            .formatted(VersionTreeOptions.ITEMS_MAX, add.counter()));
+  }
+
+  private String hexadecimal() {
+    return Long.toHexString(random.nextLong());
+  }
+
+  /** Puts the next value of a branch; false if there is no room. */
+  private boolean follow(String counter, Writer writer, VersionNode next) {
+    VersionNode before = writer.last;
+    boolean isStored;
+    try {
+      isStored = put(counter, writer.item, next);
+    } catch (StoreException e) {
+      if (e.outcome() == Outcome.UNKNOWN) {
+        writer.earlier.addLast(before.text());
+        writer.last = next; // the value after it has it, too
+      }
+      throw e;
+    }
+    if (isStored) {
+      writer.earlier.addLast(before.text());
+      writer.last = next;
+      dropEarlier(nodesKey(counter, writer.item), writer);
+    }
+    return isStored;
+  }
+
+  /** Puts a value, after making room for it if need be; false if there is none. */
+  private boolean put(String counter, int item, VersionNode node) {
+    for (int attempt = 0; attempt < 2; attempt++) {
+      try {
+        UntilDefinite.result(
+            store,
+            "value " + node.version(),
+            () -> {
+              store.addTokens(nodesKey(counter, item), VALUES, Set.of(node.text()));
+              return node;
+            });
+        requireInTime(node);
+        return true;
+      } catch (StoreException e) {
+        if (e.outcome() == Outcome.UNKNOWN || !isFull(e)) {
+          throw e;
+        }
+        pruneIfPossible(counter, item, 0);
+      }
+    }
+    return false;
+  }
+
+  /** What came when others may fold its branch is not known to count. */
+  private void requireInTime(VersionNode node) {
+    long age = now() - node.branch().startMillis();
+    if (age > options.branchAge().toMillis() + options.settle().toMillis() / 2) {
+      throw StoreException.unknown(
+          Reason.TIMEOUT, "value %s took too long".formatted(node.version()), null);
+    }
+  }
+
+  private static boolean isFull(StoreException e) {
+    return e.reason() == Reason.FULL || e.reason() == Reason.INVALID;
+  }
+
+  /** Several at once; what cannot be taken out now is taken out later, or by others. */
+  private void dropEarlier(Key key, Writer writer) {
+    if (writer.earlier.size() <= 2 * options.trail()) {
+      return;
+    }
+    Set<String> gone = new HashSet<>();
+    while (writer.earlier.size() > options.trail() && gone.size() < Store.TOKENS_MAX) {
+      gone.add(writer.earlier.pollFirst());
+    }
+    try {
+      store.dropTokens(key, VALUES, gone);
+    } catch (StoreException e) {
+      LOGGER.debug("values of a tree stay for now", e);
+    }
+  }
+
+  private long now() {
+    return Math.max(0, store.clock().epochMillis());
+  }
+
+  // ---- reads
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    long settled =
+        options.reads() == Consistency.STRONG
+            ? Long.MAX_VALUE
+            : now() - options.settle().toMillis();
+    Map<Integer, VersionTrees> trees = trees(counter);
+    if (trees.isEmpty()) {
+      return Optional.empty();
+    }
+    long value = 0;
+    long low = 0;
+    long high = 0;
+    for (Map.Entry<Integer, VersionTrees> each : trees.entrySet()) {
+      Reading part = each.getValue().reading(counter, settled);
+      value = CounterItems.plus(counter, value, part.value());
+      low = CounterItems.plus(counter, low, part.low());
+      high = CounterItems.plus(counter, high, part.high());
+      if (each.getValue().prunable(options.trail(), horizon(now())) >= PRUNED_AT) {
+        pruneIfPossible(counter, each.getKey(), options.trail());
+      }
+    }
+    return Optional.of(new Reading(value, low, high));
+  }
+
+  /** The trees of a counter by item, as a reader sees them: what they are is told, not changed. */
+  public Map<Integer, VersionTrees> trees(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return SettledRead.of(store, options.settle(), counter, () -> resolved(counter));
+  }
+
+  private Map<Integer, VersionTrees> resolved(String counter) {
+    Scan all = Scan.all(PARTITION + counter);
+    Scan scan =
+        new Scan(all.partition(), "", Optional.empty(), false, all.itemsMax(), options.reads());
+    List<Item> found = new ArrayList<>();
+    store.scanAll(scan, found::addAll);
+    Map<Integer, Set<String>> values = new TreeMap<>();
+    Map<Integer, Set<String>> roots = new TreeMap<>();
+    for (Item item : found) {
+      String sort = item.key().sort();
+      int number = Integer.parseInt(sort.substring(sort.indexOf('/') + 1));
+      values.computeIfAbsent(number, ignored -> new HashSet<>()).addAll(item.tokens(VALUES));
+      roots.computeIfAbsent(number, ignored -> new HashSet<>()).addAll(item.tokens(ROOTS));
+    }
+    Map<Integer, VersionTrees> trees = new TreeMap<>();
+    values.forEach((number, texts) ->
+        trees.put(number, VersionTrees.of(texts, roots.getOrDefault(number, Set.of()))));
+    return trees;
+  }
+
+  private static Key nodesKey(String counter, int item) {
+    return new Key(PARTITION + counter, "nodes/%02d".formatted(item));
+  }
+
+  private static Key rootKey(String counter, int item) {
+    return new Key(PARTITION + counter, "root/%02d".formatted(item));
+  }
+
+  /** One item, as it is. The values are read first: a root that comes between stands for some. */
+  private VersionTrees tree(String counter, int item) {
+    Optional<Item> nodes = store.get(nodesKey(counter, item), Consistency.STRONG);
+    Set<String> values = tokens(nodes, VALUES);
+    Optional<Item> roots = store.get(rootKey(counter, item), Consistency.STRONG);
+    return VersionTrees.of(values, tokens(roots, ROOTS), tokens(roots, SEEN));
+  }
+
+  private static Set<String> tokens(Optional<Item> item, String field) {
+    return item.map(each -> each.tokens(field)).orElse(Set.of());
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return items.list(prefix, after, limit, this::read);
+  }
+
+  // ---- pruning
+
+  /**
+   * Takes out what says nothing any more, and folds old branches. Any number of processes may do so
+   * at once; writers and readers also do.
+   *
+   * @throws StoreException if the outcome is not known; calling again is harmless
+   */
+  public void prune(String counter) {
+    trees(counter).keySet().forEach(item -> prune(counter, item, options.trail()));
+  }
+
+  private void pruneIfPossible(String counter, int item, int trail) {
+    try {
+      prune(counter, item, trail);
+    } catch (StoreException e) {
+      LOGGER.debug("a tree is not pruned for now", e);
+    }
+  }
+
+  private void prune(String counter, int item, int trail) {
+    VersionTrees tree = tree(counter, item);
+    long now = now(); // after the tree was read: what it has was stored by then
+    Key values = nodesKey(counter, item);
+    Key roots = rootKey(counter, item);
+    drop(values, VALUES, tree.superseded(trail));
+    long known = tree.knownHorizon(now - options.settle().toMillis());
+    drop(values, VALUES, tree.goneValues(known));
+    drop(roots, ROOTS, tree.goneRoots(known));
+    drop(roots, SEEN, tree.goneSeen(known));
+    long latest = tree.root().horizonMillis();
+    if (latest > known && !tree.isRootSeen()) {
+      noteSeen(roots, latest, now);
+    }
+    Optional<VersionTrees.Root> folded =
+        latest > known ? Optional.empty() : tree.folded(counter, horizon(now), now);
+    if (folded.isPresent()) {
+      store.addTokens(roots, ROOTS, Set.of(folded.get().text()));
+      noteSeen(roots, folded.get().horizonMillis(), now());
+    }
+  }
+
+  private void noteSeen(Key roots, long horizon, long millis) {
+    store.addTokens(roots, SEEN, Set.of(new VersionTrees.Seen(horizon, millis).text()));
+  }
+
+  /** Nobody adds to a branch that began until then. */
+  private long horizon(long now) {
+    return now - options.branchAge().toMillis() - options.settle().toMillis() - 1;
+  }
+
+  private void drop(Key key, String field, Set<String> tokens) {
+    List<String> all = new ArrayList<>(tokens);
+    for (int from = 0; from < all.size(); from += Store.TOKENS_MAX) {
+      int until = Math.min(from + Store.TOKENS_MAX, all.size());
+      store.dropTokens(key, field, new HashSet<>(all.subList(from, until)));
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package dev.quipu.layer;
+
+import dev.quipu.StoreException;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Field;
+import dev.quipu.store.FreshTokens;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Write;
+import dev.quipu.time.Periodic;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compares the clocks of the servers on a store that does not show its own time. Each server writes
+ * its time to an item of its own every minute and reads those of the others. One that changed since
+ * the last look was written in between, so its time must lie in between too. While another clock
+ * differs by more than {@link Sweeper#KEPT}, which is how long items are kept after they expired,
+ * nothing expires for this server and it sweeps nothing. The same holds until the others have been
+ * looked at twice. Times that are replicated from another region more than that too late look like
+ * those of a slow clock, and have the same effect.
+ *
+ * <p>What is beyond this: a lone server with a wrong clock, and expiry by the store itself (TTL of
+ * DynamoDB), which follows the clock of the server that wrote the item.
+ */
+public final class ClockComparison implements AutoCloseable {
+  /** Time between two looks. */
+  public static final Duration INTERVAL = Duration.ofMinutes(1);
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(ClockComparison.class);
+  private static final Set<String> LOCAL = Set.of("engine", "memory"); // one server each
+  private static final Duration KEPT = Duration.ofDays(7); // the time of a server that is gone
+  private static final String PARTITION = "clocks";
+  private static final String AT = "at";
+
+  private final Store store;
+  private final String server;
+  private final Map<String, Long> seen = new HashMap<>();
+  private long lastLookMillis;
+  private boolean hasLooked;
+  private Optional<Periodic> running = Optional.empty();
+
+  /**
+   * Does not compare yet.
+   *
+   * @param server a name that no other server has
+   */
+  public ClockComparison(Store store, String server) {
+    this.store = store;
+    this.server = server;
+  }
+
+  /** Compares at once, and every minute until it is closed. */
+  static ClockComparison start(Store store) {
+    ClockComparison comparison = new ClockComparison(store, new FreshTokens().next());
+    if (!LOCAL.contains(store.profile().name()) && store.profile().has(Capability.ORDERED_SCAN)) {
+      comparison.round();
+      Runnable round = comparison::round;
+      comparison.running = Optional.of(new Periodic("quipu-clocks", INTERVAL, round));
+    }
+    return comparison;
+  }
+
+  private void round() {
+    try {
+      if (!store.showsTime()) {
+        compare();
+      }
+    } catch (RuntimeException e) {
+      store.pauseExpiry(true);
+      LOGGER.warn("Clocks not compared; expiry is paused, will retry", e);
+    }
+  }
+
+  /**
+   * Compares once.
+   *
+   * @throws StoreException if the store gave no definite answer
+   */
+  public void compare() {
+    Map<String, Field> time = Map.of(AT, new Field.Number(store.clock().epochMillis()));
+    Key own = new Key(PARTITION, server);
+    Optional<Instant> expiry = Optional.of(store.now().plus(KEPT));
+    store.pauseExpiry(true); // what looks expired to a wrong clock is looked at too
+    store.write(new Write.Put(own, time, expiry, Condition.always()));
+    Map<String, Long> others = new HashMap<>();
+    store.scanAll(Scan.all(PARTITION), page -> put(page, others));
+    long now = store.clock().epochMillis();
+    others.remove(server);
+    long difference = 0;
+    for (Map.Entry<String, Long> each : others.entrySet()) {
+      Long before = seen.get(each.getKey());
+      boolean isFresh = hasLooked && !each.getValue().equals(before);
+      if (isFresh) {
+        difference = Math.max(difference, difference(each.getValue(), lastLookMillis, now));
+      }
+    }
+    boolean isUnknown = !hasLooked && !others.isEmpty();
+    boolean differs = difference > Sweeper.KEPT.toMillis();
+    if (differs) {
+      LOGGER.warn(
+          "Clocks of servers differ; expiry is paused: differenceMillis={} limitMillis={}",
+          difference,
+          Sweeper.KEPT.toMillis());
+    }
+    store.pauseExpiry(isUnknown || differs);
+    seen.clear();
+    seen.putAll(others);
+    lastLookMillis = now;
+    hasLooked = true;
+  }
+
+  private static void put(List<Item> page, Map<String, Long> others) {
+    page.forEach(item -> others.put(item.key().sort(), item.number(AT)));
+  }
+
+  /** How far a time lies outside of the time between two looks, in ms. */
+  private static long difference(long at, long from, long until) {
+    return Math.max(0, Math.max(from - at, at - until));
+  }
+
+  @Override
+  public void close() {
+    running.ifPresent(Periodic::close);
+  }
+}

@@ -1,0 +1,120 @@
+package dev.quipu.layer;
+
+import dev.quipu.StoreException;
+import dev.quipu.store.Finding;
+import dev.quipu.time.Periodic;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Checks how a store is set up, at the start and every ten seconds, and logs what endangers writes.
+ * While acknowledged writes could be lost without a trace, and the user did not choose that by
+ * {@code durability=store}, and until the store could be asked, it rejects writes. While the store
+ * itself rejects them, their errors name the setting and what to do.
+ */
+public final class StoreWatch implements AutoCloseable {
+  /** Time between two checks. */
+  public static final Duration INTERVAL = Duration.ofSeconds(10);
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(StoreWatch.class);
+
+  private final Store store;
+  private final Periodic running;
+  private List<Finding> last = List.of();
+
+  /**
+   * Checks, and goes on checking until it is closed.
+   *
+   * @throws IllegalArgumentException if acknowledged writes can be lost and that was not chosen
+   * @throws StoreException if the store answers that it cannot be asked
+   */
+  public StoreWatch(Store store) {
+    this.store = store;
+    try {
+      check();
+      Optional<String> stopped = store.barrier().stoppedBy();
+      if (stopped.isPresent()) {
+        throw new IllegalArgumentException(stopped.get());
+      }
+    } catch (StoreException e) {
+      if (!e.reason().isTemporary()) {
+        throw e;
+      }
+      store
+          .barrier()
+          .stop(
+              "the settings of store %s are not known yet: %s"
+                  .formatted(store.profile().name(), e.getMessage()));
+    }
+    this.running = new Periodic("quipu-store-watch", INTERVAL, this::round);
+  }
+
+  /**
+   * Returns why writes are rejected, and what to do, as of the last check; empty if they are not.
+   */
+  public Optional<String> impediment() {
+    return store.barrier().impediment().map(why -> "writes are rejected: " + why);
+  }
+
+  private void round() {
+    try {
+      check();
+    } catch (RuntimeException e) {
+      store.barrier().noteRejecting(Optional.empty()); // unknown now
+      LOGGER.warn("Store check failed; will retry: store={}", store.profile().name(), e);
+    }
+  }
+
+  private void check() {
+    String name = store.profile().name();
+    List<Finding> found = store.inspect();
+    if (!found.equals(last)) {
+      for (Finding each : found) {
+        LOGGER.warn(
+            "Store setting endangers writes: store={} effect={} {} remedy=\"{}\"",
+            name,
+            each.effect(),
+            each.setting(),
+            each.remedy());
+      }
+      if (found.isEmpty()) {
+        LOGGER.info("Store settings are safe again: store={}", name);
+      }
+      last = found;
+    }
+    String rejecting = settings(found, Finding.Effect.REJECTS_WRITES);
+    store
+        .barrier()
+        .noteRejecting(
+            Optional.of(rejecting)
+                .filter(settings -> !settings.isEmpty())
+                .map(settings -> "store %s takes no writes: %s".formatted(name, settings)));
+    String losing = settings(found, Finding.Effect.LOSES_WRITES);
+    if (losing.isEmpty()) {
+      store.barrier().resume();
+    } else {
+      store
+          .barrier()
+          .stop(
+              ("store %s can lose acknowledged writes: %s. Change that, or accept it by"
+                      + " durability=store in the store's URI")
+                  .formatted(name, losing));
+    }
+  }
+
+  private static String settings(List<Finding> found, Finding.Effect effect) {
+    return found.stream()
+        .filter(each -> each.effect() == effect)
+        .map(each -> each.setting() + " (" + each.remedy() + ")")
+        .collect(Collectors.joining(", "));
+  }
+
+  @Override
+  public void close() {
+    running.close();
+  }
+}

@@ -1,0 +1,67 @@
+package dev.quipu.layer;
+
+import dev.quipu.StoreException;
+import dev.quipu.store.StoreClock;
+import dev.quipu.time.Periodic;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes what has expired from a store that does not do it by itself, and compares the clock with
+ * those of other servers meanwhile ({@link ClockComparison}). Any number of processes may do it on
+ * one store.
+ */
+public final class Sweeper implements AutoCloseable {
+  /** How long after its expiry an item is kept, for clocks that differ. */
+  public static final Duration KEPT = StoreClock.DIFFERENCE_MAX;
+
+  /** Time between two rounds. */
+  public static final Duration INTERVAL = Duration.ofMinutes(1);
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(Sweeper.class);
+  private static final int AT_ONCE_MAX = 1_000;
+
+  private final Store store;
+  private final ClockComparison clocks;
+  private final Periodic running;
+
+  /** Starts at once. */
+  public Sweeper(Store store) {
+    this.store = store;
+    this.clocks = ClockComparison.start(store);
+    this.running = new Periodic("quipu-sweeper", INTERVAL, this::round);
+  }
+
+  private void round() {
+    try {
+      sweep(store);
+    } catch (StoreException e) {
+      LOGGER.warn("What has expired was not removed; tried again later: {}", e.getMessage());
+    } catch (RuntimeException e) {
+      LOGGER.error("What has expired could not be removed; tried again later", e);
+    }
+  }
+
+  /**
+   * Removes all that expired {@link #KEPT} ago or earlier.
+   *
+   * @return how many items; 0 on a store that does it by itself
+   */
+  public static long sweep(Store store) {
+    long removed = 0;
+    while (true) {
+      int some = store.removeExpired(KEPT, AT_ONCE_MAX);
+      removed += some;
+      if (some < AT_ONCE_MAX) {
+        return removed;
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    running.close();
+    clocks.close();
+  }
+}

@@ -1,0 +1,60 @@
+package dev.quipu.layer;
+
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why writes to a store are rejected: before they are sent, or by the store itself. Thread-safe.
+ */
+final class WriteBarrier {
+  private volatile @Nullable String stoppedBy;
+  private volatile @Nullable String rejectedBy;
+
+  /** Rejects writes from now on; reads go on. */
+  void stop(String why) {
+    stoppedBy = why;
+  }
+
+  /** Ends what {@link #stop} began. */
+  void resume() {
+    stoppedBy = null;
+  }
+
+  Optional<String> stoppedBy() {
+    return Optional.ofNullable(stoppedBy);
+  }
+
+  /** Notes why the store itself rejects writes; empty if it does not, or that is unknown. */
+  void noteRejecting(Optional<String> why) {
+    rejectedBy = why.orElse(null);
+  }
+
+  /** Returns why writes are rejected, as far as it is known; empty if they are not. */
+  Optional<String> impediment() {
+    return stoppedBy().or(() -> Optional.ofNullable(rejectedBy));
+  }
+
+  /**
+   * Passes while writes are not stopped.
+   *
+   * @throws StoreException if they are; nothing was written
+   */
+  void requireWritable() {
+    String why = stoppedBy;
+    if (why != null) {
+      throw StoreException.notApplied(Reason.UNAVAILABLE, why);
+    }
+  }
+
+  /** Returns the error of a write, with why the store rejects all if that is known. */
+  StoreException explained(StoreException e) {
+    String why = rejectedBy;
+    if (why == null || e.outcome() == Outcome.UNKNOWN) {
+      return e;
+    }
+    return new StoreException(e.outcome(), e.reason(), e.getMessage() + "; " + why, e);
+  }
+}

@@ -1,0 +1,427 @@
+package dev.quipu.region;
+
+import dev.quipu.Reason;
+import dev.quipu.RequestId;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.region.RegionRecords.Retirement;
+import dev.quipu.store.Backoff;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.random.RandomGenerator;
+
+/**
+ * Decides which regions are retired, one after the other, and who their successors are: each
+ * decision is an instance of Paxos whose acceptors are the replicas of the regions that are left.
+ * All regions agree on each, whichever processes die, and nobody retires a region that has retired
+ * it. Thread-safe.
+ *
+ * <p>Stored in the replica of {@code PLACE}, and written there only: {@code regions}, {@code
+ * retirement/NUMBER@PLACE}: {@code promised}, the highest ballot that was seen; {@code ballot},
+ * {@code lost} and {@code successor}, what was voted for; {@code decided}, once that is certain. In
+ * {@code lease/REGION@PLACE}: {@code blocked-NUMBER}, that this retirement was voted for, which
+ * ends renewals; {@code successor}, once decided.
+ */
+final class RegionRetirements {
+  private static final int ATTEMPTS_MAX = 20;
+  private static final long NO_TIME = -1;
+  private static final int ROUND_LENGTH = 19;
+  private static final String PROMISED = "promised";
+  private static final String BALLOT = "ballot";
+
+  private final Regions regions;
+  private final RandomGenerator random;
+
+  /** What is proposed; of no region, to put an end to a proposal that was left half way. */
+  private record Proposal(String lost, String successor) {}
+
+  /** A place's promise to vote for no lower ballot. */
+  private record Promise(Item vote) {
+    String ballot() {
+      return vote.text(BALLOT).orElse("");
+    }
+  }
+
+  RegionRetirements(Regions regions, RandomGenerator random) {
+    this.regions = regions;
+    this.random = random;
+  }
+
+  /** The retirements that the own replica knows of. */
+  List<Retirement> known() {
+    return RegionRecords.read(regions.here(), regions.own()).decided();
+  }
+
+  /**
+   * Reads the records of all regions that are left, and gives each what only others know. Those
+   * that do not answer are missing.
+   */
+  SortedMap<String, RegionRecords> exchange() {
+    SortedMap<String, RegionRecords> seen = new TreeMap<>();
+    for (String place : regions.names()) {
+      regions
+          .ask(place, () -> RegionRecords.read(regions.replica(place), place))
+          .ifPresent(records -> seen.put(place, records));
+    }
+    List<Retirement> decided = decided(seen);
+    for (Retirement each : decided) {
+      for (RegionRecords records : List.copyOf(seen.values())) {
+        String place = records.place();
+        boolean isKnown = records.decided().contains(each);
+        if (!isKnown && !place.equals(each.lost())) {
+          regions.ask(place, () -> publish(place, each));
+        }
+      }
+    }
+    return seen;
+  }
+
+  /** All decisions that any of the regions knows of, in their order. */
+  static List<Retirement> decided(Map<String, RegionRecords> seen) {
+    SortedMap<Integer, Retirement> decided = new TreeMap<>();
+    seen.values()
+        .forEach(records ->
+            records
+                .decided()
+                .forEach(
+                    each -> decided.merge(each.number(), each, (a, b) -> a.isAccepted() ? a : b)));
+    return List.copyOf(decided.values());
+  }
+
+  private WriteResult publish(String place, Retirement decision) {
+    Store there = regions.replica(place);
+    List<Write> batch = new ArrayList<>();
+    batch.add(
+        new Write.Update(
+            RegionRecords.vote(decision.number(), place),
+            List.of(
+                text(RegionRecords.LOST, decision.lost()),
+                text(RegionRecords.SUCCESSOR, decision.successor()),
+                new Change.Put(RegionRecords.DECIDED, new Field.Number(1))),
+            Condition.always()));
+    if (!decision.lost().isEmpty()) {
+      List<Change> changes = new ArrayList<>();
+      changes.add(text(RegionRecords.SUCCESSOR, decision.successor()));
+      if (decision.isAccepted()) {
+        changes.add(new Change.Put(RegionRecords.ACCEPTED, new Field.Number(1)));
+      }
+      batch.add(
+          new Write.Update(
+              RegionRecords.lease(decision.lost(), place), changes, Condition.always()));
+    }
+    return there.writeAll(batch, null);
+  }
+
+  private static Change text(String field, String value) {
+    return new Change.Put(field, new Field.Text(value));
+  }
+
+  /** The regions that are left. */
+  List<String> living(List<Retirement> retired) {
+    List<String> living = new ArrayList<>(regions.names());
+    retired.forEach(each -> living.remove(each.lost()));
+    return living;
+  }
+
+  /**
+   * Retires a region, the own region being its successor, unless that is decided. Safe to repeat.
+   *
+   * @param destroyed regions whose replicas an operator states to be gone for ever: they do not
+   *     count when the votes are
+   * @param slackMillis the most by which clocks differ
+   * @throws IllegalStateException if it must not be retired, or too few regions agree
+   */
+  void retire(String lost, Set<String> destroyed, long slackMillis) {
+    for (int round = 0; round <= 2 * Regions.REGIONS_MAX; round++) {
+      SortedMap<String, RegionRecords> seen = exchange();
+      List<Retirement> decided = decided(seen);
+      if (decided.stream().anyMatch(each -> each.lost().equals(lost))) {
+        exchange(); // so that all that answer know of it
+        return;
+      }
+      if (decided.stream().anyMatch(each -> each.lost().equals(regions.own()))) {
+        throw new IllegalStateException("region %s was retired".formatted(regions.own()));
+      }
+      boolean isSetBack = seen.values().stream().anyMatch(each -> each.ended(lost).isPresent());
+      if (seen.containsKey(lost) && !isSetBack) {
+        throw new IllegalStateException(
+            "region %s is alive; only a region that does not answer can be retired"
+                .formatted(lost));
+      }
+      int number = next(decided);
+      List<String> voters = living(decided.subList(0, number - 1));
+      voters.removeAll(destroyed);
+      Proposal own = new Proposal(lost, regions.own());
+      long until = checkTime(lost, seen, voters, slackMillis);
+      decide(number, own, until, voters, seen);
+    }
+    throw new IllegalStateException("retirements are decided faster than that of " + lost);
+  }
+
+  /**
+   * The lowest number whose decision is not known. Later ones may be known already, and this one
+   * only to regions that do not answer: it may say that the own region was retired.
+   */
+  private static int next(List<Retirement> decided) {
+    int number = 1;
+    while (number <= decided.size() && decided.get(number - 1).number() == number) {
+      number++;
+    }
+    return number;
+  }
+
+  /** Decides a retirement that was left half way, or that there is none under its number. */
+  void resolve() {
+    SortedMap<String, RegionRecords> seen = exchange();
+    List<Retirement> decided = decided(seen);
+    int number = next(decided);
+    List<String> voters = living(decided.subList(0, number - 1));
+    decide(number, new Proposal("", ""), 0, voters, seen);
+  }
+
+  /**
+   * The lease that the own region last confirmed is over, by the clocks of as many as must agree:
+   * the lost region counts only while all have confirmed it, and the own one will not any more.
+   */
+  private long checkTime(
+      String lost, Map<String, RegionRecords> seen, List<String> voters, long slackMillis) {
+    RegionRecords here = seen.get(regions.own());
+    long until =
+        here == null
+            ? 0
+            : here.lease(lost).map(item -> item.number(RegionRecords.UNTIL)).orElse(0L);
+    Set<String> agree = new HashSet<>();
+    StringBuilder clocks = new StringBuilder();
+    for (String voter : voters) {
+      RegionRecords records = seen.get(voter);
+      boolean isOwn = voter.equals(regions.own());
+      if (records == null || voter.equals(lost)) {
+        continue;
+      }
+      long at = isOwn ? regions.here().clock().epochMillis() : records.at();
+      if (at > until + slackMillis) {
+        agree.add(voter);
+      } else if (isOwn) {
+        agree.clear();
+        clocks.append(" by the clock here");
+        break;
+      } else {
+        clocks.append(", in %s it was %s at the last beat".formatted(voter, time(at)));
+      }
+    }
+    if (!isQuorum(agree, voters)) {
+      throw new IllegalStateException(
+          "the lease of region %s runs until %s, and it may count as long as that; it may be"
+                  .formatted(lost, time(until))
+              + " retired %d ms later by the clocks of most regions%s"
+                  .formatted(slackMillis, clocks)
+              + silent(seen, voters));
+    }
+    return until;
+  }
+
+  private static String time(long millis) {
+    return Instant.ofEpochMilli(millis).toString();
+  }
+
+  private static String silent(Map<String, RegionRecords> seen, List<String> voters) {
+    List<String> silent = voters.stream().filter(name -> !seen.containsKey(name)).toList();
+    return silent.isEmpty() ? "" : "; silent are " + silent;
+  }
+
+  /** A majority; of an even number, a half that has the first region. */
+  static boolean isQuorum(Set<String> votes, List<String> voters) {
+    int twice = 2 * votes.size();
+    return twice > voters.size()
+        || (twice == voters.size() && !voters.isEmpty() && votes.contains(voters.getFirst()));
+  }
+
+  private void decide(
+      int number,
+      Proposal own,
+      long untilMillis,
+      List<String> voters,
+      Map<String, RegionRecords> seen) {
+    List<String> able = voters.stream().filter(place -> mayVote(place, seen)).toList();
+    long round = 1;
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      if (attempt > 0) {
+        Backoff.pause(regions.here().clock(), random, attempt);
+      }
+      String ballot = "%019d/%s".formatted(round, RequestId.random(random).text());
+      SortedMap<String, Promise> promises = new TreeMap<>();
+      Proposal proposal = own;
+      String highest = "";
+      for (String place : able) {
+        Optional<Optional<Promise>> asked =
+            regions.ask(place, () -> promise(place, number, ballot));
+        Optional<Promise> promise = asked.flatMap(each -> each);
+        if (promise.isEmpty()) {
+          continue;
+        }
+        Item vote = promise.get().vote;
+        if (vote.number(RegionRecords.DECIDED) != 0) {
+          exchange();
+          return;
+        }
+        if (!vote.text(PROMISED).orElse("").equals(ballot)) {
+          round = Math.max(round, round(vote.text(PROMISED).orElse("")));
+          continue;
+        }
+        promises.put(place, promise.get());
+        if (promise.get().ballot().compareTo(highest) > 0) {
+          highest = promise.get().ballot();
+          proposal =
+              new Proposal(
+                  vote.text(RegionRecords.LOST).orElse(""),
+                  vote.text(RegionRecords.SUCCESSOR).orElse(""));
+        }
+      }
+      round++;
+      if (isQuorum(promises.keySet(), voters)
+          && isAccepted(
+              number,
+              ballot,
+              proposal,
+              proposal.equals(own) ? untilMillis : NO_TIME,
+              promises,
+              voters)) {
+        Retirement decision = new Retirement(number, proposal.lost, proposal.successor, false);
+        for (String place : regions.names()) {
+          if (!place.equals(proposal.lost)) {
+            regions.ask(place, () -> publish(place, decision));
+          }
+        }
+        return;
+      }
+    }
+    throw new IllegalStateException(
+        "retirement %d needs the votes of most of %s; %s can vote".formatted(number, voters, able)
+            + silent(seen, voters));
+  }
+
+  private static long round(String ballot) {
+    return ballot.length() < ROUND_LENGTH ? 0 : Long.parseLong(ballot, 0, ROUND_LENGTH, 10);
+  }
+
+  /** A place whose replica was set back may have forgotten a vote. */
+  private boolean mayVote(String place, Map<String, RegionRecords> seen) {
+    RegionRecords records = seen.get(place);
+    if (records == null) {
+      return false;
+    }
+    Optional<Item> own = records.lease(place);
+    boolean isIntact =
+        seen.values().stream()
+            .allMatch(
+                each -> each.ended(place).isEmpty() && !RegionBeats.lacks(own, each.beat(place)));
+    Optional<String> names = own.flatMap(item -> item.text(RegionRecords.NAMES));
+    if (names.isPresent() && !names.get().equals(String.join(",", regions.names()))) {
+      throw new IllegalStateException(
+          "region %s counts with regions %s, and here they are %s; make the topologies alike first"
+              .formatted(place, names.get(), String.join(",", regions.names())));
+    }
+    return isIntact;
+  }
+
+  /** Empty if the write was lost to another; a promise to a higher ballot if there is one. */
+  private Optional<Promise> promise(String place, int number, String ballot) {
+    Store there = regions.replica(place);
+    Optional<Item> found = there.get(RegionRecords.vote(number, place), Consistency.STRONG);
+    if (found.isPresent()
+        && (found.get().number(RegionRecords.DECIDED) != 0
+            || found.get().text(PROMISED).orElse("").compareTo(ballot) >= 0)) {
+      return Optional.of(new Promise(found.get()));
+    }
+    Write write =
+        new Write.Update(
+            RegionRecords.vote(number, place),
+            List.of(text(PROMISED, ballot)),
+            Condition.unchanged(found));
+    return there.write(write) instanceof WriteResult.Applied applied
+        ? applied.after().map(Promise::new)
+        : Optional.empty();
+  }
+
+  /** Votes of a quorum; the own place first, whose vote ends the lease. */
+  private boolean isAccepted(
+      int number,
+      String ballot,
+      Proposal proposal,
+      long untilMillis,
+      Map<String, Promise> promises,
+      List<String> voters) {
+    List<String> order = new ArrayList<>(promises.keySet());
+    if (order.remove(regions.own())) {
+      order.addFirst(regions.own());
+    }
+    Set<String> votes = new HashSet<>();
+    for (String place : order) {
+      Promise promise = Objects.requireNonNull(promises.get(place));
+      boolean isOwn = place.equals(regions.own());
+      boolean isVoted =
+          regions
+              .ask(
+                  place,
+                  () ->
+                      vote(place, number, ballot, proposal, isOwn ? untilMillis : NO_TIME, promise))
+              .orElse(false);
+      if (isVoted) {
+        votes.add(place);
+      } else if (isOwn) {
+        return false;
+      }
+    }
+    return isQuorum(votes, voters);
+  }
+
+  private boolean vote(
+      String place,
+      int number,
+      String ballot,
+      Proposal proposal,
+      long untilMillis,
+      Promise promise) {
+    Store there = regions.replica(place);
+    List<Write> batch = new ArrayList<>();
+    batch.add(
+        new Write.Update(
+            RegionRecords.vote(number, place),
+            List.of(
+                text(BALLOT, ballot),
+                text(RegionRecords.LOST, proposal.lost),
+                text(RegionRecords.SUCCESSOR, proposal.successor)),
+            new Condition.VersionIs(promise.vote.version())));
+    if (!proposal.lost.isEmpty() && !proposal.lost.equals(place)) {
+      batch.add(
+          new Write.Update(
+              RegionRecords.lease(proposal.lost, place),
+              List.of(new Change.Put(RegionRecords.BLOCKED + number, new Field.Number(1))),
+              untilMillis == NO_TIME
+                  ? Condition.always()
+                  : new Condition.Within(RegionRecords.UNTIL, untilMillis, untilMillis)));
+    }
+    return there.writeAll(batch, null) instanceof WriteResult.Applied;
+  }
+
+  /** The replica of a region that must answer. */
+  static StoreException silent(String region) {
+    return StoreException.notApplied(
+        Reason.UNAVAILABLE, "region %s does not answer".formatted(region));
+  }
+}

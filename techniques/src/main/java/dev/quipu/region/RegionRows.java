@@ -1,0 +1,278 @@
+package dev.quipu.region;
+
+import dev.quipu.Bounds;
+import dev.quipu.RequestId;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Write;
+import dev.quipu.technique.CounterItems;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * What one region has written of one counter: its cells, what it gave and got, and what it took
+ * over of retired regions. {@link RegionalCounters} says what each item holds.
+ *
+ * <p>Sums that only grow outgrow 64 bits: they have two fields, of which that with {@code -high}
+ * counts units of 2 to the 62.
+ */
+record RegionRows(String region, SortedMap<String, Item> items) {
+  static final String UP = "up";
+  static final String DOWN = "down";
+  static final String PLAN = "plan";
+  static final String CELL = "cell/";
+  static final String GAVE = "gave/";
+  static final String GOT = "got/";
+  static final String TAKEN = "left/";
+  static final String REQUEST = "request/";
+  static final String FROZEN_UP = "up/";
+  static final String FROZEN_DOWN = "down/";
+  private static final String HIGH = "-high";
+  private static final int LIMB_BITS = 62;
+  private static final long LIMB = 1L << LIMB_BITS;
+
+  /** A right: to lower the counter, or to raise it. */
+  enum Right {
+    LOWER("lower"),
+    RAISE("raise");
+
+    private final String field;
+
+    Right(String field) {
+      this.field = field;
+    }
+
+    String field() {
+      return field;
+    }
+
+    static Right of(long delta) {
+      return delta < 0 ? LOWER : RAISE;
+    }
+
+    /** All of it that there is when the counter is 0; empty if it has no such bound. */
+    Optional<Long> atZero(Bounds bounds) {
+      boolean isNone =
+          this == LOWER ? bounds.floor() == Long.MIN_VALUE : bounds.ceiling() == Long.MAX_VALUE;
+      return isNone
+          ? Optional.empty()
+          : Optional.of(this == LOWER ? -bounds.floor() : bounds.ceiling());
+    }
+  }
+
+  private static String partition(String counter, String region) {
+    return CounterItems.partition(counter) + "#region-" + region;
+  }
+
+  static Key cell(String counter, String region, int number) {
+    return key(counter, region, CELL + number);
+  }
+
+  static Key request(String counter, String region, RequestId id) {
+    return key(counter, region, REQUEST + id.bits());
+  }
+
+  static Key key(String counter, String region, String sort) {
+    return new Key(partition(counter, region), sort);
+  }
+
+  /** The rows of a region as a replica has them, its own or another's. */
+  static RegionRows read(Store replica, String counter, String region) {
+    SortedMap<String, Item> items = new TreeMap<>();
+    Scan scan =
+        new Scan(
+            partition(counter, region),
+            "",
+            Optional.of(REQUEST),
+            false,
+            Scan.ITEMS_MAX,
+            Consistency.STRONG);
+    replica.scanAll(scan, page -> page.forEach(item -> items.put(item.key().sort(), item)));
+    return new RegionRows(region, items);
+  }
+
+  private List<Item> of(String prefix) {
+    return items.entrySet().stream()
+        .filter(each -> each.getKey().startsWith(prefix))
+        .map(Map.Entry::getValue)
+        .toList();
+  }
+
+  /** A sum that only grows, whatever its size. */
+  static BigInteger wide(Item item, String field) {
+    return BigInteger.valueOf(item.number(field + HIGH))
+        .shiftLeft(LIMB_BITS)
+        .add(BigInteger.valueOf(item.number(field)));
+  }
+
+  /** The changes that set such a sum. */
+  static List<Change> put(String field, BigInteger sum) {
+    BigInteger high = sum.shiftRight(LIMB_BITS);
+    long low = sum.subtract(high.shiftLeft(LIMB_BITS)).longValueExact();
+    return List.of(
+        new Change.Put(field, new Field.Number(low)),
+        new Change.Put(field + HIGH, new Field.Number(high.longValueExact())));
+  }
+
+  /**
+   * The changes that add to such a sum.
+   *
+   * @param size at most 2 to the 63, which is negative
+   */
+  static List<Change> plus(String field, long size) {
+    long high = size >>> LIMB_BITS;
+    Change low = new Change.Add(field, size & (LIMB - 1));
+    return high == 0 ? List.of(low) : List.of(low, new Change.Add(field + HIGH, high));
+  }
+
+  /** Whether {@link #plus} finds no room before a {@link #carry}. */
+  static boolean isFull(Item item, String field, long size) {
+    return item.number(field) > Long.MAX_VALUE - (size & (LIMB - 1));
+  }
+
+  /** Makes room in the lower of the two fields; changes nothing of the sum, however often done. */
+  static Write carry(Key key, String field) {
+    return new Write.Update(
+        key,
+        List.of(new Change.Add(field, -LIMB), new Change.Add(field + HIGH, 1)),
+        new Condition.Within(field, 0, Long.MAX_VALUE));
+  }
+
+  private BigInteger sum(String prefix, String field) {
+    return of(prefix).stream()
+        .map(item -> wide(item, field))
+        .reduce(BigInteger.ZERO, BigInteger::add);
+  }
+
+  /** All that was ever added, of what went up. Never falls. */
+  BigInteger up() {
+    return sum(CELL, UP);
+  }
+
+  /** All that was ever added, of what went down. Never falls. */
+  BigInteger down() {
+    return sum(CELL, DOWN);
+  }
+
+  /** All that was added. */
+  BigInteger net() {
+    return up().subtract(down());
+  }
+
+  /** What it may still do by itself, as far as its cells were made. */
+  long rights(Right right) {
+    BigInteger all = BigInteger.ZERO;
+    for (Item cell : of(CELL)) {
+      all = all.add(BigInteger.valueOf(cell.number(right.field())));
+    }
+    return CounterItems.narrow(all);
+  }
+
+  /** All that it ever gave to another. Never falls. */
+  BigInteger gave(Right right, String to) {
+    return number(GAVE + to, right.field());
+  }
+
+  /** All that it ever gave. */
+  BigInteger gave(Right right) {
+    return sum(GAVE, right.field());
+  }
+
+  /** All that it ever got from another, and has taken to its cells. Never falls. */
+  BigInteger got(Right right, String from) {
+    return number(GOT + from, right.field());
+  }
+
+  /** Rights that it took over from retired regions. */
+  BigInteger taken(Right right) {
+    return sum(TAKEN, right.field());
+  }
+
+  /**
+   * What a retired region had counted, as far as that was known when it was retired.
+   *
+   * @param up all of what went up
+   * @param down all of what went down
+   */
+  record Frozen(BigInteger up, BigInteger down) {
+    BigInteger net() {
+      return up.subtract(down);
+    }
+
+    Frozen newest(Frozen other) {
+      return new Frozen(up.max(other.up), down.max(other.down));
+    }
+  }
+
+  /** The retired regions whose sums are recorded here. */
+  SortedMap<String, Frozen> frozen() {
+    SortedMap<String, Frozen> frozen = new TreeMap<>();
+    for (Item item : of(TAKEN)) {
+      for (String field : item.fields().keySet()) {
+        if (field.startsWith(FROZEN_UP)) {
+          String region = field.substring(FROZEN_UP.length());
+          BigInteger up = new BigInteger(item.text(field).orElseThrow());
+          BigInteger down = new BigInteger(item.text(FROZEN_DOWN + region).orElseThrow());
+          frozen.put(region, new Frozen(up, down));
+        }
+      }
+    }
+    return frozen;
+  }
+
+  /** Of each item the newer one: sums never fall. */
+  RegionRows newest(RegionRows other) {
+    SortedMap<String, Item> newest = new TreeMap<>(items);
+    other.items.forEach((sort, item) -> newest.merge(sort, item, RegionRows::newer));
+    return new RegionRows(region, newest);
+  }
+
+  private static Item newer(Item one, Item other) {
+    return age(one).compareTo(age(other)) >= 0 ? one : other;
+  }
+
+  private static BigInteger age(Item item) {
+    boolean isCell = item.key().sort().startsWith(CELL);
+    return isCell
+        ? wide(item, UP).add(wide(item, DOWN))
+        : wide(item, Right.LOWER.field()).add(wide(item, Right.RAISE.field()));
+  }
+
+  private BigInteger number(String sort, String field) {
+    Item item = items.get(sort);
+    return item == null ? BigInteger.ZERO : wide(item, field);
+  }
+
+  /** The regions that it dealt with. */
+  List<String> others(String prefix) {
+    return of(prefix).stream().map(item -> item.key().sort().substring(prefix.length())).toList();
+  }
+
+  /** Whether its first cell was made, with its share of the bounds. */
+  boolean isFounded() {
+    return items.containsKey(CELL + 0);
+  }
+
+  Optional<Item> item(String sort) {
+    return Optional.ofNullable(items.get(sort));
+  }
+
+  /** The cells, from the one with most of a right. */
+  List<Item> richestFirst(Right right) {
+    List<Item> cells = new ArrayList<>(of(CELL));
+    cells.sort(Comparator.comparingLong((Item cell) -> cell.number(right.field())).reversed());
+    return cells;
+  }
+}

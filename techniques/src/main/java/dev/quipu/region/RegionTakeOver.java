@@ -1,0 +1,298 @@
+package dev.quipu.region;
+
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.region.RegionRecords.Retirement;
+import dev.quipu.region.RegionRows.Frozen;
+import dev.quipu.region.RegionRows.Right;
+import dev.quipu.region.RegionalCounters.TakenOver;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Write;
+import dev.quipu.technique.CounterItems;
+import dev.quipu.technique.UntilDefinite;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+
+/**
+ * Gives the successor of the region that was retired last what all retired regions had left of one
+ * counter. Any process of any region that is left may do it, several at once, and go on where
+ * another died. {@link RegionalCounters} says how.
+ */
+final class RegionTakeOver {
+  private static final int ROUNDS_MAX = 100;
+  private static final BigInteger RIGHTS_MAX = BigInteger.ONE.shiftLeft(61);
+
+  private final Regions regions;
+  private final RegionLeases leases;
+  private final RegionPlan plan;
+
+  RegionTakeOver(Regions regions, RegionLeases leases, RegionPlan plan) {
+    this.regions = regions;
+    this.leases = leases;
+    this.plan = plan;
+  }
+
+  /**
+   * All counters that anybody has heard of.
+   *
+   * @throws StoreException if a region that is left does not answer
+   */
+  Map<String, TakenOver> takeOverAll() {
+    List<Retirement> retired = leases.publish();
+    if (retired.isEmpty()) {
+      return Map.of();
+    }
+    Set<String> counters = new TreeSet<>();
+    for (String each : living(retired)) {
+      through(each, store -> counters.addAll(CounterItems.names(store)));
+    }
+    Map<String, TakenOver> all = new TreeMap<>();
+    for (String counter : counters) {
+      all.put(counter, takeOver(counter, retired));
+    }
+    return all;
+  }
+
+  /**
+   * One counter, if a region was retired.
+   *
+   * @throws StoreException if a region that is left does not answer
+   */
+  void takeOver(String counter) {
+    List<Retirement> retired = leases.publish();
+    if (!retired.isEmpty()) {
+      takeOver(counter, retired);
+    }
+  }
+
+  private List<String> living(List<Retirement> retired) {
+    List<String> living = new ArrayList<>(regions.names());
+    retired.forEach(each -> living.remove(each.lost()));
+    return living;
+  }
+
+  private <T> T through(String region, Function<Store, T> call) {
+    return regions
+        .ask(region, () -> call.apply(regions.replica(region)))
+        .orElseThrow(() -> RegionRetirements.silent(region));
+  }
+
+  private static Key key(String counter, Retirement retirement) {
+    return RegionRows.key(
+        counter, retirement.successor(), RegionRows.TAKEN + "%04d".formatted(retirement.number()));
+  }
+
+  private TakenOver takeOver(String counter, List<Retirement> retired) {
+    Retirement last = retired.getLast();
+    List<String> living = living(retired);
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+      RegionRows rows =
+          through(last.successor(), store -> RegionRows.read(store, counter, last.successor()));
+      Optional<Item> done = rows.item(key(counter, last).sort());
+      if (done.isPresent()) {
+        return takenOver(done.get());
+      }
+      plan.conflict(rows)
+          .ifPresent(other -> {
+            throw plan.rejected(rows.region(), other);
+          });
+      if (!rows.isFounded()) {
+        through(
+            last.successor(), store -> store.write(plan.founding(counter, last.successor(), 0)));
+        continue;
+      }
+      for (Retirement each : retired) {
+        if (!each.equals(last) && living.contains(each.successor())) {
+          close(counter, each);
+        }
+      }
+      List<Write> batch = batch(counter, last, retired, living);
+      UntilDefinite.result(
+          regions.replica(last.successor()),
+          "what retired regions had of " + counter,
+          () -> through(last.successor(), store -> store.writeAll(batch, null)));
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "gave up after %d rounds".formatted(ROUNDS_MAX));
+  }
+
+  /** What was not taken over by an earlier successor never will be: the last one gets it. */
+  private void close(String counter, Retirement earlier) {
+    Write nothing =
+        new Write.Put(
+            key(counter, earlier),
+            Map.of(RegionTransfers.CLOSED, new Field.Number(1)),
+            Optional.empty(),
+            new Condition.Absent());
+    UntilDefinite.result(
+        regions.replica(earlier.successor()),
+        "the end of an earlier retirement",
+        () -> through(earlier.successor(), store -> store.write(nothing)));
+  }
+
+  private static TakenOver takenOver(Item done) {
+    BigInteger counted = BigInteger.ZERO;
+    for (String field : done.fields().keySet()) {
+      if (field.startsWith(RegionRows.FROZEN_UP)) {
+        counted = counted.add(new BigInteger(done.text(field).orElseThrow()));
+      } else if (field.startsWith(RegionRows.FROZEN_DOWN)) {
+        counted = counted.subtract(new BigInteger(done.text(field).orElseThrow()));
+      }
+    }
+    return new TakenOver(
+        CounterItems.narrow(counted),
+        done.number(Right.LOWER.field()),
+        done.number(Right.RAISE.field()));
+  }
+
+  /**
+   * The rights that are left: what the retired regions began with, what their adds left, what those
+   * who are left gave them and did not get from them, less what was taken over before.
+   */
+  private List<Write> batch(
+      String counter, Retirement last, List<Retirement> retired, List<String> living) {
+    List<RegionRows> others = new ArrayList<>();
+    SortedMap<String, Frozen> recorded = new TreeMap<>();
+    for (String each : living) {
+      for (Retirement gone : retired) {
+        close(counter, each, gone.lost());
+      }
+      RegionRows rows = through(each, store -> RegionRows.read(store, counter, each));
+      others.add(rows);
+      recorded.putAll(rows.frozen());
+    }
+    SortedMap<String, Frozen> fresh = new TreeMap<>();
+    for (Retirement gone : retired) {
+      if (!recorded.containsKey(gone.lost())) {
+        fresh.put(gone.lost(), newest(counter, gone.lost(), living));
+      }
+    }
+    copiesOfRecords(counter, retired, living, fresh);
+    for (Right right : Right.values()) {
+      BigInteger rights = left(right, retired, others, recorded, fresh);
+      if (right.atZero(plan.bounds()).isPresent() && rights.signum() < 0) {
+        // They gave more than they are known to have had: they had counted that much more.
+        infer(last.lost(), right, rights.negate(), fresh);
+      }
+    }
+    Map<String, Field> fields = new HashMap<>();
+    List<Change> changes = new ArrayList<>();
+    for (Right right : Right.values()) {
+      if (right.atZero(plan.bounds()).isPresent()) {
+        BigInteger rights = left(right, retired, others, recorded, fresh);
+        long some = rights.max(BigInteger.ZERO).min(RIGHTS_MAX).longValueExact();
+        fields.put(right.field(), new Field.Number(some));
+        changes.add(new Change.Add(right.field(), some));
+      }
+    }
+    fresh.forEach((region, sums) -> {
+      fields.put(RegionRows.FROZEN_UP + region, new Field.Text(sums.up().toString()));
+      fields.put(RegionRows.FROZEN_DOWN + region, new Field.Text(sums.down().toString()));
+    });
+    List<Write> batch = new ArrayList<>();
+    batch.add(new Write.Put(key(counter, last), fields, Optional.empty(), new Condition.Absent()));
+    if (!changes.isEmpty()) {
+      batch.add(
+          new Write.Update(
+              RegionRows.cell(counter, last.successor(), 0), changes, plan.isFounded()));
+    }
+    return batch;
+  }
+
+  private BigInteger left(
+      Right right,
+      List<Retirement> retired,
+      List<RegionRows> others,
+      SortedMap<String, Frozen> recorded,
+      SortedMap<String, Frozen> fresh) {
+    BigInteger rights = BigInteger.ZERO;
+    for (Retirement gone : retired) {
+      String region = gone.lost();
+      Frozen sums = recorded.containsKey(region) ? recorded.get(region) : fresh.get(region);
+      BigInteger net = sums == null ? BigInteger.ZERO : sums.net();
+      rights =
+          rights
+              .add(BigInteger.valueOf(plan.share(region, right)))
+              .add(right == Right.LOWER ? net : net.negate());
+      for (RegionRows other : others) {
+        rights = rights.add(other.gave(right, region)).subtract(other.got(right, region));
+      }
+    }
+    for (RegionRows other : others) {
+      rights = rights.subtract(other.taken(right));
+    }
+    return rights;
+  }
+
+  private static void infer(
+      String region, Right right, BigInteger missing, SortedMap<String, Frozen> fresh) {
+    Frozen sums = fresh.get(region);
+    if (sums != null) {
+      fresh.put(
+          region,
+          right == Right.LOWER
+              ? new Frozen(sums.up().add(missing), sums.down())
+              : new Frozen(sums.up(), sums.down().add(missing)));
+    }
+  }
+
+  /** The newest of what has come from a region to any that is left. */
+  private Frozen newest(String counter, String region, List<String> living) {
+    RegionRows newest = new RegionRows(region, new TreeMap<>());
+    for (String each : living) {
+      newest = newest.newest(through(each, store -> RegionRows.read(store, counter, region)));
+    }
+    return new Frozen(newest.up(), newest.down());
+  }
+
+  /** What a successor recorded that is retired itself by now, and what has come of it. */
+  private void copiesOfRecords(
+      String counter,
+      List<Retirement> retired,
+      List<String> living,
+      SortedMap<String, Frozen> fresh) {
+    for (Retirement each : retired) {
+      if (living.contains(each.successor())) {
+        continue;
+      }
+      for (String place : living) {
+        through(place, store -> RegionRows.read(store, counter, each.successor()))
+            .frozen()
+            .forEach(
+                (region, sums) -> fresh.computeIfPresent(region, (any, was) -> was.newest(sums)));
+      }
+    }
+  }
+
+  /**
+   * Closes a region's transfers with a retired one: what was on its way was made for another state
+   * of these two items.
+   */
+  private void close(String counter, String region, String retired) {
+    for (String prefix : List.of(RegionRows.GAVE, RegionRows.GOT)) {
+      Write close =
+          new Write.Update(
+              RegionRows.key(counter, region, prefix + retired),
+              List.of(new Change.Put(RegionTransfers.CLOSED, new Field.Number(1))),
+              Condition.always());
+      UntilDefinite.result(
+          regions.replica(region),
+          "the end of a transfer",
+          () -> through(region, store -> store.write(close)));
+    }
+  }
+}

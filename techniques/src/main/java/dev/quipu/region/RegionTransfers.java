@@ -1,0 +1,266 @@
+package dev.quipu.region;
+
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.Reading;
+import dev.quipu.Refusal;
+import dev.quipu.layer.Store;
+import dev.quipu.region.RegionRows.Right;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Function;
+
+/**
+ * Brings rights to a region that lacks them: from the region that has most, as many as are missing
+ * and twice as many as were used here since the last time, so that lasting demand asks ever more
+ * seldom; but beyond what is missing no more than half of what the other has. Step by step; a
+ * process that dies between two leaves rights that are under way, and whoever looks next lands
+ * them.
+ */
+final class RegionTransfers {
+  static final String CLOSED = "closed";
+
+  private final Regions regions;
+  private final RegionLeases leases;
+  private final RegionPlan plan;
+  private final RegionTakeOver takeOver;
+
+  RegionTransfers(Regions regions, RegionLeases leases, RegionPlan plan) {
+    this.regions = regions;
+    this.leases = leases;
+    this.plan = plan;
+    this.takeOver = new RegionTakeOver(regions, leases, plan);
+  }
+
+  /**
+   * One step.
+   *
+   * @param need how many rights the region must have in all
+   * @param demand how many it used since it last got some
+   * @return the refusal, if it cannot have them; empty if something moved: look again
+   */
+  Optional<AddResult.Refused> bring(
+      String counter, String to, Right right, long need, long demand) {
+    leases.requireMayActFor(to);
+    RegionView view = RegionView.of(regions, leases, counter);
+    view.requirePlan(plan);
+    if (view.lacksRetired() && view.silent().isEmpty()) {
+      takeOver.takeOver(counter);
+      return Optional.empty();
+    }
+    List<String> able = view.after().keySet().stream().filter(leases::mayActFor).toList();
+    if (found(counter, to, view, able) || land(counter, to, right, view)) {
+      return Optional.empty();
+    }
+    long here = rights(view, to, right);
+    if (here >= need) {
+      return Optional.empty();
+    }
+    List<String> donors =
+        able.stream()
+            .filter(region -> !region.equals(to) && rights(view, region, right) > 0)
+            .sorted(
+                Comparator.comparingLong((String region) -> rights(view, region, right)).reversed())
+            .toList();
+    long there = 0;
+    for (String donor : donors) {
+      there = plus(there, rights(view, donor, right));
+    }
+    boolean isEnough = plus(here, there) >= need;
+    if (!view.isStill() && !isEnough) {
+      return Optional.empty();
+    }
+    if (plus(plus(here, there), underWay(view, right)) < need) {
+      return Optional.of(refused(right, need, view, able));
+    }
+    if (!isEnough) {
+      landForOthers(counter, right, view, able);
+      return Optional.empty();
+    }
+    String richest = donors.getFirst();
+    long has = rights(view, richest, right);
+    long missing = need - here;
+    long wanted = Math.max(missing, Math.min(plus(missing, 2 * demand), has / 2));
+    give(counter, richest, to, right, Math.min(wanted, has), view);
+    return Optional.empty();
+  }
+
+  /** The sum of two numbers that are not negative, or the most that 64 bits hold. */
+  private static long plus(long one, long other) {
+    return one > Long.MAX_VALUE - other ? Long.MAX_VALUE : one + other;
+  }
+
+  private static long rights(RegionView view, String region, Right right) {
+    RegionRows rows = view.after().get(region);
+    return rows == null ? 0 : rows.rights(right);
+  }
+
+  /** What was given to regions that answer, and is not in their cells yet. */
+  private static long underWay(RegionView view, Right right) {
+    long all = 0;
+    for (String from : view.after().keySet()) {
+      for (String to : view.after().keySet()) {
+        all = plus(all, view.open(right, from, to));
+      }
+    }
+    return all;
+  }
+
+  private AddResult.Refused refused(Right right, long need, RegionView view, List<String> able) {
+    Bounds bounds = plan.bounds();
+    Reading reading = view.reading(bounds);
+    boolean isSure =
+        right == Right.LOWER
+            ? BigInteger.valueOf(reading.high())
+                    .subtract(BigInteger.valueOf(need))
+                    .compareTo(BigInteger.valueOf(bounds.floor()))
+                < 0
+            : BigInteger.valueOf(reading.low())
+                    .add(BigInteger.valueOf(need))
+                    .compareTo(BigInteger.valueOf(bounds.ceiling()))
+                > 0;
+    Refusal bound = right == Right.LOWER ? Refusal.FLOOR : Refusal.CEILING;
+    List<String> away = new ArrayList<>(view.silent());
+    view.after().keySet().stream().filter(region -> !able.contains(region)).forEach(away::add);
+    return away.isEmpty() || isSure
+        ? new AddResult.Refused(bound, reading.value())
+        : new AddResult.Refused(
+            Refusal.HELD_ELSEWHERE,
+            OptionalLong.of(reading.value()),
+            away.stream().sorted().toList());
+  }
+
+  /** Makes the first cells of regions that begin with rights, or get some; whether any lacks. */
+  private boolean found(String counter, String to, RegionView view, List<String> able) {
+    boolean any = false;
+    for (RegionRows rows : view.after().values()) {
+      String region = rows.region();
+      if (!rows.isFounded()
+          && able.contains(region)
+          && (region.equals(to) || plan.initial().contains(region))) {
+        any = true;
+        through(region, store -> store.write(plan.founding(counter, region, 0)));
+      }
+    }
+    return any;
+  }
+
+  /** Takes what was given to a region to its cells; whether there was anything. */
+  private boolean land(String counter, String to, Right right, RegionView view) {
+    boolean any = false;
+    for (String from : regions.namesBut(to)) {
+      if (view.open(right, from, to) > 0) {
+        any |= through(to, store -> land(store, counter, from, to, right, view));
+      }
+    }
+    return any;
+  }
+
+  private void landForOthers(String counter, Right right, RegionView view, List<String> able) {
+    for (String to : able) {
+      land(counter, to, right, view);
+    }
+  }
+
+  private WriteResult land(
+      Store store, String counter, String from, String to, Right right, RegionView view) {
+    RegionRows rows = view.after().get(to);
+    Optional<Item> got = rows == null ? Optional.empty() : rows.item(RegionRows.GOT + from);
+    Key gotKey = RegionRows.key(counter, to, RegionRows.GOT + from);
+    if (isClosed(got)) {
+      return new WriteResult.ConditionFailed(gotKey, got); // its giver was retired
+    }
+    long open = view.open(right, from, to);
+    Write note =
+        new Write.Update(
+            gotKey,
+            RegionRows.put(right.field(), sum(got, right).add(BigInteger.valueOf(open))),
+            Condition.unchanged(got));
+    Write more =
+        new Write.Update(
+            RegionRows.cell(counter, to, 0),
+            List.of(new Change.Add(right.field(), open)),
+            plan.isFounded());
+    return store.writeAll(List.of(note, more), null);
+  }
+
+  /** Takes rights from the cells of a region, the richest first, and notes who they are for. */
+  private void give(
+      String counter, String from, String to, Right right, long amount, RegionView view) {
+    RegionRows rows = Objects.requireNonNull(view.after().get(from));
+    Optional<Item> gave = rows.item(RegionRows.GAVE + to);
+    if (isClosed(gave)) {
+      return; // its taker was retired
+    }
+    List<Write> batch = new ArrayList<>();
+    batch.add(
+        new Write.Update(
+            RegionRows.key(counter, from, RegionRows.GAVE + to),
+            RegionRows.put(right.field(), sum(gave, right).add(BigInteger.valueOf(amount))),
+            Condition.unchanged(gave)));
+    long left = amount;
+    for (Item cell : rows.richestFirst(right)) {
+      long part = Math.min(left, cell.number(right.field()));
+      if (part > 0) {
+        batch.add(less(cell.key(), right, part));
+        left -= part;
+      }
+    }
+    through(from, store -> store.writeAll(batch, null));
+  }
+
+  private static BigInteger sum(Optional<Item> transfer, Right right) {
+    return transfer.map(item -> RegionRows.wide(item, right.field())).orElse(BigInteger.ZERO);
+  }
+
+  /** Whether the region at the other end of a transfer was retired. */
+  private static boolean isClosed(Optional<Item> transfer) {
+    return transfer.filter(item -> item.number(CLOSED) != 0).isPresent();
+  }
+
+  static Write less(Key cell, Right right, long part) {
+    return new Write.Update(
+        cell,
+        List.of(new Change.Add(right.field(), -part)),
+        new Condition.Within(right.field(), 0, Long.MAX_VALUE));
+  }
+
+  /** Writes through a region's replica; whether it was applied, as far as is known. */
+  private boolean through(String region, Function<Store, WriteResult> write) {
+    leases.requireMayActFor(region);
+    return regions.ask(region, () -> write.apply(regions.replica(region))).orElse(null)
+        instanceof WriteResult.Applied;
+  }
+
+  /** What each region used of each counter's rights since it last asked for some. */
+  static final class Demand {
+    private static final int COUNTERS_MAX = 10_000;
+    private final Map<String, Long> used = new HashMap<>();
+
+    synchronized void used(String counter, long amount) {
+      if (used.size() >= COUNTERS_MAX) {
+        used.clear(); // a guess, which is worse for a while
+      }
+      used.merge(
+          counter, amount, (a, b) -> a > Long.MAX_VALUE / 4 - b ? Long.MAX_VALUE / 4 : a + b);
+    }
+
+    synchronized long take(String counter) {
+      Long amount = used.remove(counter);
+      return amount == null ? 0 : amount;
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package dev.quipu.sequence;
+
+import dev.quipu.Limits;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Items under numbers, in the partition of a series.
+ *
+ * <p>Stored: in {@code PREFIX} and the series, under {@code n} and the number in 19 digits.
+ */
+final class NumberedItems {
+  private static final String NUMBER = "n";
+  private static final String NUMBERS_END = "o"; // the first text behind all numbers
+
+  private final Store store;
+  private final String prefix;
+
+  NumberedItems(Store store, String prefix) {
+    this.store = store;
+    this.prefix = prefix;
+  }
+
+  static void checkSeries(String series) {
+    Limits.checkText("series", series, Limits.NAME_BYTES_MAX);
+  }
+
+  static void checkPayload(String payload) {
+    int bytes = Limits.utf8Length(payload);
+    if (bytes > SequenceOfRecords.PAYLOAD_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "payload is %d bytes long, the limit is %d"
+              .formatted(bytes, SequenceOfRecords.PAYLOAD_BYTES_MAX));
+    }
+  }
+
+  String partition(String series) {
+    return prefix + series;
+  }
+
+  Key key(String series, long number) {
+    return new Key(partition(series), NUMBER + "%019d".formatted(number));
+  }
+
+  static long number(Item item) {
+    return Long.parseLong(item.key().sort().substring(NUMBER.length()));
+  }
+
+  Optional<Item> get(String series, long number) {
+    return number < 1 ? Optional.empty() : store.get(key(series, number), Consistency.STRONG);
+  }
+
+  /** The item under the highest number, on a store with order; or one that was it lately. */
+  Optional<Item> newest(String series, Consistency consistency) {
+    Scan scan = new Scan(partition(series), NUMBER, Optional.of(NUMBERS_END), true, 1, consistency);
+    return store.scan(scan).items().stream().findFirst();
+  }
+
+  /** The items under so many numbers, as far as they are taken, in order of number. */
+  List<Item> page(String series, long from, int limit) {
+    List<Item> found = new ArrayList<>();
+    if (store.profile().has(Capability.ORDERED_SCAN)) {
+      Scan scan =
+          new Scan(
+              partition(series),
+              key(series, from).sort(),
+              Optional.of(key(series, from + limit).sort()),
+              false,
+              limit,
+              Consistency.STRONG);
+      store.scanAll(scan, found::addAll);
+      return found;
+    }
+    for (long number = from; number < from + limit; number++) {
+      Optional<Item> item = get(series, number);
+      if (item.isEmpty()) {
+        return found;
+      }
+      found.add(item.get());
+    }
+    return found;
+  }
+}

@@ -1,0 +1,211 @@
+package dev.quipu.sequence;
+
+import dev.quipu.Limits;
+import dev.quipu.RequestId;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.technique.UntilDefinite;
+import dev.quipu.time.Randomness;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/*
+ * REVISION LOG
+ *
+ * Problem. Entities come, change and go, and nothing is ever overwritten: each change is a revision
+ * with the next number. How many entities are there? The highest number counts all revisions, and
+ * to look through them takes longer each day.
+ *
+ * Stored. In the partition of the series, a revision under each number: the entity, what was done,
+ * and how many entities there were after it. For each entity, a head: the number of a revision of
+ * it, and whether it was there after that.
+ *
+ * Protocol.
+ *   1. Read the newest revision, number N. Its count is how many there are.
+ *   2. Bring the head of its entity up to N, if it is behind: whoever wrote N may have died.
+ *   3. Read the head of the own entity. It is there, and this is an insert; or it is not, and this
+ *      is an update or a delete: refused.
+ *   4. Store revision N + 1, if there is none: with the count of N and one more, one less or none.
+ *      a. Stored: done.
+ *      b. There is one of this call: its reply was lost. Done.
+ *      c. There is another's: it is the newest now. Go to 2 with it: count and head anew.
+ *      d. Unknown: store it again, under the same number.
+ *
+ * Why it is right. Revisions are in one order, and each was made knowing the one before: so the
+ * count goes on from the right one. Nobody stores N + 1 before the head of N is up to date, so all
+ * heads before it are, too; and a head that was read after N is right until N + 1 is stored.
+ *
+ * Crash table.
+ *   | broken off       | stored                | then                                  |
+ *   | before 4         | nothing               | a repeat is a new request             |
+ *   | reply to 4 lost  | the revision          | within the call: 4b                   |
+ *   | after 4          | head is behind        | 2, by whoever comes next              |
+ *   An outcome that stays unknown may be looked up: the entity's current revision tells.
+ *
+ * Cost. A change: four round trips, two writes. The count: one read of one item.
+ *
+ * Source. "Sequence numbers for records without a counter" (App Engine), the count in the newest
+ * record.
+ */
+
+/** Revisions of entities, of which the newest tells how many there are. Thread-safe. */
+public final class RevisionLog {
+  private static final String PARTITION = "revisions/";
+  private static final String HEADS = "revision-heads/";
+  private static final String NUMBER = "n";
+  private static final String THERE = "there";
+  private static final String CALL = "call";
+
+  private final Store store;
+  private final NumberedItems items;
+  private final RandomGenerator random;
+
+  /** The definite answer to a change. */
+  public sealed interface Result {
+    /** How many entities there are, after it or instead of it. */
+    long count();
+  }
+
+  /** It is done, as this revision. */
+  public record Written(long number, long count) implements Result {}
+
+  /** Nothing was done: the entity is there already, or is not there. */
+  public record Refused(boolean isThere, long count) implements Result {}
+
+  /**
+   * Keeps revisions on {@code store}.
+   *
+   * @throws IllegalArgumentException if the store lacks strong reads or order
+   */
+  public RevisionLog(Store store) {
+    this(store, Randomness.secure());
+  }
+
+  /** As {@link #RevisionLog(Store)}, with the caller's chance. */
+  public RevisionLog(Store store, RandomGenerator random) {
+    store.profile().require(Capability.STRONG_READ);
+    store.profile().require(Capability.ORDERED_SCAN);
+    this.store = store;
+    this.items = new NumberedItems(store, PARTITION);
+    this.random = random;
+  }
+
+  /**
+   * Changes an entity.
+   *
+   * @param payload what it is from now on: up to {@link SequenceOfRecords#PAYLOAD_BYTES_MAX} bytes
+   * @throws StoreException if the outcome is unknown, {@link #current} tells what became of it
+   */
+  public Result write(String series, String entity, Revision.Kind kind, String payload) {
+    NumberedItems.checkSeries(series);
+    Limits.checkText("entity", entity, Limits.NAME_BYTES_MAX);
+    NumberedItems.checkPayload(payload);
+    String call = RequestId.random(random).bits();
+    Optional<Item> newest = items.newest(series, Consistency.STRONG);
+    while (true) {
+      newest.ifPresent(item -> bringUp(series, item));
+      long number = newest.map(NumberedItems::number).orElse(0L) + 1;
+      long count = newest.map(item -> item.number(Revision.COUNT)).orElse(0L);
+      boolean isThere = head(series, entity).map(item -> item.number(THERE) == 1).orElse(false);
+      if (isThere == (kind == Revision.Kind.INSERT)) {
+        return new Refused(isThere, count);
+      }
+      long after = Math.addExact(count, kind.step());
+      Map<String, Field> fields =
+          Map.of(
+              Revision.ENTITY,
+              new Field.Text(entity),
+              Revision.KIND,
+              new Field.Text(kind.name().toLowerCase(Locale.ROOT)),
+              Revision.PAYLOAD,
+              new Field.Text(payload),
+              Revision.COUNT,
+              new Field.Number(after),
+              Revision.AT,
+              new Field.Number(store.clock().epochMillis()),
+              CALL,
+              new Field.Text(call));
+      WriteResult result =
+          untilKnown(
+              new Write.Put(
+                  items.key(series, number), fields, Optional.empty(), new Condition.Absent()));
+      if (!(result instanceof WriteResult.ConditionFailed failed)) {
+        return new Written(number, after);
+      }
+      Item found = failed.found().orElseThrow();
+      if (found.text(CALL).equals(Optional.of(call))) {
+        return new Written(number, after);
+      }
+      newest = Optional.of(found);
+    }
+  }
+
+  private WriteResult untilKnown(Write write) {
+    return UntilDefinite.result(store, "revision " + write.key().sort(), () -> store.write(write));
+  }
+
+  /** Step 2. */
+  private void bringUp(String series, Item revision) {
+    String entity = revision.text(Revision.ENTITY).orElseThrow();
+    boolean isDelete = revision.text(Revision.KIND).equals(Optional.of("delete"));
+    long number = NumberedItems.number(revision);
+    while (true) {
+      Optional<Item> head = head(series, entity);
+      if (head.isPresent() && head.get().number(NUMBER) >= number) {
+        return;
+      }
+      Map<String, Field> fields =
+          Map.of(NUMBER, new Field.Number(number), THERE, new Field.Number(isDelete ? 0 : 1));
+      Write write =
+          new Write.Put(
+              new Key(HEADS + series, entity), fields, Optional.empty(), Condition.unchanged(head));
+      if (untilKnown(write) instanceof WriteResult.Applied) {
+        return;
+      }
+    }
+  }
+
+  private Optional<Item> head(String series, String entity) {
+    return store.get(new Key(HEADS + series, entity), Consistency.STRONG);
+  }
+
+  /** The newest revision of a series; one read. */
+  public Optional<Revision> newest(String series) {
+    NumberedItems.checkSeries(series);
+    return items
+        .newest(series, Consistency.STRONG)
+        .map(item -> Revision.of(NumberedItems.number(item), item));
+  }
+
+  /** How many entities there are; one read. */
+  public long count(String series) {
+    return newest(series).map(Revision::count).orElse(0L);
+  }
+
+  /** The last revision of an entity that is there; empty if it is not. */
+  public Optional<Revision> current(String series, String entity) {
+    NumberedItems.checkSeries(series);
+    Limits.checkText("entity", entity, Limits.NAME_BYTES_MAX);
+    items.newest(series, Consistency.STRONG).ifPresent(item -> bringUp(series, item));
+    return head(series, entity)
+        .filter(head -> head.number(THERE) == 1)
+        .map(head -> head.number(NUMBER))
+        .flatMap(number -> revision(series, number));
+  }
+
+  /** The revision under a number. */
+  public Optional<Revision> revision(String series, long number) {
+    NumberedItems.checkSeries(series);
+    return items.get(series, number).map(item -> Revision.of(number, item));
+  }
+}

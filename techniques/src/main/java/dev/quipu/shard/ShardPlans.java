@@ -1,0 +1,291 @@
+package dev.quipu.shard;
+
+import dev.quipu.Bounds;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Page;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.technique.CounterItems;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The plans of all counters: makes them, changes them, and knows those that were used lately. */
+final class ShardPlans {
+  private static final int KNOWN_MAX = 100_000;
+  private static final int TRIES_MAX = 20;
+
+  private final Store store;
+  private final ShardOptions options;
+  private final Map<String, ShardPlan> known = new ConcurrentHashMap<>();
+
+  ShardPlans(Store store, ShardOptions options) {
+    this.store = store;
+    this.options = options;
+  }
+
+  /** The plan of a counter; makes one if there is none. */
+  ShardPlan of(String counter) {
+    for (int i = 0; i < TRIES_MAX; i++) {
+      Optional<ShardPlan> plan = find(counter);
+      if (plan.isPresent()) {
+        return plan.get();
+      }
+      make(counter);
+    }
+    throw StoreException.notApplied(Reason.THROTTLED, "no plan for the shards of " + counter);
+  }
+
+  /** The plan that was used lately: it may have changed. */
+  Optional<ShardPlan> known(String counter) {
+    return Optional.ofNullable(known.get(counter));
+  }
+
+  /** The plan that is known, or else stored. */
+  Optional<ShardPlan> find(String counter) {
+    Optional<ShardPlan> plan = known(counter);
+    return plan.isEmpty() ? stored(counter) : plan;
+  }
+
+  /** The plan that is stored. */
+  Optional<ShardPlan> stored(String counter) {
+    Optional<Item> item = store.get(ShardPlan.key(counter), Consistency.STRONG);
+    return item.map(found -> keep(counter, checked(counter, ShardPlan.of(found))));
+  }
+
+  private ShardPlan keep(String counter, ShardPlan plan) {
+    if (known.size() >= KNOWN_MAX) {
+      known.clear(); // a cache
+    }
+    known.put(counter, plan);
+    return plan;
+  }
+
+  private ShardPlan checked(String counter, ShardPlan plan) {
+    boolean fits =
+        plan.together() == options.actTogether()
+            && plan.bounds().equals(options.bounds())
+            && (plan.together() || plan.shards() == options.shards());
+    if (!fits) {
+      throw StoreException.notApplied(Reason.DENIED, disagreement(counter, plan));
+    }
+    return plan;
+  }
+
+  /** What the operator must change: no client can. */
+  private String disagreement(String counter, ShardPlan plan) {
+    boolean canRepair = plan.together() && options.actTogether();
+    String here = "%d shards, %s".formatted(options.shards(), text(options.bounds()));
+    String message =
+        "counter %s cannot be opened: it was divided into %d shards, %s, and this process has %s"
+            .formatted(counter, plan.shards(), text(plan.bounds()), here);
+    return canRepair
+        ? message
+            + ". Give the counter the bounds of the store's record, with the other options of the"
+            + " record: quipu repair %s --store URI --shards %d%s"
+                .formatted(
+                    quoted(counter),
+                    options.shards(),
+                    option("floor", options.bounds().floor(), Long.MIN_VALUE)
+                        + option("ceiling", options.bounds().ceiling(), Long.MAX_VALUE))
+        : message + ". Start the process with the options that the counter was divided with";
+  }
+
+  private static String text(Bounds bounds) {
+    if (bounds.isNone()) {
+      return "no bounds";
+    }
+    return "%s, %s"
+        .formatted(
+            bounds.floor() == Long.MIN_VALUE ? "no floor" : "floor " + bounds.floor(),
+            bounds.ceiling() == Long.MAX_VALUE ? "no ceiling" : "ceiling " + bounds.ceiling());
+  }
+
+  private static String option(String name, long value, long none) {
+    return value == none ? "" : " --%s %d".formatted(name, value);
+  }
+
+  /** As a shell takes it. */
+  private static String quoted(String counter) {
+    return counter.matches("[A-Za-z0-9_.:/@-]+")
+        ? counter
+        : "'%s'".formatted(counter.replace("'", "'\\''"));
+  }
+
+  /** Stores a plan if there is none, and divides what the counter is already. */
+  private void make(String counter) {
+    ShardPlan undivided = ShardPlan.undivided(options.actTogether(), options.bounds());
+    if (options.actTogether()) {
+      boolean wasPlain = wasUsed(counter);
+      ShardSnapshot now = snapshot(counter, undivided);
+      if (now.planItem().isEmpty()) {
+        divide(counter, now, undivided, options.shards(), wasPlain || now.wasAddedTo());
+      }
+      return;
+    }
+    if (wasUsed(counter) && stored(counter).isEmpty()) { // and so it was there before any plan
+      throw StoreException.notApplied(
+          Reason.DENIED,
+          "counter %s was counted without shards; only shards with bounds can take it over. Count"
+                  .formatted(counter)
+              + " without --shards, or with --floor or --ceiling too");
+    }
+    ShardPlan plan = new ShardPlan(options.shards(), 0, false, options.bounds(), false);
+    store.write(put(counter, plan, new Condition.Absent()));
+  }
+
+  /** Whether the counter has a number or request ids; asked while there is no plan. */
+  private boolean wasUsed(String counter) {
+    if (store.get(CounterItems.valueKey(counter), Consistency.STRONG).isPresent()) {
+      return true;
+    }
+    if (!store.profile().has(Capability.ORDERED_SCAN)) {
+      return false; // such a store keeps request ids with the number
+    }
+    Scan some = // of all that is there, only the plan is no use
+        new Scan(
+            CounterItems.partition(counter), "", Optional.empty(), false, 2, Consistency.STRONG);
+    Optional<String> resume = Optional.empty();
+    do {
+      Page page = store.scan(resume.map(some::resumedAt).orElse(some));
+      if (page.items().stream().anyMatch(item -> !ShardPlan.isPlan(item.key()))) {
+        return true;
+      }
+      resume = page.resumeAt();
+    } while (resume.isPresent());
+    return false;
+  }
+
+  private static Write put(String counter, ShardPlan plan, Condition condition) {
+    return new Write.Put(ShardPlan.key(counter), plan.fields(), Optional.empty(), condition);
+  }
+
+  /** What the counter is, by the plan that is stored or, if there is none, by the given one. */
+  ShardSnapshot snapshot(String counter, ShardPlan guess) {
+    ShardPlan plan = guess;
+    for (int i = 0; i < TRIES_MAX; i++) {
+      List<Key> keys = new ArrayList<>(List.of(ShardPlan.key(counter)));
+      keys.addAll(plan.valueKeys(counter));
+      List<Optional<Item>> found = store.getAll(keys);
+      Optional<Item> stored = found.getFirst();
+      ShardPlan now = stored.isPresent() ? checked(counter, ShardPlan.of(stored.get())) : guess;
+      if (now.shards() == plan.shards()) {
+        if (stored.isPresent()) {
+          keep(counter, now);
+        }
+        return new ShardSnapshot(stored, now, found.subList(1, found.size()));
+      }
+      plan = now;
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "the shards of %s change faster than they are read".formatted(counter));
+  }
+
+  /** Gives a counter more shards, if it has fewer. */
+  void grow(String counter, int shards) {
+    for (int i = 0; i < TRIES_MAX; i++) {
+      ShardSnapshot now = snapshot(counter, of(counter));
+      if (now.plan().shards() >= shards
+          || divide(counter, now, now.plan(), shards, now.plan().wasPlain())) {
+        return;
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "counter %s is written too fast to be divided".formatted(counter));
+  }
+
+  /**
+   * Gives a counter that was divided within other bounds those of the options; returns false if it
+   * has them already, or no plan.
+   */
+  boolean rebound(String counter) {
+    for (int i = 0; i < TRIES_MAX; i++) {
+      Optional<Item> item = store.get(ShardPlan.key(counter), Consistency.STRONG);
+      if (item.isEmpty()) {
+        return false;
+      }
+      ShardPlan old = ShardPlan.of(item.get());
+      if (!old.together() || !options.actTogether()) {
+        throw StoreException.notApplied(
+            Reason.INVALID,
+            "counter %s: only shards that act together, then and now, get other bounds"
+                .formatted(counter));
+      }
+      if (old.bounds().equals(options.bounds())) {
+        return false;
+      }
+      List<Key> keys = new ArrayList<>(List.of(ShardPlan.key(counter)));
+      keys.addAll(old.valueKeys(counter));
+      List<Optional<Item>> found = store.getAll(keys);
+      ShardPlan others =
+          new ShardPlan(old.shards(), old.epoch(), true, options.bounds(), old.wasPlain());
+      ShardSnapshot now = new ShardSnapshot(item, others, found.subList(1, found.size()));
+      checkInside(counter, now.total(), others.bounds(), Reason.INVALID);
+      if (found.getFirst().equals(item)
+          && divide(counter, now, others, old.shards(), old.wasPlain())) {
+        return true;
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "counter %s is written too fast to be divided".formatted(counter));
+  }
+
+  /** In one step: the new plan, the new epoch in each shard, and an even part of the sum. */
+  private boolean divide(
+      String counter, ShardSnapshot now, ShardPlan old, int shards, boolean wasPlain) {
+    long total = now.total();
+    boolean isNew = !now.wasAddedTo();
+    ShardPlan plan = old.grownTo(shards, wasPlain);
+    checkInside(counter, total, plan.bounds(), Reason.DENIED);
+    List<Write> batch = new ArrayList<>();
+    Condition unchanged = Condition.unchanged(now.planItem());
+    batch.add(put(counter, plan, unchanged));
+    for (int shard = 0; shard < shards; shard++) {
+      List<Change> changes = new ArrayList<>();
+      changes.add(new Change.Put(ShardPlan.EPOCH, new Field.Number(plan.epoch())));
+      if (!isNew) {
+        long before = shard < old.shards() ? now.value(shard) : 0;
+        long part = ShardPlan.share(total, shard, shards);
+        changes.add(new Change.Add(CounterItems.VALUE, part - before));
+      }
+      batch.add(
+          new Write.Update(plan.valueKey(counter, shard), changes, fence(plan, shard, now, isNew)));
+    }
+    boolean divided = store.writeAll(batch, null) instanceof WriteResult.Applied;
+    if (divided) {
+      keep(counter, plan);
+    }
+    return divided;
+  }
+
+  /** The first shard of a new counter must be as it was seen: it may have a history otherwise. */
+  private static Condition fence(ShardPlan plan, int shard, ShardSnapshot now, boolean isNew) {
+    Condition local = plan.withinShare(shard);
+    if (!isNew || shard >= now.shards().size()) {
+      return local;
+    }
+    Condition unchanged = Condition.unchanged(now.shards().get(shard));
+    return Condition.all(local, unchanged);
+  }
+
+  private static void checkInside(String counter, long total, Bounds bounds, Reason reason) {
+    if (total < bounds.floor() || total > bounds.ceiling()) {
+      throw StoreException.notApplied(
+          reason,
+          "counter %s is %d, outside its bounds: %s; it can be divided when it is back inside"
+              .formatted(counter, total, text(bounds)));
+    }
+  }
+}

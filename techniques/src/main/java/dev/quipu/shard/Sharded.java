@@ -1,0 +1,499 @@
+package dev.quipu.shard;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Doubt;
+import dev.quipu.Guarantee;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.Reason;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Backoff;
+import dev.quipu.store.Capability;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.technique.CounterItems;
+import dev.quipu.technique.ItemCollection;
+import dev.quipu.technique.Split;
+import dev.quipu.technique.Technique;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import dev.quipu.time.Randomness;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
+
+/*
+ * WRITE SHARDING
+ *
+ * Problem. A counter of one item is as fast as the store writes one item. Divided into shards, each
+ * a counter of its own, it is faster; but then one shard is empty while another is full, a request
+ * must not be repeated on another shard, and nobody has the sum.
+ *
+ * Stored. Shard 0 is the counter NAME itself, as the technique below stores it; the others are
+ * NAME#shard-1, NAME#shard-2 and so on. Beside shard 0 lies the plan: how many shards, the bounds,
+ * and the epoch, which grows with every change of the plan. The item of each shard has the epoch
+ * too. Request ids that are kept in items of their own lie in one of 64 places, NAME#shard-0 to
+ * NAME#shard-63, which the id decides, however many shards there are.
+ *
+ * Shards by themselves (fixed number, no bounds: every store, every technique)
+ *   An add goes to the shard that its id names, or to any; a read adds up all shards, twice. What
+ *   differs between the two is the width of the reading.
+ *
+ * Shards that act together (bounds, or growth: stores with batches over all items)
+ *   1. Each shard has an even share of the bounds, and keeps within it: so the sum keeps within the
+ *      bounds. An add goes to any shard, or, if ids are kept with the number, to the one that its
+ *      id names; in one step with the technique's own, the share is kept, and the epoch is that of
+ *      the plan.
+ *   2. It does not fit: read the plan and all shards at one moment.
+ *      a. The plan has changed: start again with that.
+ *      b. The sum has no room for it, and the request has not come in meanwhile: rejected.
+ *      c. There is room: split the amount. The own shard takes what it can, the one with most room
+ *         the rest, and so on; one that gives, gives half of what it has, so that the own shard
+ *         serves the next ones by itself. All parts and the technique's own step are one batch,
+ *         and each part is held to its share. It does not fit any more: go to 2.
+ *   3. To grow: in one batch, the new plan, the new epoch in each shard, and an even part of the
+ *      sum for each. Adds by the old plan fail from then on, wherever they still are.
+ *      Only shards whose ids are kept apart grow, or those of a technique without ids: so the place
+ *      of a request is the same for every plan.
+ *   4. To cancel a request: in the place that its id names. That is where its add would be noted,
+ *      by whatever plan.
+ *   5. A counter that was used before it had a plan is taken over: its requests are looked up where
+ *      they were as well. Nobody may write to it without a plan any more, nor may such a write be
+ *      on its way.
+ *
+ * Why it is right. Every step leaves the sum changed by the amount of one add or not at all, and
+ * each shard within its share. A rejection is about one moment at which the sum had no room. A
+ * request has one place, where it is noted once, as applied or as cancelled. Between the two looks
+ * of a read there is a moment at which each shard was between what the two saw, if it only grew or
+ * only shrank meanwhile.
+ *
+ * Crash table. That of the technique below: an add is one step of its own, whether it falls on one
+ * shard or on several. A growth happens wholly or not at all; whoever repeats it sees which.
+ *
+ * Cost. That of the technique below, as long as the own shard has room. A split: one read of all
+ * shards, and one write more for each other shard that gives. A rejection: one read of all shards
+ * and one of the request, if it has an id. A sum: one read of all shards; by themselves, each shard
+ * is read twice. An add with an id to a counter that was taken over reads one item more.
+ *
+ * Hot counters. A process that sees more adds a second than the shards of a counter should take
+ * doubles their number, up to a limit: so a plain counter may become a divided one while it is
+ * written, with its sum and its ids. All who write to it must do so by way of its plan: a plain
+ * writer knows no bounds but its own.
+ *
+ * Source. "Implement resource counters with Amazon DynamoDB", scaling counters; escrow: P. O'Neil,
+ * "The Escrow Transactional Method", 1986.
+ */
+
+/** Counters divided into shards, over another technique. Thread-safe. */
+public final class Sharded implements Technique {
+  private static final int ROUNDS_MAX = 100;
+  private static final Reading NOTHING = Reading.exact(0);
+
+  private final Store store;
+  private final Technique technique;
+  private final RandomGenerator random;
+  private final ShardOptions options;
+  private final TechniqueSpec spec;
+  private final CounterItems items;
+  private final ShardPlans plans;
+  private final ShardLoad load;
+
+  /**
+   * Divides the counters of a technique.
+   *
+   * @param technique counts on the same store
+   * @throws IllegalArgumentException if the technique cannot be divided so, or the store cannot
+   */
+  public Sharded(Store store, Technique technique, ShardOptions options) {
+    this(store, technique, options, Randomness.secure());
+  }
+
+  /** As {@link #Sharded(Store, Technique, ShardOptions)}, with the caller's chance. */
+  public Sharded(Store store, Technique technique, ShardOptions options, RandomGenerator random) {
+    this.spec = spec(technique.spec(), options);
+    requireWorks(store.profile(), technique, options);
+    this.store = store;
+    this.technique = technique;
+    this.options = options;
+    this.random = random;
+    this.items = new CounterItems(store);
+    this.plans = new ShardPlans(store, options);
+    this.load = new ShardLoad(store.clock(), random);
+  }
+
+  private static TechniqueSpec spec(TechniqueSpec below, ShardOptions options) {
+    Set<Guarantee> guarantees = EnumSet.copyOf(below.guarantees());
+    guarantees.remove(Guarantee.ADD_AND_GET);
+    if (options.bounds().isNone()) {
+      guarantees.remove(Guarantee.BOUNDED);
+    }
+    return new TechniqueSpec(
+        "sharded-" + below.name(),
+        below.summary(),
+        below.afterLostReply(),
+        below.needs(),
+        options.actTogether() ? Atomicity.STORE : below.atomicity(),
+        guarantees,
+        below.perAdd(),
+        below.perRead(),
+        below.source());
+  }
+
+  private static void requireWorks(StoreProfile profile, Technique below, ShardOptions wanted) {
+    if (below instanceof ItemCollection) {
+      throw new IllegalArgumentException(
+          "item-collection has no item that is hot: it needs no shards");
+    }
+    if (!wanted.actTogether()) {
+      return;
+    }
+    if (!(below instanceof Split.Splittable splittable)) {
+      throw new IllegalArgumentException(
+          "%s cannot be split, so its shards have neither bounds nor growth; these can: %s"
+              .formatted(
+                  below.spec().name(),
+                  "atomic-add, optimistic, optimistic-with-history, marker-item, token-set"));
+    }
+    if (wanted.grows() && below.spec().remembersIds() && !splittable.keepsIdsApart()) {
+      throw new IllegalArgumentException(
+          "%s keeps request ids with the number, so its shards cannot grow: use marker-item, or"
+                  .formatted(below.spec().name())
+              + " ShardOptions.fixed");
+    }
+    if (!wanted.bounds().isNone() && !below.spec().promises(Guarantee.BOUNDED)) {
+      throw Techniques.keepsNoBounds(below.spec());
+    }
+    boolean works = profile.has(Capability.ATOMIC_BATCH);
+    if (!works || profile.atomicity() != Atomicity.STORE) {
+      throw new IllegalArgumentException(
+          "shards with bounds or growth need batches over all items, which store %s lacks; without"
+                  .formatted(profile.name())
+              + " them, ShardOptions.fixed works");
+    }
+    if (wanted.shardsMax() + 2 > profile.batchItemsMax()) {
+      throw new IllegalArgumentException(
+          "store %s takes %d items a batch, which is too few for %d shards"
+              .formatted(profile.name(), profile.batchItemsMax(), wanted.shardsMax()));
+    }
+  }
+
+  @Override
+  public TechniqueSpec spec() {
+    return spec;
+  }
+
+  /**
+   * Adds, once. The answer has no value: no shard knows the sum.
+   *
+   * @throws UnsupportedOperationException if {@code add} has other bounds than the counter
+   */
+  @Override
+  public AddResult add(Add add) {
+    checkName(add.counter());
+    checkBounds(add);
+    String counter = add.counter();
+    ShardPlan plan = plans.of(counter);
+    items.enlist(counter);
+    ShardLoad.Heat heat = load.of(counter);
+    if (options.grows()
+        && plan.shards() < options.shardsMax()
+        && load.isHot(heat, plan.shards(), options.hotAddsPerSecond())) {
+      growOrLetBe(counter, Math.min(2 * plan.shards(), options.shardsMax()));
+      plan = plans.of(counter);
+    }
+    return plan.together() ? addTogether(add, plan, heat) : addAlone(add, plan, heat);
+  }
+
+  private void checkBounds(Add add) {
+    if (!add.bounds().isNone() && !add.bounds().equals(options.bounds())) {
+      throw options.bounds().isNone()
+          ? new UnsupportedOperationException(
+              "these shards were opened without bounds; ShardOptions.within sets them")
+          : new UnsupportedOperationException(
+              "these shards keep within %d to %d, and no other bounds"
+                  .formatted(options.bounds().floor(), options.bounds().ceiling()));
+    }
+  }
+
+  private static void checkName(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    if (ShardPlan.isShardName(counter)) {
+      throw new IllegalArgumentException(
+          "name ends like that of a shard, #shard-N, and is kept for those");
+    }
+  }
+
+  private AddResult addAlone(Add add, ShardPlan plan, ShardLoad.Heat heat) {
+    int home = home(add, plan, heat);
+    Add own = onShard(add, home);
+    return withoutValue(counted(heat, home, () -> technique.add(own)));
+  }
+
+  private AddResult addTogether(Add add, ShardPlan first, ShardLoad.Heat heat) {
+    Split.Splittable splittable = (Split.Splittable) technique;
+    ShardPlan plan = first;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+      Optional<AddResult> earlier = earlier(add, plan);
+      if (earlier.isPresent()) {
+        return earlier.get();
+      }
+      int home = home(add, plan, heat);
+      Add own = onShard(add, add.id() == null ? home : place(add.id(), plan));
+      Split whole =
+          new Split(
+              plan.valueKey(add.counter(), home),
+              add.delta(),
+              plan.condition(home),
+              List.of(),
+              false);
+      AddResult answer = counted(heat, home, () -> splittable.add(own, whole));
+      if (isFinal(answer)) {
+        return withoutValue(answer);
+      }
+      ShardSnapshot now = plans.snapshot(add.counter(), plan);
+      if (now.plan().equals(plan)) {
+        Refusal why = Refusal.of(now.total(), add.delta(), options.bounds());
+        if (why != null) {
+          if (isNoted(add, plan)) {
+            continue;
+          }
+          return new AddResult.Refused(why, now.total());
+        }
+        Split split = now.split(add.counter(), add.delta(), home);
+        answer = counted(heat, home, () -> splittable.add(own, split));
+        if (isFinal(answer)) {
+          return withoutValue(answer);
+        }
+        Backoff.pause(store.clock(), random, round);
+      }
+      plan = now.plan();
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED,
+        "%d writers came first to the shards of %s".formatted(ROUNDS_MAX, add.counter()));
+  }
+
+  /** Whether the request has come in meanwhile, sent before by a call that got no answer. */
+  private boolean isNoted(Add add, ShardPlan plan) {
+    RequestId id = add.id();
+    return id != null && !(outcome(add.counter(), id, plan) instanceof RequestOutcome.NotSeen);
+  }
+
+  /** Any answer but that there was no room. */
+  private static boolean isFinal(AddResult answer) {
+    return !(answer instanceof AddResult.Refused refused) || refused.why() == Refusal.SEALED;
+  }
+
+  /** The shard that an add goes to. */
+  private int home(Add add, ShardPlan plan, ShardLoad.Heat heat) {
+    RequestId id = add.id();
+    return id == null || hasPlaces(plan)
+        ? load.choose(heat, plan.shards(), options.choice())
+        : plan.home(id);
+  }
+
+  /** The shard under whose name a request's id is kept, whether it has a number or not. */
+  private int place(RequestId id, ShardPlan plan) {
+    return hasPlaces(plan) ? ShardPlan.place(id) : plan.home(id);
+  }
+
+  private boolean hasPlaces(ShardPlan plan) {
+    return plan.together() && technique instanceof Split.Splittable split && split.keepsIdsApart();
+  }
+
+  /** The same request on one shard, with the bounds of the counter in any case. */
+  private Add onShard(Add add, int shard) {
+    return new Add(
+        ShardPlan.shardName(add.counter(), shard), add.delta(), options.bounds(), add.id());
+  }
+
+  /** The answer to a request of the time when the counter had no plan. */
+  private Optional<AddResult> earlier(Add add, ShardPlan plan) {
+    RequestId id = add.id();
+    if (id == null) {
+      return Optional.empty();
+    }
+    return switch (beforePlan(add.counter(), id, plan)) {
+      case RequestOutcome.Applied applied ->
+          Optional.of(
+              applied.added() == add.delta()
+                  ? new AddResult.Replayed(applied.added(), OptionalLong.empty())
+                  : new AddResult.Conflict(applied.added()));
+      case RequestOutcome.Sealed sealed -> Optional.of(new AddResult.Refused(Refusal.SEALED));
+      case RequestOutcome.NotSeen nothing -> Optional.empty();
+    };
+  }
+
+  /** What the first shard knows of a request of the time when it was the whole counter. */
+  private RequestOutcome beforePlan(String counter, RequestId id, ShardPlan plan) {
+    return plan.wasPlain() && place(id, plan) != 0
+        ? technique.outcome(counter, id)
+        : new RequestOutcome.NotSeen();
+  }
+
+  private static AddResult withoutValue(AddResult answer) {
+    return switch (answer) {
+      case AddResult.Applied applied ->
+          new AddResult.Applied(applied.added(), OptionalLong.empty());
+      case AddResult.Replayed again -> new AddResult.Replayed(again.added(), OptionalLong.empty());
+      case AddResult.Refused refused -> refused;
+      case AddResult.Conflict conflict -> conflict;
+    };
+  }
+
+  /** One call. */
+  private interface Call {
+    AddResult answer();
+  }
+
+  private static AddResult counted(ShardLoad.Heat heat, int shard, Call call) {
+    heat.begin(shard);
+    try {
+      return call.answer();
+    } finally {
+      heat.end(shard);
+    }
+  }
+
+  private void growOrLetBe(String counter, int shards) {
+    try {
+      plans.grow(counter, shards);
+    } catch (StoreException e) {
+      // it stays as it is, or was divided all the same: the next add sees which
+    }
+  }
+
+  /**
+   * Gives a counter more shards, while it is written.
+   *
+   * @param shards at most {@link ShardOptions#shardsMax}; no more than there are changes nothing
+   * @throws UnsupportedOperationException if these shards do not grow
+   */
+  public void grow(String counter, int shards) {
+    checkName(counter);
+    if (!options.grows()) {
+      throw new UnsupportedOperationException(
+          "these shards do not grow; ShardOptions.growing makes some that do");
+    }
+    if (shards < 1 || shards > options.shardsMax()) {
+      throw new IllegalArgumentException(
+          "shards is %d, the limits are 1 and %d".formatted(shards, options.shardsMax()));
+    }
+    plans.grow(counter, shards);
+  }
+
+  /**
+   * Gives a counter that was divided within other bounds those of these shards, and each shard an
+   * even part of its sum. Whoever still counts within the others is rejected from then on. Requests
+   * of before are not counted again; since they had other bounds, a repeat is a conflict.
+   *
+   * @return false if it has these bounds already, or was never divided
+   * @throws StoreException if its sum lies outside, or its shards do not act together
+   */
+  public boolean repair(String counter) {
+    checkName(counter);
+    return plans.rebound(counter);
+  }
+
+  /** How many shards a counter has now; 1 if it was never added to. */
+  public int shards(String counter) {
+    checkName(counter);
+    return plans.stored(counter).map(ShardPlan::shards).orElse(1);
+  }
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    checkName(counter);
+    if (options.actTogether()) {
+      ShardPlan guess = ShardPlan.undivided(true, options.bounds());
+      ShardSnapshot now = plans.snapshot(counter, plans.known(counter).orElse(guess));
+      return now.wasAddedTo() ? Optional.of(Reading.exact(now.total())) : Optional.empty();
+    }
+    Optional<ShardPlan> plan = plans.find(counter);
+    if (plan.isEmpty()) {
+      Optional<Reading> whole = technique.read(counter);
+      plan = plans.stored(counter); // it may have been divided meanwhile
+      if (plan.isEmpty()) {
+        return whole;
+      }
+    }
+    return readAlone(counter, plan.get());
+  }
+
+  /** Reads all shards twice: what moved between is not certain. */
+  private Optional<Reading> readAlone(String counter, ShardPlan plan) {
+    List<Optional<Reading>> first = readShards(counter, plan);
+    List<Optional<Reading>> second = plan.shards() == 1 ? first : readShards(counter, plan);
+    if (Stream.concat(first.stream(), second.stream()).allMatch(Optional::isEmpty)) {
+      return Optional.empty();
+    }
+    long value = 0;
+    long low = 0;
+    long high = 0;
+    long moved = 0;
+    Set<Doubt> doubts = new LinkedHashSet<>();
+    for (int shard = 0; shard < plan.shards(); shard++) {
+      Reading before = first.get(shard).orElse(NOTHING);
+      Reading after = second.get(shard).orElse(NOTHING);
+      value = CounterItems.plus(counter, value, after.value());
+      low = CounterItems.plus(counter, low, Math.min(before.low(), after.low()));
+      high = CounterItems.plus(counter, high, Math.max(before.high(), after.high()));
+      moved += Math.abs(after.value() - before.value());
+      doubts.addAll(after.doubts());
+    }
+    if (moved != 0) {
+      doubts.add(new Doubt(Doubt.Cause.MOVING, counter, moved));
+    }
+    return Optional.of(new Reading(value, low, high, List.copyOf(doubts)));
+  }
+
+  private List<Optional<Reading>> readShards(String counter, ShardPlan plan) {
+    List<Optional<Reading>> readings = new ArrayList<>();
+    for (int shard = 0; shard < plan.shards(); shard++) {
+      readings.add(technique.read(ShardPlan.shardName(counter, shard)));
+    }
+    return readings;
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return items.list(
+        prefix, after, limit, name -> ShardPlan.isShardName(name) ? Optional.empty() : read(name));
+  }
+
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id) {
+    checkName(counter);
+    Optional<ShardPlan> plan = plans.stored(counter);
+    return plan.isEmpty() ? technique.outcome(counter, id) : outcome(counter, id, plan.get());
+  }
+
+  private RequestOutcome outcome(String counter, RequestId id, ShardPlan plan) {
+    RequestOutcome before = beforePlan(counter, id, plan);
+    return before instanceof RequestOutcome.NotSeen
+        ? technique.outcome(ShardPlan.shardName(counter, place(id, plan)), id)
+        : before;
+  }
+
+  @Override
+  public RequestOutcome seal(String counter, RequestId id) {
+    checkName(counter);
+    ShardPlan plan = plans.of(counter);
+    RequestOutcome before = beforePlan(counter, id, plan);
+    return before instanceof RequestOutcome.NotSeen
+        ? technique.seal(ShardPlan.shardName(counter, place(id, plan)), id)
+        : before;
+  }
+}

@@ -1,0 +1,142 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Guarantee;
+import dev.quipu.Reading;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/*
+ * ATOMIC ADD
+ *
+ * Problem. Many processes add to one number. Read, add, write back loses adds: two read 5, both
+ * write 6.
+ *
+ * Stored. One item, one number.
+ *
+ * Protocol.
+ *   1. Ask the store to add. It reads, adds, checks the bounds and writes in one step.
+ *
+ * Why it is right. The store applies adds to one item one after the other. None is lost between
+ * two others, and a bound is checked against the very value that the add makes.
+ *
+ * Crash table.
+ *   | broken off        | stored    | a repeat                 |
+ *   | before 1 is sent  | nothing   | counts once              |
+ *   | reply to 1 lost   | the add   | COUNTS TWICE             |
+ *   | request 1 lost    | nothing   | counts once              |
+ *   The last two look alike. Who counts this way chooses which error to have:
+ *   GIVE_UP  never repeats: the count may end too low. The caller hears "unknown".
+ *   REPEAT   repeats until there is an answer: the count may end too high. No bounds then: a
+ *            repeat could be refused for want of what its own first copy took.
+ *   Neither takes a request id: it could not honour one.
+ *
+ * Cost. One round trip, one write. A hot counter is as fast as the store writes one item.
+ *
+ * Source. "Implement resource counters with Amazon DynamoDB", method 1.
+ */
+
+/**
+ * The store's own add: cheap, fast, and after a lost reply nobody knows whether it counted.
+ * Thread-safe.
+ */
+public final class AtomicAdd implements Split.Splittable {
+  /** What it needs, promises and costs. */
+  public static final TechniqueSpec SPEC =
+      new TechniqueSpec(
+          "atomic-add",
+          "The store adds in one step; a lost reply stays unknown.",
+          "unknown: a repeat may count twice, and giving up may lose it",
+          Set.of(Capability.STRONG_READ),
+          Atomicity.ITEM,
+          Set.of(
+              Guarantee.AT_MOST_ONCE,
+              Guarantee.BOUNDED,
+              Guarantee.ADD_AND_GET,
+              Guarantee.LINEARIZABLE_READ),
+          new Cost(1, 1, 0),
+          new Cost(1, 0, 0),
+          "Implement resource counters with Amazon DynamoDB, method 1");
+
+  /** The same, under {@link AfterUnknown#REPEAT}. */
+  public static final TechniqueSpec SPEC_REPEATING =
+      SPEC.promising(Set.of(Guarantee.AT_LEAST_ONCE));
+
+  /** What to do when nobody knows whether an add was applied. */
+  public enum AfterUnknown {
+    /** Tell the caller: the count may end too low, never too high. */
+    GIVE_UP,
+    /** Send it again: the count may end too high, never too low. */
+    REPEAT
+  }
+
+  private final Store store;
+  private final CounterItems items;
+  private final AfterUnknown afterUnknown;
+
+  /**
+   * Counts on {@code store}, and gives up after an unknown outcome.
+   *
+   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   */
+  public AtomicAdd(Store store) {
+    this(store, AfterUnknown.GIVE_UP);
+  }
+
+  /** As {@link #AtomicAdd(Store)}, with the caller's choice of error. */
+  public AtomicAdd(Store store, AfterUnknown afterUnknown) {
+    SPEC.requireWorksOn(store.profile());
+    this.store = store;
+    this.items = new CounterItems(store);
+    this.afterUnknown = afterUnknown;
+  }
+
+  @Override
+  public TechniqueSpec spec() {
+    return afterUnknown == AfterUnknown.REPEAT ? SPEC_REPEATING : SPEC;
+  }
+
+  @Override
+  public AddResult add(Add add, Split split) {
+    if (add.id() != null) {
+      throw Techniques.keepsNoIds(technique());
+    }
+    boolean repeats = afterUnknown == AfterUnknown.REPEAT;
+    if (repeats && !add.bounds().isNone()) {
+      throw Techniques.keepsNoBounds(spec());
+    }
+    if (split.isWhole()) {
+      items.enlist(add.counter());
+    }
+    Write write = new Write.Update(split.value(), List.of(split.change()), split.condition());
+    return repeats
+        ? UntilDefinite.answer(store, "an add to " + add.counter(), () -> send(add, split, write))
+        : send(add, split, write);
+  }
+
+  private AddResult send(Add add, Split split, Write write) {
+    return switch (split.write(store, write)) {
+      case WriteResult.Applied applied ->
+          new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
+      case WriteResult.ConditionFailed failed -> split.refused(add, failed.found());
+    };
+  }
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    return items.read(counter);
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return items.list(prefix, after, limit);
+  }
+}

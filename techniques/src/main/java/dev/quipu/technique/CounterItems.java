@@ -1,0 +1,208 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.CounterPage;
+import dev.quipu.Doubt;
+import dev.quipu.Limits;
+import dev.quipu.Outcome;
+import dev.quipu.Reading;
+import dev.quipu.Reason;
+import dev.quipu.Refusal;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Page;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/**
+ * Where techniques keep one number per counter, and how they list them.
+ *
+ * <p>Stored: the number in {@code counter/NAME}, {@code value}; and, written before the counter's
+ * first add, an empty item in {@code counters}, {@code NAME}, so that a scan finds the names. On a
+ * store without order there is no such item and no listing.
+ */
+public final class CounterItems {
+  public static final String VALUE = Item.VALUE;
+  private static final String DIRECTORY = "counters";
+  private static final int LISTED_MAX = 100_000;
+
+  private final Store store;
+  private final Set<String> listed = ConcurrentHashMap.newKeySet();
+
+  public CounterItems(Store store) {
+    this.store = store;
+  }
+
+  public static Key valueKey(String counter) {
+    return new Key(partition(counter), VALUE);
+  }
+
+  public static String partition(String counter) {
+    return "counter/" + counter;
+  }
+
+  /** Makes sure that a listing will find the counter. */
+  public void enlist(String counter) {
+    if (!store.profile().has(Capability.ORDERED_SCAN) || listed.contains(counter)) {
+      return;
+    }
+    Key key = new Key(DIRECTORY, counter);
+    Write entry = new Write.Put(key, Map.of(), Optional.empty(), new Condition.Absent());
+    UntilDefinite.result(
+        store, "name of " + counter, () -> store.write(entry)); // the add is still to come
+    if (listed.size() >= LISTED_MAX) {
+      listed.clear(); // a cache: what is forgotten is written again, to no effect
+    }
+    listed.add(counter);
+  }
+
+  /**
+   * The sum of two parts of a counter.
+   *
+   * @throws StoreException if it has more than 64 bits
+   */
+  public static long plus(String counter, long sum, long part) {
+    try {
+      return Math.addExact(sum, part);
+    } catch (ArithmeticException e) {
+      throw new StoreException(
+          Outcome.NOT_APPLIED,
+          Reason.INVALID,
+          "the sum of counter %s has more than 64 bits".formatted(counter),
+          e);
+    }
+  }
+
+  /** The nearest number that has 64 bits. */
+  public static long narrow(BigInteger sum) {
+    return sum.bitLength() < Long.SIZE
+        ? sum.longValue()
+        : sum.signum() < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
+  }
+
+  /** A sum that nothing limits: exact, or, beyond 64 bits, the nearest number that has them. */
+  public static Reading reading(BigInteger sum) {
+    long nearest = narrow(sum);
+    return sum.bitLength() < Long.SIZE
+        ? Reading.exact(nearest)
+        : new Reading(
+            nearest,
+            nearest,
+            nearest,
+            List.of(new Doubt(Doubt.Cause.OVERFLOW, "", Long.MAX_VALUE)));
+  }
+
+  /** What must hold of the number after {@code add}. */
+  public static Condition within(Add add) {
+    Bounds bounds = add.bounds();
+    if (bounds.isNone()) {
+      return new Condition.Always();
+    }
+    return add.delta() < 0
+        ? new Condition.Within(VALUE, bounds.floor(), Long.MAX_VALUE)
+        : new Condition.Within(VALUE, Long.MIN_VALUE, bounds.ceiling());
+  }
+
+  /** The refusal that explains why {@code add} could not be applied to what was found. */
+  public static AddResult.Refused refused(Add add, Optional<Item> found) {
+    long value = found.map(item -> item.number(VALUE)).orElse(0L);
+    Refusal why = Refusal.of(value, add.delta(), add.bounds());
+    if (why == null) {
+      throw new IllegalStateException(
+          "the store refused %s at %d, which has room".formatted(add, value));
+    }
+    return new AddResult.Refused(why, value);
+  }
+
+  /** The number after a write, where the store tells it: not after a batch. */
+  public static OptionalLong valueAfter(WriteResult.Applied applied) {
+    return applied
+        .after()
+        .map(item -> OptionalLong.of(item.number(VALUE)))
+        .orElse(OptionalLong.empty());
+  }
+
+  public Optional<Reading> read(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return store
+        .get(valueKey(counter), Consistency.STRONG)
+        .filter(item -> item.fields().containsKey(VALUE)) // else nothing was ever added
+        .map(item -> Reading.exact(item.number(VALUE)));
+  }
+
+  public CounterPage list(String prefix, String after, int limit) {
+    return list(prefix, after, limit, this::read);
+  }
+
+  /** Whether a store holds a counter; false if that is unknown, on a store without order. */
+  public static boolean areIn(Store store) {
+    boolean isOrdered = store.profile().has(Capability.ORDERED_SCAN);
+    if (!isOrdered && !store.profile().has(Capability.EVENTUAL_SCAN)) {
+      return false;
+    }
+    Consistency consistency = isOrdered ? Consistency.STRONG : Consistency.EVENTUAL;
+    Scan one = new Scan(DIRECTORY, "", Optional.empty(), false, 1, consistency);
+    return !store.scan(one).items().isEmpty();
+  }
+
+  /** The names of all counters of a store. */
+  public static List<String> names(Store store) {
+    List<String> names = new ArrayList<>();
+    store.scanAll(Scan.all(DIRECTORY), page -> page.forEach(item -> names.add(item.key().sort())));
+    return names;
+  }
+
+  /** A page of counters, for a technique that reads them in its own way. */
+  public CounterPage list(
+      String prefix, String after, int limit, Function<String, Optional<Reading>> reader) {
+    if (limit < 1 || limit > Limits.PAGE_COUNTERS_MAX) {
+      throw new IllegalArgumentException(
+          "limit is %d, the limits are 1 and %d".formatted(limit, Limits.PAGE_COUNTERS_MAX));
+    }
+    // The text that follows `after` most closely: the space is the least character of a name.
+    String from = Key.ORDER.compare(after, prefix) < 0 ? prefix : after + " ";
+    List<CounterPage.Entry> found = new ArrayList<>();
+    Optional<String> resume = Optional.of(from);
+    while (resume.isPresent()) {
+      Page page =
+          store.scan(
+              new Scan(
+                  DIRECTORY,
+                  resume.get(),
+                  Optional.empty(),
+                  false,
+                  Math.min(limit + 1, Scan.ITEMS_MAX),
+                  Consistency.STRONG));
+      for (Item item : page.items()) {
+        String name = item.key().sort();
+        if (!name.startsWith(prefix)) {
+          return new CounterPage(found, Optional.empty());
+        }
+        Optional<Reading> reading = reader.apply(name); // empty if enlisted but never added to
+        if (reading.isPresent() && found.size() == limit) {
+          return new CounterPage(found, Optional.of(found.getLast().name()));
+        }
+        reading.ifPresent(value -> found.add(new CounterPage.Entry(name, value)));
+      }
+      resume = page.resumeAt();
+    }
+    return new CounterPage(found, Optional.empty());
+  }
+}

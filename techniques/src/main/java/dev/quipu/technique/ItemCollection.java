@@ -1,0 +1,344 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Guarantee;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.Reason;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
+import java.math.BigInteger;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.random.RandomGenerator;
+
+/*
+ * ITEM COLLECTION
+ *
+ * Problem. One item for a counter is one place to wait for. And one wants to see what made the
+ * count.
+ *
+ * Stored. In the partition of the counter, an item for each change, under its request id: what it
+ * added, and when. And a base: the sum of the changes that were folded into it, and how often.
+ *
+ * Protocol.
+ *   Add: store the change, if there is none under the id.
+ *     1. It was there: it counted before, or tells of another request: a conflict.
+ *     2. Unknown outcome: store it again. It is the same item.
+ *   Read:
+ *     1. Read the base.
+ *     2. Scan all changes.
+ *     3. Read the base again. If somebody folded meanwhile, go to 1.
+ *     4. The value is the base and the sum of the changes.
+ *   Compact, for changes older than a window: in one transaction, delete some of them, each on
+ *   condition that it is still the one that was read, and add their sum to the base.
+ *
+ * Why it is right. Changes do not touch each other, so none is lost between two others. A change is
+ * at every moment either an item or part of the base, and a reader that might have seen it as both
+ * or as neither sees that the base has moved. Of several compactors, one deletes a change; the
+ * others' transactions fail as a whole.
+ *
+ * Crash table.
+ *   | broken off         | stored               | a repeat                          |
+ *   | before the add     | nothing              | counts once                       |
+ *   | reply lost         | the change           | finds it: counts once             |
+ *   | within a compaction| all of it or nothing | another compaction does the rest  |
+ *   A repeat that comes after its change was folded counts AGAIN: fold only what is older than any
+ *   repeat.
+ *
+ * Cost. One round trip, one write, one item that stays. A read costs a scan of all changes: compact
+ * now and then, on a store that has transactions.
+ *
+ * No bounds: there is no number to check them against. A sum beyond 64 bits is read as the nearest
+ * number that has them, with the doubt "overflow", and changes that would make the base larger stay.
+ *
+ * Source. "Implement resource counters with Amazon DynamoDB", method 6.
+ */
+
+/** Counts by one item a change: adds never wait for each other, reads pay. Thread-safe. */
+public final class ItemCollection implements Technique {
+  /** What it needs, promises and costs, as long as nothing is folded. */
+  public static final TechniqueSpec SPEC =
+      new TechniqueSpec(
+          "item-collection",
+          "One item a change; a read sums them up, a compaction folds the old ones.",
+          "a repeat under its id counts once, and is answered as a repeat",
+          Set.of(Capability.STRONG_READ, Capability.ORDERED_SCAN),
+          Atomicity.ITEM,
+          Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT, Guarantee.LINEARIZABLE_READ),
+          new Cost(1, 1, 1),
+          new Cost(3, 0, 0),
+          "Implement resource counters with Amazon DynamoDB, method 6");
+
+  static final String CHANGE = "change/";
+  private static final String CHANGES_END = "change0"; // the first text behind all changes
+  private static final String BASE = "base";
+  private static final String FOLDED = "folded";
+  public static final String AT = "at";
+  private static final int READS_MAX = 50;
+  private static final int REMEMBERED_MAX = 100_000;
+
+  private final Store store;
+  private final CounterItems items;
+  private final Markers changes;
+  private final RandomGenerator random;
+  private final Map<String, Remembered> remembered = new ConcurrentHashMap<>();
+
+  /**
+   * One change.
+   *
+   * @param id the bits of its request id, in hexadecimal
+   * @param reason why it was made, if it was said
+   */
+  public record LedgerEntry(String id, long added, Instant at, Optional<String> reason) {}
+
+  /**
+   * What a counter was.
+   *
+   * @param age how long ago, at most
+   */
+  public record Aged(Reading reading, Duration age) {}
+
+  private record Remembered(Reading reading, long nanos) {}
+
+  /**
+   * Counts on {@code store}.
+   *
+   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   */
+  public ItemCollection(Store store) {
+    this(store, Randomness.secure());
+  }
+
+  /** As {@link #ItemCollection(Store)}, with the caller's chance. */
+  public ItemCollection(Store store, RandomGenerator random) {
+    SPEC.requireWorksOn(store.profile());
+    this.store = store;
+    this.items = new CounterItems(store);
+    this.changes = new Markers(store, CHANGE);
+    this.random = random;
+  }
+
+  @Override
+  public TechniqueSpec spec() {
+    return SPEC;
+  }
+
+  /**
+   * Adds, once.
+   *
+   * @throws UnsupportedOperationException if {@code add} has bounds
+   */
+  @Override
+  public AddResult add(Add add) {
+    return add(add, Map.of());
+  }
+
+  /**
+   * Adds, once, and keeps in the change why: the order, the customer, the message.
+   *
+   * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; a repeat keeps the first
+   */
+  public AddResult add(Add add, String reason) {
+    return add(add, Markers.why(reason));
+  }
+
+  private AddResult add(Add add, Map<String, Field> why) {
+    if (!add.bounds().isNone()) {
+      throw Techniques.keepsNoBounds(SPEC);
+    }
+    RequestId given = add.id();
+    RequestId id = given == null ? RequestId.random(random) : given;
+    items.enlist(add.counter());
+    String call = Long.toHexString(random.nextLong());
+    Map<String, Field> more = new HashMap<>(why);
+    more.put(AT, new Field.Number(store.clock().epochMillis()));
+    Write write = changes.put(add, id, call, more, Optional.empty());
+    return UntilDefinite.answer(
+        store,
+        "request " + id,
+        () ->
+            switch (store.write(write)) {
+              case WriteResult.Applied applied ->
+                  new AddResult.Applied(add.delta(), OptionalLong.empty());
+              case WriteResult.ConditionFailed failed ->
+                  Markers.answer(add, failed.found().orElseThrow(), call);
+            });
+  }
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    for (int attempt = 0; attempt < READS_MAX; attempt++) {
+      Optional<Item> before = base(counter);
+      List<Item> found = changes(counter);
+      if (folds(before) == folds(base(counter))) {
+        boolean isNew = before.isEmpty() && found.stream().allMatch(ItemCollection::isSeal);
+        return isNew ? Optional.empty() : Optional.of(reading(before, found));
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "counter %s is compacted faster than it is read".formatted(counter));
+  }
+
+  /**
+   * What the counter is, or was a short time ago: a read costs a scan, and this spares it.
+   *
+   * @param ageMax how old the answer may be; it says how old it is. Adds of this process that came
+   *     since may be missing
+   */
+  public Optional<Aged> read(String counter, Duration ageMax) {
+    long now = store.clock().nanoTime();
+    Remembered last = remembered.get(counter);
+    if (last != null && now - last.nanos <= ageMax.toNanos()) {
+      return Optional.of(new Aged(last.reading, Duration.ofNanos(now - last.nanos)));
+    }
+    Optional<Reading> read = read(counter);
+    if (remembered.size() >= REMEMBERED_MAX) {
+      remembered.clear();
+    }
+    read.ifPresent(reading -> remembered.put(counter, new Remembered(reading, now)));
+    Duration age = Duration.ofNanos(store.clock().nanoTime() - now);
+    return read.map(reading -> new Aged(reading, age));
+  }
+
+  private static Reading reading(Optional<Item> base, List<Item> changes) {
+    long folded = base.map(item -> item.number(CounterItems.VALUE)).orElse(0L);
+    return CounterItems.reading(sum(changes).add(BigInteger.valueOf(folded)));
+  }
+
+  /** The sum of changes, whose parts may have more than 64 bits. */
+  public static BigInteger sum(Collection<Item> changes) {
+    return changes.stream()
+        .map(change -> BigInteger.valueOf(change.number(Markers.ADDED)))
+        .reduce(BigInteger.ZERO, BigInteger::add);
+  }
+
+  public static boolean isSeal(Item change) {
+    return change.number(Markers.ADDED) == 0;
+  }
+
+  public static Key baseKey(String counter) {
+    return new Key(CounterItems.partition(counter), BASE);
+  }
+
+  private Optional<Item> base(String counter) {
+    return store.get(baseKey(counter), Consistency.STRONG);
+  }
+
+  private static long folds(Optional<Item> base) {
+    return base.map(item -> item.number(FOLDED)).orElse(0L);
+  }
+
+  public List<Item> changes(String counter) {
+    List<Item> found = new ArrayList<>();
+    Scan scan =
+        new Scan(
+            CounterItems.partition(counter),
+            CHANGE,
+            Optional.of(CHANGES_END),
+            false,
+            Scan.ITEMS_MAX,
+            Consistency.STRONG);
+    store.scanAll(scan, found::addAll);
+    return found;
+  }
+
+  /** The changes that are not folded, in order of time. */
+  public List<LedgerEntry> ledger(String counter) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return changes(counter).stream()
+        .filter(change -> !isSeal(change))
+        .map(change ->
+            new LedgerEntry(
+                change.key().sort().substring(CHANGE.length()),
+                change.number(Markers.ADDED),
+                Instant.ofEpochMilli(change.number(AT)),
+                Markers.reason(change)))
+        .sorted(Comparator.comparing(LedgerEntry::at).thenComparing(LedgerEntry::id))
+        .toList();
+  }
+
+  /**
+   * Folds changes into the base. Any number of compactors may do so at once.
+   *
+   * @param window changes younger than this stay, and with them what tells their repeats
+   * @return how many changes this call folded
+   * @throws UnsupportedOperationException if the store has no transactions
+   * @throws StoreException if the outcome of a transaction is not known; calling again is harmless
+   */
+  public int compact(String counter, Duration window) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    long until = store.clock().epochMillis() - window.toMillis();
+    List<Item> old = new ArrayList<>();
+    for (Item change : changes(counter)) {
+      if (!isSeal(change) && change.number(AT) <= until) {
+        old.add(change);
+      }
+    }
+    int folded = 0;
+    int most = Math.max(1, store.profile().batchItemsMax() - 1); // the base takes one place
+    for (int from = 0; from < old.size(); from += most) {
+      folded += fold(counter, old.subList(from, Math.min(from + most, old.size())));
+    }
+    return folded;
+  }
+
+  private int fold(String counter, List<Item> old) {
+    BigInteger sum = sum(old);
+    if (sum.bitLength() >= Long.SIZE) {
+      return 0; // they stay: the number that they would go into has 64 bits
+    }
+    List<Write> batch = new ArrayList<>();
+    for (Item change : old) {
+      batch.add(new Write.Delete(change.key(), new Condition.VersionIs(change.version())));
+    }
+    batch.add(
+        new Write.Update(
+            baseKey(counter),
+            List.of(new Change.Add(CounterItems.VALUE, sum.longValue()), new Change.Add(FOLDED, 1)),
+            Condition.always()));
+    return store.writeAll(batch, null) instanceof WriteResult.Applied ? old.size() : 0;
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return items.list(prefix, after, limit, this::read);
+  }
+
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id) {
+    return changes.outcome(counter, id);
+  }
+
+  @Override
+  public RequestOutcome seal(String counter, RequestId id) {
+    return changes.seal(counter, id, Optional.empty());
+  }
+}

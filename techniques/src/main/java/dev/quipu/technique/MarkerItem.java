@@ -1,0 +1,204 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Guarantee;
+import dev.quipu.Reading;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Field;
+import dev.quipu.store.Key;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/*
+ * TRANSACTION WITH A MARKER ITEM
+ *
+ * Problem. After a lost reply nobody knows whether an add counted; a queue delivers it twice.
+ *
+ * Stored. In the partition of the counter: its number, and one marker per request, which says what
+ * the request was. Both in one partition, so that a store with small transactions will do.
+ *
+ * Protocol.
+ *   1. In one transaction: store the marker if there is none, and add to the number if it stays
+ *      within bounds.
+ *   2. The marker was there: look at it.
+ *      a. It tells of the same request: it counted before; answer as then.
+ *      b. It tells of another request: a conflict; nothing changes.
+ *      c. It is a seal: refused for ever.
+ *   3. The number would leave its bounds: refused. No marker stays, so the same request may be
+ *      tried again when there is room.
+ *   4. Unknown outcome: go to 1 with the same marker. If it was applied, 2a says so; the marker
+ *      carries a mark of this call, which tells the own lost write from an earlier call's.
+ *   To seal a request that must not count any more: store a marker that says so, if there is none.
+ *
+ * Why it is right. The number and the markers change together or not at all, so at every moment
+ * the number is the sum of the markers, and there is one marker per request.
+ *
+ * Crash table.
+ *   | broken off        | stored                | a repeat        |
+ *   | before 1 is sent  | nothing               | counts once     |
+ *   | request 1 lost    | nothing               | counts once     |
+ *   | reply to 1 lost   | number and marker     | 2a: counts once |
+ *   A refusal that follows an unknown outcome is itself unknown: the lost request may still arrive
+ *   when there is room. Seal it to be sure.
+ *
+ * Cost. One round trip, two writes, and one item that stays: for ever, or until it expires. A
+ * repeat that comes after its marker has expired counts again.
+ *
+ * Sources. "Implement resource counters with Amazon DynamoDB", method 5; "Implementing accurate
+ * counters in DynamoDB using Python".
+ */
+
+/** Counts each request once, however often it is repeated. Thread-safe. */
+public final class MarkerItem implements Split.Splittable {
+  /** What it needs, promises and costs, when markers are kept for ever. */
+  public static final TechniqueSpec SPEC = spec(Guarantee.IDEMPOTENT);
+
+  private static final TechniqueSpec SPEC_EXPIRING = spec(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
+  private static final String MARKER = "request/";
+
+  private final Store store;
+  private final CounterItems items;
+  private final Markers markers;
+  private final RandomGenerator random;
+  private final Optional<Duration> keep;
+
+  /**
+   * Keeps markers for ever.
+   *
+   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   */
+  public MarkerItem(Store store) {
+    this(store, Randomness.secure());
+  }
+
+  /** As {@link #MarkerItem(Store)}, with the caller's chance. */
+  public MarkerItem(Store store, RandomGenerator random) {
+    this(store, random, Optional.empty());
+  }
+
+  /**
+   * Keeps markers for {@code keep}.
+   *
+   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   */
+  public MarkerItem(Store store, Duration keep) {
+    this(store, Randomness.secure(), Optional.of(keep));
+  }
+
+  public MarkerItem(Store store, RandomGenerator random, Optional<Duration> keep) {
+    SPEC.requireWorksOn(store.profile());
+    this.store = store;
+    this.items = new CounterItems(store);
+    this.markers = new Markers(store, MARKER);
+    this.random = random;
+    this.keep = keep;
+  }
+
+  private static TechniqueSpec spec(Guarantee idempotence) {
+    return new TechniqueSpec(
+        "marker-item",
+        "Number and marker change in one transaction; a repeat finds the marker.",
+        "a repeat under its id counts once, and is answered as a repeat",
+        Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.ATOMIC_BATCH),
+        Atomicity.PARTITION,
+        Set.of(Guarantee.AT_MOST_ONCE, idempotence, Guarantee.BOUNDED, Guarantee.LINEARIZABLE_READ),
+        new Cost(1, 2, 1),
+        new Cost(1, 0, 0),
+        "Implement resource counters with Amazon DynamoDB, method 5");
+  }
+
+  @Override
+  public TechniqueSpec spec() {
+    return keep.isEmpty() ? SPEC : SPEC_EXPIRING;
+  }
+
+  @Override
+  public AddResult add(Add add, Split split) {
+    return add(add, split, Map.of());
+  }
+
+  @Override
+  public boolean keepsIdsApart() {
+    return true;
+  }
+
+  /**
+   * Adds, once, and keeps in the marker why: the order, the customer, the message.
+   *
+   * @param reason 1 to {@link dev.quipu.Limits#REASON_BYTES_MAX} bytes of UTF-8; a repeat keeps the
+   *     first
+   */
+  public AddResult add(Add add, String reason) {
+    return add(add, Split.whole(add), Markers.why(reason));
+  }
+
+  /** Why a request was made, if it applied and said so. */
+  public Optional<String> reason(String counter, RequestId id) {
+    return markers.reason(counter, id);
+  }
+
+  private AddResult add(Add add, Split split, Map<String, Field> more) {
+    RequestId given = add.id();
+    RequestId id = given == null ? RequestId.random(random) : given;
+    if (split.isWhole()) {
+      items.enlist(add.counter());
+    }
+    String call = RequestId.random(random).text();
+    Write own = new Write.Update(split.value(), List.of(split.change()), split.condition());
+    List<Write> batch = split.with(List.of(markers.put(add, id, call, more, expiry()), own));
+    Key marker = markers.key(add.counter(), id);
+    return UntilDefinite.answer(
+        store,
+        "request " + id,
+        () -> answer(add, split, marker, call, store.writeAll(batch, null)));
+  }
+
+  private static AddResult answer(
+      Add add, Split split, Key markerKey, String call, WriteResult result) {
+    return switch (result) {
+      case WriteResult.Applied applied -> new AddResult.Applied(add.delta(), OptionalLong.empty());
+      case WriteResult.ConditionFailed failed when failed.key().equals(markerKey) ->
+          Markers.answer(add, failed.found().orElseThrow(), call);
+      case WriteResult.ConditionFailed failed -> split.refused(add, failed.found());
+    };
+  }
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    return items.read(counter);
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return items.list(prefix, after, limit);
+  }
+
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id) {
+    return markers.outcome(counter, id);
+  }
+
+  @Override
+  public RequestOutcome seal(String counter, RequestId id) {
+    return markers.seal(counter, id, expiry());
+  }
+
+  private Optional<Instant> expiry() {
+    return keep.map(time -> store.now().plus(time));
+  }
+}

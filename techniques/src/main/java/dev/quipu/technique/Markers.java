@@ -1,0 +1,134 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Limits;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * One item for each request of a counter, which says what the request was: what {@link MarkerItem}
+ * and {@link ItemCollection} share. A seal is one that adds nothing.
+ *
+ * <p>Stored: in the partition of the counter, {@code PREFIX} and the 128 bits of the id; {@code
+ * added}, {@code bounds}, and {@code call}, which tells the own lost write from an earlier call's.
+ */
+public final class Markers {
+  public static final String ADDED = "added";
+  private static final String BOUNDS = "bounds";
+  public static final String CALL = "call";
+  private static final String REASON = "reason";
+  private static final OptionalLong NO_VALUE = OptionalLong.empty();
+
+  private final Store store;
+  private final String prefix;
+
+  public Markers(Store store, String prefix) {
+    this.store = store;
+    this.prefix = prefix;
+  }
+
+  /** By the 128 bits, not the text: ids of different texts may be equal. */
+  public Key key(String counter, RequestId id) {
+    return new Key(CounterItems.partition(counter), prefix + id.bits());
+  }
+
+  /** Stores the marker of an add, if there is none, with more fields beside. */
+  public Write put(
+      Add add, RequestId id, String call, Map<String, Field> more, Optional<Instant> expiry) {
+    return put(key(add.counter(), id), add, call, more, expiry);
+  }
+
+  /** The same, wherever the technique keeps it. */
+  public static Write put(
+      Key key, Add add, String call, Map<String, Field> more, Optional<Instant> expiry) {
+    Map<String, Field> fields = new HashMap<>(more);
+    fields.put(ADDED, new Field.Number(add.delta()));
+    fields.put(BOUNDS, new Field.Number(add.boundsMark()));
+    fields.put(CALL, new Field.Text(call));
+    return new Write.Put(key, fields, expiry, new Condition.Absent());
+  }
+
+  /**
+   * The field that keeps why an add was made.
+   *
+   * @throws IllegalArgumentException if it is outside the limits
+   */
+  public static Map<String, Field> why(String reason) {
+    Limits.checkText("reason", reason, Limits.REASON_BYTES_MAX);
+    return Map.of(REASON, new Field.Text(reason));
+  }
+
+  public static Optional<String> reason(Item marker) {
+    return marker.text(REASON);
+  }
+
+  public Optional<String> reason(String counter, RequestId id) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return store.get(key(counter, id), Consistency.STRONG).flatMap(Markers::reason);
+  }
+
+  /** A number that was stored beside; empty if there is no marker. */
+  public OptionalLong number(String counter, RequestId id, String field) {
+    return store
+        .get(key(counter, id), Consistency.STRONG)
+        .map(marker -> OptionalLong.of(marker.number(field)))
+        .orElse(OptionalLong.empty());
+  }
+
+  /** What a marker that was there says to an add under its id. */
+  public static AddResult answer(Add add, Item marker, String call) {
+    long added = marker.number(ADDED);
+    if (added == 0) {
+      return new AddResult.Refused(Refusal.SEALED);
+    }
+    if (added != add.delta() || marker.number(BOUNDS) != add.boundsMark()) {
+      return new AddResult.Conflict(added);
+    }
+    return marker.text(CALL).equals(Optional.of(call))
+        ? new AddResult.Applied(added, NO_VALUE)
+        : new AddResult.Replayed(added, NO_VALUE);
+  }
+
+  public RequestOutcome outcome(String counter, RequestId id) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return store
+        .get(key(counter, id), Consistency.STRONG)
+        .map(Markers::outcome)
+        .orElse(new RequestOutcome.NotSeen());
+  }
+
+  public RequestOutcome seal(String counter, RequestId id, Optional<Instant> expiry) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return seal(store, key(counter, id), expiry);
+  }
+
+  /** Stores a seal, if there is no marker. */
+  public static RequestOutcome seal(Store store, Key key, Optional<Instant> expiry) {
+    Write seal =
+        new Write.Put(key, Map.of(ADDED, new Field.Number(0)), expiry, new Condition.Absent());
+    return switch (store.write(seal)) {
+      case WriteResult.Applied applied -> new RequestOutcome.Sealed();
+      case WriteResult.ConditionFailed failed -> outcome(failed.found().orElseThrow());
+    };
+  }
+
+  public static RequestOutcome outcome(Item marker) {
+    long added = marker.number(ADDED);
+    return added == 0 ? new RequestOutcome.Sealed() : new RequestOutcome.Applied(added, NO_VALUE);
+  }
+}

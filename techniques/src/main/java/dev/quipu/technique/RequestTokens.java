@@ -1,0 +1,259 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Guarantee;
+import dev.quipu.Outcome;
+import dev.quipu.Reading;
+import dev.quipu.Reason;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.RequestToken;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/*
+ * REQUEST TOKEN
+ *
+ * Problem. Each request must count once, and the store itself tells a repeated transaction by its
+ * token: but only for some minutes, and then it counts it again without a word.
+ *
+ * Stored. The number; and for each request that has an id, an item that says what it was and when
+ * it was first sent. It expires after a day.
+ *
+ * Protocol.
+ *   1. Store the request's item, if there is none: before anything is sent.
+ *   2. There was one, of another request: a conflict; nothing changes.
+ *   3. The request was first sent more than 9 minutes ago: stop. The store may have forgotten its
+ *      token, so nobody can tell what a repeat would do: UNKNOWN.
+ *   4. Send a transaction of one write, which adds within the bounds, under a token made of the
+ *      counter and the id.
+ *   5. Unknown outcome: go to 3. The store applies a token once.
+ *   An add without an id needs no item: only this call knows its token.
+ *
+ * Why it is right. The store remembers a token for 10 minutes after its first use, and no token is
+ * sent later than 9 minutes after its item was stored. The minute between is for clocks that differ
+ * and for requests that are late.
+ *
+ * Crash table.
+ *   | broken off after | stored            | a repeat                                 |
+ *   | 1                | the item          | within 9 minutes: counts once            |
+ *   | 4, request lost  | the item          | within 9 minutes: counts once            |
+ *   | 4, reply lost    | the item, the add | within 9 minutes: the store knows it     |
+ *   | any, after 9 min | the item, perhaps | refused, unknown: look what became of it |
+ *   |                  | the add           | by other means, or use marker item       |
+ *   A day later the item is gone, and a repeat counts again.
+ *
+ * Cost. Two round trips, two writes, of which one is a transaction: on DynamoDB three units a
+ * request, against four of marker item. An add without an id: one round trip, two units.
+ *
+ * A request that was refused may be tried again under its id for 9 minutes, and then under another.
+ * What became of a request cannot be asked: only a repeat tells.
+ *
+ * Source. "Implement resource counters with Amazon DynamoDB", method 4.
+ */
+
+/** Counts each request once by the store's own memory of tokens, for minutes. Thread-safe. */
+public final class RequestTokens implements Technique {
+  /** What it needs, promises and costs. */
+  public static final TechniqueSpec SPEC =
+      new TechniqueSpec(
+          "request-token",
+          "The store tells a repeat by its token, for minutes; later repeats are refused.",
+          "a repeat under its id counts once, for 9 minutes; then it is refused as unknown",
+          Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.TOKEN_BATCH),
+          Atomicity.ITEM,
+          Set.of(
+              Guarantee.AT_MOST_ONCE,
+              Guarantee.IDEMPOTENT_WITHIN_WINDOW,
+              Guarantee.BOUNDED,
+              Guarantee.LINEARIZABLE_READ),
+          new Cost(2, 2, 1),
+          new Cost(1, 0, 0),
+          "Implement resource counters with Amazon DynamoDB, method 4");
+
+  /** How long after its first sending a request may be repeated. */
+  public static final Duration WINDOW = Duration.ofMinutes(9);
+
+  private static final Duration KEEP = Duration.ofDays(1);
+  private static final String REQUEST = "token/";
+  private static final String AT = "at";
+  private static final String NOBODY = "nobody";
+  private static final int TOKEN_BYTES = 16;
+
+  private final Store store;
+  private final CounterItems items;
+  private final Markers requests;
+  private final RandomGenerator random;
+
+  /**
+   * Counts on {@code store}.
+   *
+   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   */
+  public RequestTokens(Store store) {
+    this(store, Randomness.secure());
+  }
+
+  /** As {@link #RequestTokens(Store)}, with the caller's chance. */
+  public RequestTokens(Store store, RandomGenerator random) {
+    SPEC.requireWorksOn(store.profile());
+    this.store = store;
+    this.items = new CounterItems(store);
+    this.requests = new Markers(store, REQUEST);
+    this.random = random;
+  }
+
+  @Override
+  public TechniqueSpec spec() {
+    return SPEC;
+  }
+
+  /**
+   * Adds, once.
+   *
+   * @throws StoreException with {@link Outcome#UNKNOWN} and {@link Reason#INVALID} for a repeat
+   *     that comes later than {@link #WINDOW}
+   */
+  @Override
+  public AddResult add(Add add) {
+    items.enlist(add.counter());
+    RequestId given = add.id();
+    RequestId id = given == null ? RequestId.random(random) : given;
+    String call = RequestId.random(random).text();
+    long now = store.clock().epochMillis();
+    return UntilDefinite.answer(
+        store,
+        "request " + id,
+        () -> given == null ? send(add, id, now, true) : sendNoted(add, id, call, now));
+  }
+
+  /** Makes sure that the request is noted, and sends it. */
+  private AddResult sendNoted(Add add, RequestId id, String call, long now) {
+    Map<String, Field> when = Map.of(AT, new Field.Number(now));
+    Optional<Instant> expiry = Optional.of(Instant.ofEpochMilli(now).plus(KEEP));
+    return switch (store.write(requests.put(add, id, call, when, expiry))) {
+      case WriteResult.Applied applied -> sendFirst(add, id, call, now);
+      case WriteResult.ConditionFailed failed -> {
+        Item noted = failed.found().orElseThrow();
+        AddResult same = Markers.answer(add, noted, call);
+        long at = noted.number(AT);
+        yield switch (same) {
+          case AddResult.Conflict conflict -> conflict;
+          case AddResult.Applied own -> sendFirst(add, id, call, at);
+          case AddResult.Replayed again ->
+              takes(add, id, NOBODY, call)
+                  ? sendFirst(add, id, call, at)
+                  : send(add, id, at, false);
+          case AddResult.Refused refused -> throw new IllegalStateException("noted as a seal");
+        };
+      }
+    };
+  }
+
+  /** Sends it as the call that answers "applied"; without effect, another may be that. */
+  private AddResult sendFirst(Add add, RequestId id, String call, long at) {
+    AddResult answer;
+    try {
+      answer = send(add, id, at, true);
+    } catch (StoreException e) {
+      if (e.outcome() == Outcome.NOT_APPLIED) {
+        takes(add, id, call, NOBODY);
+      }
+      throw e;
+    }
+    if (answer instanceof AddResult.Refused) {
+      takes(add, id, call, NOBODY);
+    }
+    return answer;
+  }
+
+  /** Whether the request passed from one call to another; unknown is no. */
+  private boolean takes(Add add, RequestId id, String from, String to) {
+    Write write =
+        new Write.Update(
+            requests.key(add.counter(), id),
+            List.of(new Change.Put(Markers.CALL, new Field.Text(to))),
+            new Condition.FieldIs(Markers.CALL, new Field.Text(from)));
+    try {
+      return store.write(write) instanceof WriteResult.Applied;
+    } catch (StoreException e) {
+      return false; // then the next call is told "replayed": it counts once all the same
+    }
+  }
+
+  private AddResult send(Add add, RequestId id, long firstSentMillis, boolean isFirst) {
+    Duration age = Duration.ofMillis(store.clock().epochMillis() - firstSentMillis);
+    if (age.compareTo(WINDOW) > 0) {
+      throw StoreException.unknown(
+          Reason.INVALID,
+          "request %s was first sent %d minutes ago, and the store may have forgotten it; the limit is %d"
+              .formatted(id, age.toMinutes(), WINDOW.toMinutes()),
+          null);
+    }
+    Write write =
+        new Write.Update(
+            CounterItems.valueKey(add.counter()),
+            List.of(new Change.Add(CounterItems.VALUE, add.delta())),
+            CounterItems.within(add));
+    return switch (store.writeAll(List.of(write), token(add.counter(), id))) {
+      case WriteResult.Applied applied when isFirst ->
+          new AddResult.Applied(add.delta(), OptionalLong.empty());
+      case WriteResult.Applied applied -> new AddResult.Replayed(add.delta(), OptionalLong.empty());
+      case WriteResult.ConditionFailed failed -> CounterItems.refused(add, failed.found());
+    };
+  }
+
+  /** An id belongs to one counter, so a token is made of both. */
+  private static RequestToken token(String counter, RequestId id) {
+    byte[] digest = Key.digest((id.bits() + counter).getBytes(StandardCharsets.UTF_8));
+    return new RequestToken(HexFormat.of().formatHex(digest, 0, TOKEN_BYTES));
+  }
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    return items.read(counter);
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return items.list(prefix, after, limit);
+  }
+
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id) {
+    throw cannotLookUp();
+  }
+
+  @Override
+  public RequestOutcome seal(String counter, RequestId id) {
+    throw cannotLookUp();
+  }
+
+  private static UnsupportedOperationException cannotLookUp() {
+    return new UnsupportedOperationException(
+        "request-token cannot look a request up; a repeat within %d minutes tells"
+            .formatted(WINDOW.toMinutes()));
+  }
+}

@@ -1,0 +1,260 @@
+package dev.quipu.technique;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.CounterPage;
+import dev.quipu.Guarantee;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.Reason;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/*
+ * TOKEN SET
+ *
+ * Problem. Each request must count once, on a store that cannot write two items in one step.
+ *
+ * Stored. One item: the number, a set with the id of every request, and a text for each that says
+ * what the request was. The set has a fixed number of slots.
+ *
+ * Protocol.
+ *   1. In one step, if the set lacks the id and has a free slot, and the number stays within
+ *      bounds: add to the number, put the id into the set, and keep what the request was.
+ *   2. The id was there: look at its text.
+ *      a. It tells of the same request: it counted before.
+ *      b. It tells of another request: a conflict; nothing changes.
+ *      c. It is a seal: refused for ever.
+ *   3. No slot was free: the counter is used up. Reads go on.
+ *   4. The number would leave its bounds: refused, and no slot is taken.
+ *   5. Unknown outcome: go to 1 with the same id. If it was applied, 2a says so.
+ *   To seal a request that must not count any more: put its id into the set, with a text that says
+ *   so, if it is not there. That takes a slot.
+ *
+ * Why it is right. Number and ids change together, and an id is never taken out again.
+ *
+ * Crash table.
+ *   | broken off        | stored            | a repeat        |
+ *   | before 1 is sent  | nothing           | counts once     |
+ *   | request 1 lost    | nothing           | counts once     |
+ *   | reply to 1 lost   | the add and its id | 2a: counts once |
+ *
+ * Cost. One round trip, one write, nothing beside the item. But the item grows by some 120 bytes a
+ * request, and stores that write whole items, or bill by their size, pay for all of it each time:
+ * 1,000 slots make 120 KB. For counters with a known, small number of requests: seats, votes of a
+ * committee, players of a game.
+ *
+ * Source. "Implement resource counters with Amazon DynamoDB", method 7.
+ */
+
+/** Counts each request once, within one item, up to a number of requests. Thread-safe. */
+public final class TokenSet implements Split.Splittable {
+  /** What it needs, promises and costs. */
+  public static final TechniqueSpec SPEC =
+      new TechniqueSpec(
+          "token-set",
+          "Number and ids of requests are one item; a repeat finds its id. Slots are limited.",
+          "a repeat under its id counts once, and is answered as a repeat",
+          Set.of(Capability.STRONG_READ),
+          Atomicity.ITEM,
+          Set.of(
+              Guarantee.AT_MOST_ONCE,
+              Guarantee.IDEMPOTENT,
+              Guarantee.BOUNDED,
+              Guarantee.LINEARIZABLE_READ),
+          new Cost(1, 1, 0),
+          new Cost(1, 0, 0),
+          "Implement resource counters with Amazon DynamoDB, method 7");
+
+  /** Most slots of a counter. */
+  public static final int SLOTS_MAX = 2_000;
+
+  /** Slots of a counter, where nothing else is said. */
+  public static final int SLOTS = 1_000;
+
+  private static final String REQUESTS = "requests";
+  private static final String REQUEST = "request/";
+  private static final String SEAL = "seal";
+  private static final OptionalLong NO_VALUE = OptionalLong.empty();
+
+  private final Store store;
+  private final CounterItems items;
+  private final RandomGenerator random;
+  private final int slots;
+
+  /**
+   * Gives each counter {@link #SLOTS} slots.
+   *
+   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   */
+  public TokenSet(Store store) {
+    this(store, Randomness.secure());
+  }
+
+  /** As {@link #TokenSet(Store)}, with the caller's chance. */
+  public TokenSet(Store store, RandomGenerator random) {
+    this(store, random, SLOTS);
+  }
+
+  /**
+   * Gives each counter so many slots: every request takes one, for ever.
+   *
+   * @param slots 1 to {@link #SLOTS_MAX}
+   * @throws IllegalArgumentException if it is outside them, or the store lacks what is needed
+   */
+  public TokenSet(Store store, RandomGenerator random, int slots) {
+    SPEC.requireWorksOn(store.profile());
+    if (slots < 1 || slots > SLOTS_MAX) {
+      throw new IllegalArgumentException(
+          "slots is %d, the limits are 1 and %d".formatted(slots, SLOTS_MAX));
+    }
+    this.store = store;
+    this.items = new CounterItems(store);
+    this.random = random;
+    this.slots = slots;
+  }
+
+  @Override
+  public TechniqueSpec spec() {
+    return SPEC;
+  }
+
+  @Override
+  public AddResult add(Add add, Split split) {
+    RequestId given = add.id();
+    RequestId id = given == null ? RequestId.random(random) : given;
+    if (split.isWhole()) {
+      items.enlist(add.counter());
+    }
+    String call = Long.toHexString(random.nextLong());
+    String text = add.delta() + " " + add.boundsMark() + " " + call;
+    Write write =
+        new Write.Update(
+            split.value(),
+            List.of(
+                split.change(),
+                new Change.AddToken(REQUESTS, id.bits()),
+                new Change.Put(REQUEST + id.bits(), new Field.Text(text))),
+            Condition.all(
+                new Condition.Lacks(REQUESTS, id.bits()),
+                new Condition.FewerThan(REQUESTS, slots),
+                split.condition()));
+    return UntilDefinite.answer(
+        store, "request " + id, () -> answer(add, id, text, split, split.write(store, write)));
+  }
+
+  private AddResult answer(Add add, RequestId id, String text, Split split, WriteResult result) {
+    return switch (result) {
+      case WriteResult.Applied applied ->
+          new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
+      case WriteResult.ConditionFailed failed when !failed.key().equals(split.value()) ->
+          split.refused(add, failed.found());
+      case WriteResult.ConditionFailed failed -> {
+        Optional<String> stored = failed.found().flatMap(item -> item.text(REQUEST + id.bits()));
+        if (stored.isPresent()) {
+          yield known(add, text, stored.get());
+        }
+        if (failed.found().isPresent() && isFull(failed.found().get())) {
+          throw full(add.counter());
+        }
+        yield split.refused(add, failed.found());
+      }
+    };
+  }
+
+  private static AddResult known(Add add, String text, String stored) {
+    if (stored.equals(SEAL)) {
+      return new AddResult.Refused(Refusal.SEALED);
+    }
+    if (stored.equals(text)) {
+      return new AddResult.Applied(add.delta(), NO_VALUE); // ours, whose reply was lost
+    }
+    boolean same = stored.startsWith(add.delta() + " " + add.boundsMark() + " ");
+    return same
+        ? new AddResult.Replayed(add.delta(), NO_VALUE)
+        : new AddResult.Conflict(added(stored));
+  }
+
+  private static long added(String stored) {
+    return Long.parseLong(stored.substring(0, stored.indexOf(' ')));
+  }
+
+  private boolean isFull(Item item) {
+    return item.tokens(REQUESTS).size() >= slots;
+  }
+
+  private StoreException full(String counter) {
+    return StoreException.notApplied(
+        Reason.FULL, "counter %s has used its %d slots".formatted(counter, slots));
+  }
+
+  @Override
+  public Optional<Reading> read(String counter) {
+    return items.read(counter);
+  }
+
+  @Override
+  public CounterPage list(String prefix, String after, int limit) {
+    return items.list(prefix, after, limit);
+  }
+
+  @Override
+  public RequestOutcome outcome(String counter, RequestId id) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    return outcome(store.get(CounterItems.valueKey(counter), Consistency.STRONG), id);
+  }
+
+  @Override
+  public RequestOutcome seal(String counter, RequestId id) {
+    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
+    Key key = CounterItems.valueKey(counter);
+    Write seal =
+        new Write.Update(
+            key,
+            List.of(
+                new Change.AddToken(REQUESTS, id.bits()),
+                new Change.Put(REQUEST + id.bits(), new Field.Text(SEAL))),
+            Condition.all(
+                new Condition.Lacks(REQUESTS, id.bits()),
+                new Condition.FewerThan(REQUESTS, slots)));
+    return switch (store.write(seal)) {
+      case WriteResult.Applied applied -> new RequestOutcome.Sealed();
+      case WriteResult.ConditionFailed failed -> {
+        RequestOutcome known = outcome(failed.found(), id);
+        if (known instanceof RequestOutcome.NotSeen) {
+          throw full(counter);
+        }
+        yield known;
+      }
+    };
+  }
+
+  private static RequestOutcome outcome(Optional<Item> item, RequestId id) {
+    Optional<String> stored = item.flatMap(each -> each.text(REQUEST + id.bits()));
+    if (stored.isEmpty()) {
+      return new RequestOutcome.NotSeen();
+    }
+    return stored.get().equals(SEAL)
+        ? new RequestOutcome.Sealed()
+        : new RequestOutcome.Applied(added(stored.get()), NO_VALUE);
+  }
+}

@@ -1,0 +1,353 @@
+package dev.quipu.view;
+
+import dev.quipu.Limits;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Change;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Field;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.technique.UntilDefinite;
+import dev.quipu.time.Randomness;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.random.RandomGenerator;
+
+/*
+ * VIEWS FROM AN AT-LEAST-ONCE QUEUE
+ *
+ * Problem. Browsers report page views through queues and retries, in any order, some twice; each
+ * view must count once, and one may ask for the views of a page between two moments.
+ *
+ * Stored. Per page one partition, views/URL: the item STATISTICS with the number
+ * views, and one marker per view. If the view is told by its time and client, the marker is
+ * T#TIME#CID#CLIENT, TIME in UTC with nine digits behind the second, so that markers lie in
+ * order of time; by any other identity it is V#KEY, and has the time as a field. Per site
+ * one partition, views-of-site/HOST: STATISTICS, and D#DAY of each day.
+ *
+ * Protocol, exact.
+ *   1. In one transaction: store the marker if there is none, and add 1 to each number.
+ *   2. The marker was there: the view counted before.
+ *   3. Unknown outcome: go to 1. It is safe as often as need be; a marker with the random number
+ *      of this call says that it counted now.
+ *   Several events may share a transaction; if one has a marker, they are counted one by one.
+ *   The views between two moments are the markers between them.
+ *
+ * The other forms, to learn from. Naive: add 1 to the number, which fails as long as there is none,
+ * so that no page ever gets a first view. If-not-exists: add 1 to the number or to 0. Both count an
+ * event as often as it is delivered, and after an unknown outcome nobody can tell.
+ *
+ * Why it is right. Marker and numbers change together, so each number is the count of the markers
+ * that belong to it, in whatever order, however often and by however many events are counted.
+ *
+ * Expiry. A marker may expire after a time. A repeat within that time is caught; one after it
+ * counts again. So the time must be longer than all of these together: until the last repeat of an
+ * event is delivered, what the clocks of two processes differ by, how late a write is applied, and
+ * how long a process stands still in a call. Without expiry, nothing is assumed about time. A
+ * marker that has expired is taken for absent from that moment on, whether or not
+ * the store has removed it yet. Numbers do not expire; views between two moments are those that are
+ * kept.
+ *
+ * Crash table.
+ *   | broken off       | stored             | a repeat           |
+ *   | before 1         | nothing            | counts once        |
+ *   | request 1 lost   | nothing            | counts once        |
+ *   | reply to 1 lost  | numbers and marker | 2: counts once     |
+ *
+ * Cost. One round trip, a write for the marker and one for each number, and one item that stays or
+ * expires. A range costs one read per 1,000 views.
+ *
+ * Source. "Implementing accurate counters in DynamoDB using Python".
+ */
+
+/** Counts views of pages. Thread-safe. */
+public final class ViewCounter {
+  private static final String STATISTICS = "STATISTICS";
+  private static final String VIEWS = "views";
+  private static final String TIME_FIELD = "time";
+  private static final String BY_TIME = "T#";
+  private static final String BY_TIME_END = "T$"; // the first text behind all that start with T#
+  private static final String BY_KEY = "V#";
+  private static final String BY_KEY_END = "V$";
+  private static final String DAY = "D#";
+  private static final String CALL = "call"; // random: which call wrote a marker
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSSSSS'Z'").withZone(ZoneOffset.UTC);
+  private static final Set<Capability> NEEDS =
+      Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.ATOMIC_BATCH);
+
+  private final Store store;
+  private final ViewOptions options;
+  private final RandomGenerator random = Randomness.secure();
+
+  /**
+   * Counts exactly on {@code store}, for ever; one that lacks what is needed is refused at the
+   * first view.
+   */
+  public ViewCounter(Store store) {
+    this(store, ViewOptions.EXACT);
+  }
+
+  /** As the other, in another way. */
+  public ViewCounter(Store store, ViewOptions options) {
+    this.store = store;
+    this.options = options;
+  }
+
+  /** How it counts. */
+  public ViewOptions options() {
+    return options;
+  }
+
+  /**
+   * Counts a view.
+   *
+   * @return whether it counted now; false if it had counted before
+   * @throws StoreException if the outcome is not known; if the form is exact, repeat with the same
+   *     event
+   * @throws UnsupportedOperationException if the store cannot do it
+   */
+  public boolean add(ViewEvent event) {
+    return switch (options.form()) {
+      case NAIVE -> addToWhatIsThere(event);
+      case IF_NOT_EXISTS -> isApplied(plusOne(partition(event.url()), STATISTICS));
+      case EXACT -> addOnce(event);
+    };
+  }
+
+  private boolean addToWhatIsThere(ViewEvent event) {
+    Key number = new Key(partition(event.url()), STATISTICS);
+    if (store.get(number, Consistency.STRONG).isEmpty()) {
+      throw StoreException.notApplied(
+          Reason.INVALID, "there is no number of views to add to: " + event.url());
+    }
+    return isApplied(plusOne(number.partition(), STATISTICS));
+  }
+
+  private boolean isApplied(Write write) {
+    return store.write(write) instanceof WriteResult.Applied;
+  }
+
+  private boolean addOnce(ViewEvent event) {
+    requireAble();
+    long call = random.nextLong();
+    List<Write> batch = batch(event, call);
+    WriteResult result = UntilDefinite.result(store, "a view", () -> store.writeAll(batch, null));
+    return switch (result) {
+      case WriteResult.Applied applied -> true;
+      case WriteResult.ConditionFailed failed -> isOwn(failed, batch.getFirst().key(), call);
+    };
+  }
+
+  /** Whether the marker that was there is of this call, whose reply was lost. */
+  private static boolean isOwn(WriteResult.ConditionFailed failed, Key marker, long call) {
+    if (!failed.key().equals(marker)) {
+      throw StoreException.notApplied(
+          Reason.INVALID, "number of views would exceed 64 bits: " + failed.key().partition());
+    }
+    return failed.found().map(found -> isOf(found, call)).orElse(false);
+  }
+
+  private static boolean isOf(Item marker, long call) {
+    return marker.fields().containsKey(CALL) && marker.number(CALL) == call;
+  }
+
+  /**
+   * Counts several views in one transaction, if none of them has counted before: less work for the
+   * store than one by one.
+   *
+   * @return false if nothing was counted: one of them had counted, two of them are the same, the
+   *     form is not exact, or the store has no batches over all, or none so large; count them one
+   *     by one
+   * @throws StoreException as for {@link #add}, and with the same meaning: repeat one by one
+   */
+  public boolean addTogether(List<ViewEvent> events) {
+    if (options.form() != ViewOptions.Form.EXACT
+        || store.profile().atomicity() != Atomicity.STORE) {
+      return false;
+    }
+    requireAble();
+    Map<Key, Write> markers = new LinkedHashMap<>();
+    Map<Key, Long> numbers = new TreeMap<>();
+    for (ViewEvent event : events) {
+      for (Write write : batch(event, random.nextLong())) {
+        if (write instanceof Write.Update) {
+          numbers.merge(write.key(), 1L, Long::sum);
+        } else if (markers.put(write.key(), write) != null) {
+          return false;
+        }
+      }
+    }
+    List<Write> all = new ArrayList<>(markers.values());
+    numbers.forEach((key, views) -> all.add(plus(key, views)));
+    return all.size() <= store.profile().batchItemsMax()
+        && store.writeAll(all, null) instanceof WriteResult.Applied;
+  }
+
+  private void requireAble() {
+    for (Capability needed : NEEDS) {
+      if (!store.profile().has(needed)) {
+        throw store.profile().lacks(needed);
+      }
+    }
+    if (options.counted().size() > 1 && store.profile().atomicity() != Atomicity.STORE) {
+      throw new UnsupportedOperationException(
+          "store %s has no batches over pages and sites".formatted(store.profile().name()));
+    }
+  }
+
+  private List<Write> batch(ViewEvent event, long call) {
+    String page = partition(event.url());
+    List<Write> batch = new ArrayList<>();
+    batch.add(marker(page, event, call));
+    batch.add(plusOne(page, STATISTICS));
+    if (options.counted().contains(ViewOptions.Counted.SITE)) {
+      batch.add(plusOne(sitePartition(site(event.url())), STATISTICS));
+    }
+    if (options.counted().contains(ViewOptions.Counted.DAY)) {
+      batch.add(plusOne(sitePartition(site(event.url())), DAY + ViewIdentity.day(event)));
+    }
+    return batch;
+  }
+
+  private Write marker(String page, ViewEvent event, long call) {
+    String key = options.identity().of(event);
+    Optional<Instant> until = options.keep().map(time -> store.now().plus(time));
+    return isByTime()
+        ? new Write.Put(
+            new Key(page, BY_TIME + key),
+            Map.of(CALL, new Field.Number(call)),
+            until,
+            new Condition.Absent())
+        : new Write.Put(
+            new Key(page, BY_KEY + key),
+            Map.of(CALL, new Field.Number(call), TIME_FIELD, new Field.Text(text(event.time()))),
+            until,
+            new Condition.Absent());
+  }
+
+  private boolean isByTime() {
+    return options.identity().equals(ViewIdentity.EVENT);
+  }
+
+  private static Write plusOne(String partition, String sort) {
+    return plus(new Key(partition, sort), 1);
+  }
+
+  private static Write plus(Key number, long views) {
+    return new Write.Update(number, List.of(new Change.Add(VIEWS, views)), Condition.always());
+  }
+
+  /** All views of a page; empty if it was never viewed. */
+  public OptionalLong count(String url) {
+    return number(partition(url), STATISTICS);
+  }
+
+  /** All views of a site, if they are counted; empty if there were none. */
+  public OptionalLong countOfSite(String site) {
+    return number(sitePartition(site), STATISTICS);
+  }
+
+  /** The views of a site on a day in UTC, if they are counted; empty if there were none. */
+  public OptionalLong countOfDay(String site, LocalDate day) {
+    return number(sitePartition(site), DAY + day);
+  }
+
+  private OptionalLong number(String partition, String sort) {
+    Optional<Item> found = store.get(new Key(partition, sort), Consistency.STRONG);
+    return found.isEmpty() ? OptionalLong.empty() : OptionalLong.of(found.get().number(VIEWS));
+  }
+
+  /**
+   * The views of a page between two moments, of those that are kept.
+   *
+   * @param from first moment to count; empty for the beginning
+   * @param until first moment no longer to count; empty for the end
+   * @throws UnsupportedOperationException if the store has no order
+   */
+  public long count(String url, Optional<Instant> from, Optional<Instant> until) {
+    String start = from.map(time -> format("from", time)).orElse("");
+    Optional<String> end = until.map(time -> format("until", time));
+    Scan scan = isByTime() ? byTime(url, start, end) : byKey(url);
+    LongAdder count = new LongAdder();
+    store.scanAll(
+        scan,
+        items ->
+            count.add(
+                isByTime()
+                    ? items.size()
+                    : items.stream().filter(item -> isWithin(item, start, end)).count()));
+    return count.sum();
+  }
+
+  private static Scan byTime(String url, String start, Optional<String> end) {
+    return scan(url, BY_TIME + start, end.map(time -> BY_TIME + time).orElse(BY_TIME_END));
+  }
+
+  private static Scan byKey(String url) {
+    return scan(url, BY_KEY, BY_KEY_END);
+  }
+
+  private static Scan scan(String url, String from, String until) {
+    return new Scan(
+        partition(url), from, Optional.of(until), false, Scan.ITEMS_MAX, Consistency.STRONG);
+  }
+
+  private static boolean isWithin(Item marker, String start, Optional<String> end) {
+    String time = marker.text(TIME_FIELD).orElse("");
+    return time.compareTo(start) >= 0 && (end.isEmpty() || time.compareTo(end.get()) < 0);
+  }
+
+  /** A time as it stands in keys: in order of time. */
+  static String text(Instant time) {
+    return TIME.format(time);
+  }
+
+  private static String format(String field, Instant time) {
+    return text(ViewEvent.checkTime(field, time));
+  }
+
+  /** The site of a page: the host in lower case, or what stands before the first slash. */
+  public static String site(String url) {
+    try {
+      String host = new URI(url).getHost();
+      if (host != null) {
+        return host.toLowerCase(Locale.ROOT);
+      }
+    } catch (URISyntaxException e) {
+      // not a URI: taken as text
+    }
+    String first = url.split("/", 2)[0].toLowerCase(Locale.ROOT);
+    return first.isEmpty() ? "-" : first; // a path alone has no host
+  }
+
+  private static String sitePartition(String site) {
+    return "views-of-site/" + Limits.checkText("site", site, Limits.URL_BYTES_MAX);
+  }
+
+  private static String partition(String url) {
+    return "views/" + Limits.checkText("url", url, Limits.URL_BYTES_MAX);
+  }
+}

@@ -1,0 +1,19 @@
+/** The ways to count on a store, and what stands on them. */
+module dev.quipu.techniques {
+  requires transitive dev.quipu;
+  requires org.slf4j;
+  requires static transitive org.jspecify;
+
+  exports dev.quipu.backend;
+  exports dev.quipu.display;
+  exports dev.quipu.hits;
+  exports dev.quipu.layer;
+  exports dev.quipu.lock;
+  exports dev.quipu.presence;
+  exports dev.quipu.record;
+  exports dev.quipu.region;
+  exports dev.quipu.sequence;
+  exports dev.quipu.shard;
+  exports dev.quipu.technique;
+  exports dev.quipu.view;
+}
