@@ -5,8 +5,11 @@ import dev.quipu.Reason;
 import dev.quipu.StoreException;
 import java.io.IOException;
 import java.net.ConnectException;
-import java.net.http.HttpConnectTimeoutException;
-import java.net.http.HttpTimeoutException;
+import java.net.NoRouteToHostException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import org.apache.hc.client5.http.ConnectTimeoutException;
+import org.apache.hc.core5.http.ConnectionRequestTimeoutException;
 
 /** What an error of SimpleDB, or of the way there, says about the effect of a call. */
 final class Failures {
@@ -57,12 +60,18 @@ final class Failures {
   private static StoreException of(IOException e, Outcome lost) {
     String message = "SimpleDB: " + e;
     return switch (e) {
-      case ConnectException refused ->
-          new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
-      case HttpConnectTimeoutException late ->
-          new StoreException(Outcome.NOT_APPLIED, Reason.TIMEOUT, message, e);
-      case HttpTimeoutException late -> new StoreException(lost, Reason.TIMEOUT, message, e);
+      case ConnectException refused -> notApplied(Reason.UNAVAILABLE, message, e);
+      case NoRouteToHostException none -> notApplied(Reason.UNAVAILABLE, message, e);
+      case UnknownHostException unknown -> notApplied(Reason.UNAVAILABLE, message, e);
+      case ConnectTimeoutException late -> notApplied(Reason.TIMEOUT, message, e);
+      case ConnectionRequestTimeoutException busy -> notApplied(Reason.TIMEOUT, message, e);
+      case SocketTimeoutException late -> new StoreException(lost, Reason.TIMEOUT, message, e);
       default -> new StoreException(lost, Reason.UNAVAILABLE, message, e);
     };
+  }
+
+  /** It never had a connection. */
+  private static StoreException notApplied(Reason reason, String message, IOException e) {
+    return new StoreException(Outcome.NOT_APPLIED, reason, message, e);
   }
 }

@@ -2,11 +2,9 @@ package dev.quipu.simpledb;
 
 import dev.quipu.time.Clock;
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.URLEncoder;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
@@ -17,9 +15,24 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.StringJoiner;
 import java.util.TreeMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import javax.xml.stream.XMLStreamException;
+import org.apache.hc.client5.http.classic.methods.HttpPost;
+import org.apache.hc.client5.http.config.ConnectionConfig;
+import org.apache.hc.client5.http.config.RequestConfig;
+import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
+import org.apache.hc.client5.http.impl.classic.HttpClients;
+import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
+import org.apache.hc.core5.http.ContentType;
+import org.apache.hc.core5.http.io.entity.ByteArrayEntity;
+import org.apache.hc.core5.http.io.entity.EntityUtils;
+import org.apache.hc.core5.io.CloseMode;
+import org.apache.hc.core5.util.Timeout;
 
 /**
  * Calls SimpleDB by its query API of 2009-04-15: a form with a signature of version 2, and XML.
@@ -28,8 +41,18 @@ import javax.xml.stream.XMLStreamException;
 public final class SimpleDbClient implements AutoCloseable {
   private static final String VERSION = "2009-04-15";
   private static final String ALGORITHM = "HmacSHA256";
+  private static final ContentType FORM =
+      ContentType.create("application/x-www-form-urlencoded", StandardCharsets.UTF_8);
 
-  private final HttpClient http;
+  /** Calls at the same time; more wait for as long as an answer may take. */
+  private static final int CONNECTIONS_MAX = 1_000;
+
+  private static final int REPLY_BYTES_MAX = 16 << 20; // a reply has at most 1 MB of values
+
+  private final CloseableHttpClient http;
+  private final ScheduledExecutorService deadlines =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().daemon().name("simpledb-deadlines").factory());
   private final URI endpoint;
   private final Credentials credentials;
   private final Duration timeout;
@@ -57,11 +80,30 @@ public final class SimpleDbClient implements AutoCloseable {
    *     than 15 minutes behind
    */
   public SimpleDbClient(URI endpoint, Credentials credentials, Duration timeout, Clock clock) {
+    Timeout most = Timeout.of(timeout);
     this.http =
-        HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(timeout)
-            .followRedirects(HttpClient.Redirect.NEVER)
+        HttpClients.custom()
+            .setConnectionManager(
+                PoolingHttpClientConnectionManagerBuilder.create()
+                    .setMaxConnPerRoute(CONNECTIONS_MAX)
+                    .setMaxConnTotal(CONNECTIONS_MAX)
+                    .setDefaultConnectionConfig(
+                        ConnectionConfig.custom()
+                            .setConnectTimeout(most)
+                            .setSocketTimeout(most)
+                            .build())
+                    .build())
+            .setDefaultRequestConfig(
+                RequestConfig.custom()
+                    .setConnectionRequestTimeout(most)
+                    .setResponseTimeout(most)
+                    .setProtocolUpgradeEnabled(false)
+                    .build())
+            .disableAutomaticRetries()
+            .disableRedirectHandling()
+            .disableContentCompression()
+            .disableCookieManagement()
+            .disableAuthCaching()
             .build();
     this.endpoint = endpoint.getRawPath().isEmpty() ? endpoint.resolve("/") : endpoint;
     this.credentials = credentials;
@@ -95,25 +137,58 @@ public final class SimpleDbClient implements AutoCloseable {
     all.put("Timestamp", Instant.ofEpochMilli(clock.epochMillis()).toString());
     String form = encode(all);
     String body = form + "&Signature=" + encode(sign(form));
-    HttpRequest request =
-        HttpRequest.newBuilder(endpoint)
-            .timeout(timeout)
-            .header("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
-            .POST(HttpRequest.BodyPublishers.ofString(body))
-            .build();
-    HttpResponse<byte[]> response = http.send(request, HttpResponse.BodyHandlers.ofByteArray());
-    int status = response.statusCode();
+    HttpPost request = new HttpPost(endpoint);
+    request.setEntity(new ByteArrayEntity(body.getBytes(StandardCharsets.UTF_8), FORM));
+    Answer answer = send(request);
     try {
-      Reply reply = Reply.parse(response.body());
-      if (status != 200) {
-        throw new SimpleDbException(status, reply.errorCode(), reply.errorMessage());
+      Reply reply = Reply.parse(answer.body);
+      if (answer.status != 200) {
+        throw new SimpleDbException(answer.status, reply.errorCode(), reply.errorMessage());
       }
       return reply;
     } catch (XMLStreamException e) {
-      if (status != 200) {
-        throw new SimpleDbException(status, "", "an answer that is no XML");
+      if (answer.status != 200) {
+        throw new SimpleDbException(answer.status, "", "an answer that is no XML");
       }
       throw new IOException("SimpleDB answered what is no XML", e);
+    }
+  }
+
+  private static final class Answer {
+    final int status;
+    final byte[] body;
+
+    Answer(int status, byte[] body) {
+      this.status = status;
+      this.body = body;
+    }
+  }
+
+  private Answer send(HttpPost request) throws IOException, InterruptedException {
+    // The timeouts of the connection are for each packet alone.
+    ScheduledFuture<?> deadline =
+        deadlines.schedule(request::abort, timeout.toNanos(), TimeUnit.NANOSECONDS);
+    try {
+      return http.execute(
+          request,
+          response -> {
+            byte[] body = EntityUtils.toByteArray(response.getEntity(), REPLY_BYTES_MAX);
+            return new Answer(response.getCode(), body == null ? new byte[0] : body);
+          });
+    } catch (IOException e) {
+      if (Thread.interrupted()) {
+        InterruptedException interrupted = new InterruptedException("SimpleDB: interrupted");
+        interrupted.initCause(e);
+        throw interrupted;
+      }
+      if (request.isAborted()) {
+        SocketTimeoutException late = new SocketTimeoutException("no answer within " + timeout);
+        late.initCause(e);
+        throw late;
+      }
+      throw e;
+    } finally {
+      deadline.cancel(false);
     }
   }
 
@@ -154,6 +229,7 @@ public final class SimpleDbClient implements AutoCloseable {
 
   @Override
   public void close() {
-    http.shutdownNow();
+    deadlines.shutdownNow();
+    http.close(CloseMode.IMMEDIATE);
   }
 }
