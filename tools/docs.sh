@@ -25,7 +25,7 @@ for name in AtomicAdd:atomic-add Optimistic:optimistic \
   page=docs/concepts/${name#*:}.md
   {
     printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "${name#*:}" "${name%:*}"
-    find core/src/main sketches/src/main ingest/src/main -name "${name%:*}.java" \
+    find techniques/src/main sketches/src/main ingest/src/main -name "${name%:*}.java" \
       -exec sed -n '/^\/\*$/,/^ \*\/$/p' {} + |
       sed '1d;$d;s/^ \* \{0,1\}//'
     printf '```\n'

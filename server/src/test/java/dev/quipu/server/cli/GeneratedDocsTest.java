@@ -68,7 +68,7 @@ final class GeneratedDocsTest {
   }
 
   private static Path source(String name) throws IOException {
-    for (String module : List.of("core", "sketches", "ingest")) {
+    for (String module : List.of("techniques", "sketches", "ingest")) {
       try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src/main"))) {
         Optional<Path> found = files.filter(file -> file.endsWith(name)).findFirst();
         if (found.isPresent()) {
