@@ -9,6 +9,7 @@ module dev.quipu.techniques {
   exports dev.quipu.hits;
   exports dev.quipu.layer;
   exports dev.quipu.lock;
+  exports dev.quipu.memory;
   exports dev.quipu.presence;
   exports dev.quipu.record;
   exports dev.quipu.region;

@@ -3,6 +3,7 @@ package dev.quipu.store;
 import dev.quipu.Limits;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.store.Item.Version;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;

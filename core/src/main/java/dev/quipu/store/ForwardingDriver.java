@@ -1,6 +1,8 @@
 package dev.quipu.store;
 
 import dev.quipu.StoreException;
+import dev.quipu.store.Scan.Page;
+import dev.quipu.store.StoreDriver.Finding;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -85,4 +85,11 @@ public record Item(
         Reason.INVALID,
         "field %s of %s/%s has another type".formatted(field, key.partition(), key.sort()));
   }
+
+  /**
+   * One state of one item. No two states of a key have the same version, not even across a delete.
+   *
+   * @param token chosen by the driver; compared, never interpreted
+   */
+  public record Version(String token) {}
 }

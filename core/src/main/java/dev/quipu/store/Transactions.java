@@ -3,6 +3,7 @@ package dev.quipu.store;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.store.Item.Version;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;

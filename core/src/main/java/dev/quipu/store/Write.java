@@ -2,6 +2,7 @@ package dev.quipu.store;
 
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
+import dev.quipu.store.Item.Version;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -2,8 +2,8 @@ package dev.quipu.engine;
 
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
-import dev.quipu.store.Version;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

@@ -2,8 +2,8 @@ package dev.quipu.engine;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.memory.ItemTable;
 import dev.quipu.store.Item;
-import dev.quipu.store.ItemTable;
 import dev.quipu.store.Key;
 import java.nio.ByteBuffer;
 import java.util.Optional;

@@ -18,7 +18,7 @@ import dev.quipu.store.Condition;
 import dev.quipu.store.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Write;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.verify.pace.Progress;
 import java.io.IOException;
 import java.nio.ByteBuffer;

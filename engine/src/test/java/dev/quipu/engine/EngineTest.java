@@ -16,7 +16,7 @@ import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
 import dev.quipu.backend.Backends;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.verify.pace.Progress;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;

@@ -13,7 +13,7 @@ import dev.quipu.StoreException;
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.verify.pace.Progress;
 import java.io.IOException;
 import java.nio.ByteBuffer;

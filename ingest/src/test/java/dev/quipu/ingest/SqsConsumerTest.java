@@ -8,7 +8,7 @@ import dev.quipu.Outcome;
 import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.testservers.SqsServer;
 import dev.quipu.time.Clock;

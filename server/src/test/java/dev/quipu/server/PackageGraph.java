@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -71,10 +72,6 @@ final class PackageGraph {
     node.uses.remove(name);
   }
 
-  Map<String, Node> packages() {
-    return packages;
-  }
-
   /** Returns the public top-level types of a module. */
   int publicTypes(String module) {
     return packages.values().stream()
@@ -83,29 +80,32 @@ final class PackageGraph {
         .sum();
   }
 
-  /** Returns the groups of packages that use each other, directly or not; none is as it should be. */
+  /** Returns the groups of packages that use each other, directly or not. */
   Set<Set<String>> cycles() {
-    Map<String, Set<String>> reached =
-        packages.keySet().stream().collect(Collectors.toMap(name -> name, this::reached));
     return packages.keySet().stream()
-        .filter(name -> reached.get(name).contains(name))
         .map(name ->
-            reached.get(name).stream()
-                .filter(other -> reached.get(other).contains(name))
+            reached(name).stream()
+                .filter(other -> reached(other).contains(name))
                 .collect(Collectors.toCollection(TreeSet::new)))
+        .filter(cycle -> !cycle.isEmpty())
         .collect(Collectors.toSet());
   }
 
   private Set<String> reached(String name) {
     Set<String> reached = new TreeSet<>();
-    List<String> next = new ArrayList<>(packages.get(name).uses);
+    List<String> next = new ArrayList<>(node(name).uses);
     while (!next.isEmpty()) {
       String one = next.removeLast();
       if (reached.add(one)) {
-        next.addAll(packages.get(one).uses);
+        next.addAll(node(one).uses);
       }
     }
     return reached;
+  }
+
+  /** Returns a package that is there. */
+  Node node(String name) {
+    return Objects.requireNonNull(packages.get(name), name);
   }
 
   /** Prints each package, what it uses, and all cycles. */

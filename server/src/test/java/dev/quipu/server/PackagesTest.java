@@ -28,7 +28,7 @@ final class PackagesTest {
     PackageGraph graph = PackageGraph.read(ROOT);
     int types = graph.publicTypes("core");
     assertTrue(types <= CORE_PUBLIC_TYPES_MAX, types + " public types in core");
-    int files = graph.packages().get("dev.quipu.technique").files;
+    int files = graph.node("dev.quipu.technique").files;
     assertTrue(files <= TECHNIQUE_FILES_MAX, files + " files in technique");
   }
 
@@ -48,8 +48,7 @@ final class PackagesTest {
       Files.writeString(file, "package dev.quipu.%s;\n%s".formatted(name, each.getValue()));
     }
     PackageGraph graph = PackageGraph.read(root);
-    assertEquals(
-        Set.of(Set.of("dev.quipu.a", "dev.quipu.b", "dev.quipu.c")), graph.cycles());
+    assertEquals(Set.of(Set.of("dev.quipu.a", "dev.quipu.b", "dev.quipu.c")), graph.cycles());
     assertEquals(1, graph.publicTypes("core"));
   }
 }

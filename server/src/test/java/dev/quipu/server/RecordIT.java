@@ -19,7 +19,7 @@ import dev.quipu.testservers.MemcachedServer;
 import dev.quipu.testservers.PostgresServer;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.verify.pace.Progress;
 import dev.quipu.verify.proxy.FaultProxy;
 import dev.quipu.verify.proxy.RedisProtocol;

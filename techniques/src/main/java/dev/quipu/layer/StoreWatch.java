@@ -1,7 +1,7 @@
 package dev.quipu.layer;
 
 import dev.quipu.StoreException;
-import dev.quipu.store.Finding;
+import dev.quipu.store.StoreDriver.Finding;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
 import java.util.List;

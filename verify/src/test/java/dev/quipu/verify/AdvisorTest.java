@@ -9,7 +9,7 @@ import dev.quipu.Bounds;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.StoreProfile;
-import dev.quipu.store.WriteGroup;
+import dev.quipu.store.StoreProfile.WriteGroup;
 import dev.quipu.technique.Techniques;
 import dev.quipu.verify.advise.Advice;
 import dev.quipu.verify.advise.Advisor;

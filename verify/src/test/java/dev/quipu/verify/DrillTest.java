@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;

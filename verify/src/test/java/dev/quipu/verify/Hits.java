@@ -1,7 +1,7 @@
 package dev.quipu.verify;
 
 import dev.quipu.presence.Presence;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

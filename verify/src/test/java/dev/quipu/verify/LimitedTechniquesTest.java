@@ -1,7 +1,7 @@
 package dev.quipu.verify;
 
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.Capability;
-import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.verify.contract.TechniquesContract;
 import dev.quipu.verify.simulate.LimitedDriver;

@@ -8,9 +8,9 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.RequestId;
 import dev.quipu.layer.Store;
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.technique.MarkerItem;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 

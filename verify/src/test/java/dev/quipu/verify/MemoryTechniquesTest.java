@@ -1,6 +1,6 @@
 package dev.quipu.verify;
 
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.verify.contract.TechniquesContract;
 

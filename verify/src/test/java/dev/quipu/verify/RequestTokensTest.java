@@ -12,9 +12,9 @@ import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.technique.RequestTokens;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.sequence.Revision;
 import dev.quipu.sequence.RevisionLog;
-import dev.quipu.store.MemoryDriver;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.sequence.NumberedRecord;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.store.Capability;
-import dev.quipu.store.MemoryDriver;
 import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.simulate.LimitedDriver;
 import java.time.Duration;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Limits;
 import dev.quipu.layer.Store;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.sequence.RangeJob;
 import dev.quipu.sequence.Revision;
 import dev.quipu.sequence.RevisionLog;
@@ -13,8 +14,7 @@ import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.sequence.SequenceWithGaps;
 import dev.quipu.sequence.UniqueValues;
 import dev.quipu.store.Capability;
-import dev.quipu.store.MemoryDriver;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.verify.simulate.LimitedDriver;
 import java.util.List;
 import java.util.Set;

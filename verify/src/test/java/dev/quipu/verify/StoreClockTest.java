@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.StoreClock;
 import dev.quipu.time.Clock;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

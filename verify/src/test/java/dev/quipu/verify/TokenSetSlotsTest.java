@@ -13,10 +13,10 @@ import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.technique.TokenSet;
-import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
+import dev.quipu.verify.pace.ManualClock;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 

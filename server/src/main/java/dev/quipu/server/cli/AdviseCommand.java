@@ -2,7 +2,7 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Bounds;
 import dev.quipu.engine.Engine;
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;

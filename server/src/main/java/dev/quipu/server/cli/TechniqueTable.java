@@ -1,7 +1,7 @@
 package dev.quipu.server.cli;
 
 import dev.quipu.engine.Engine;
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.Cost;
 import dev.quipu.technique.TechniqueSpec;

@@ -20,7 +20,7 @@ import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -3,9 +3,9 @@ package dev.quipu.server.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.quipu.engine.Engine;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
-import dev.quipu.store.MemoryDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.TechniqueSpec;

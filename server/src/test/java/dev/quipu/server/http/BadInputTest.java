@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.time.Clock;
 import java.io.BufferedReader;
 import java.io.IOException;

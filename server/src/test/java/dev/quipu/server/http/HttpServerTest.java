@@ -8,7 +8,7 @@ import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.net.http.HttpRequest;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.net.MemoryBudget;
-import dev.quipu.store.MemoryDriver;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewCounter;
 import java.io.IOException;

@@ -8,7 +8,7 @@ import dev.quipu.Quipu;
 import dev.quipu.ingest.StoredQueue;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.Progress;

@@ -10,7 +10,7 @@ import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.resp.RawClient;
 import dev.quipu.server.resp.RespServer;
 import dev.quipu.time.Clock;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -13,7 +13,7 @@ import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.net.PortOptions;
 import dev.quipu.server.net.Transport;
 import dev.quipu.time.Clock;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

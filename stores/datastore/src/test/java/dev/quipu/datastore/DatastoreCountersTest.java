@@ -6,9 +6,9 @@ import dev.quipu.layer.Store;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.MarkerItem;
-import dev.quipu.time.ManualClock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.contract.CountersContract;
+import dev.quipu.verify.pace.ManualClock;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -2,8 +2,8 @@ package dev.quipu.dynamodb;
 
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
-import dev.quipu.store.Version;
 import dev.quipu.store.Write;
 import java.time.Duration;
 import java.time.Instant;

@@ -3,7 +3,7 @@ package dev.quipu.dynamodb;
 import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Field;
-import dev.quipu.store.Version;
+import dev.quipu.store.Item.Version;
 import dev.quipu.store.Write;
 import java.math.BigInteger;
 import java.util.ArrayList;

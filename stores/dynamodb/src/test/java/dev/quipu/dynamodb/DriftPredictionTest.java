@@ -2,7 +2,7 @@ package dev.quipu.dynamodb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.AtomicAdd;

@@ -10,7 +10,7 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.DynamoDbServer;
 import dev.quipu.time.Clock;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.verify.pace.Progress;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;

@@ -3,7 +3,7 @@ package dev.quipu.memcached;
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
 import dev.quipu.store.AtomicOperations;
-import dev.quipu.store.Version;
+import dev.quipu.store.Item.Version;
 import dev.quipu.time.Clock;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -2,8 +2,8 @@ package dev.quipu.postgresql;
 
 import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
-import dev.quipu.store.Version;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;

@@ -2,8 +2,8 @@ package dev.quipu.postgresql;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Finding;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Finding;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -2,7 +2,7 @@ package dev.quipu.redis;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Finding;
+import dev.quipu.store.StoreDriver.Finding;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

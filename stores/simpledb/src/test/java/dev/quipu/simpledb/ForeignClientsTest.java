@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.amazonaws.SdkClientException;
 import dev.quipu.time.Clock;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.verify.simpledb.SimpleDbFault;
 import dev.quipu.verify.simpledb.SimpleDbOptions;
 import dev.quipu.verify.simpledb.SimpleDbServer;

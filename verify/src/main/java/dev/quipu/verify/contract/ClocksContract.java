@@ -10,7 +10,7 @@ import dev.quipu.layer.Store;
 import dev.quipu.layer.Sweeper;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Consistency;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -24,7 +24,7 @@ import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
 import dev.quipu.store.Key;
 import dev.quipu.time.Clock;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -13,7 +13,7 @@ import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.time.ManualClock;
+import dev.quipu.verify.pace.ManualClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

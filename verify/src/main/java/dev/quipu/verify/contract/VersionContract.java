@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
-import dev.quipu.store.Version;
+import dev.quipu.store.Item.Version;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;

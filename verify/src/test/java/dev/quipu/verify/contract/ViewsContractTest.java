@@ -2,7 +2,7 @@ package dev.quipu.verify.contract;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.StoreDriver;
 import java.lang.reflect.Proxy;
 import java.time.Instant;

@@ -3,7 +3,7 @@ package dev.quipu.verify.steps;
 import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
-import dev.quipu.store.MemoryDriver;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.time.Clock;
 import dev.quipu.verify.simulate.LaggingDriver;

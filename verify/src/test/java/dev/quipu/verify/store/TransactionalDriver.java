@@ -1,14 +1,14 @@
 package dev.quipu.verify.store;
 
+import dev.quipu.memory.ItemTable;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
-import dev.quipu.store.ItemTable;
 import dev.quipu.store.Key;
-import dev.quipu.store.Page;
 import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
+import dev.quipu.store.Scan.Page;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Transactions;

@@ -1,5 +1,6 @@
-package dev.quipu.time;
+package dev.quipu.verify.pace;
 
+import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 

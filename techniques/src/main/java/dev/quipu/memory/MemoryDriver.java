@@ -1,7 +1,20 @@
-package dev.quipu.store;
+package dev.quipu.memory;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.store.Atomicity;
+import dev.quipu.store.Capability;
+import dev.quipu.store.Consistency;
+import dev.quipu.store.Item;
+import dev.quipu.store.Item.Version;
+import dev.quipu.store.Key;
+import dev.quipu.store.RequestToken;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Scan.Page;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;

@@ -1,5 +1,9 @@
-package dev.quipu.store;
+package dev.quipu.memory;
 
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Scan.Page;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
