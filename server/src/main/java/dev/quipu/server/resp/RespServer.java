@@ -4,6 +4,8 @@ import dev.quipu.engine.Engine;
 import dev.quipu.server.net.CommandPort;
 import dev.quipu.server.net.Listed;
 import dev.quipu.server.net.PortOptions;
+import dev.quipu.server.resp.command.RespCommands;
+import dev.quipu.server.resp.session.Hub;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;

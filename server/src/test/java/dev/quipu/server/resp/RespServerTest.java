@@ -12,6 +12,7 @@ import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.net.PortOptions;
 import dev.quipu.server.net.Transport;
+import dev.quipu.server.resp.command.RespCommands;
 import dev.quipu.time.Clock;
 import dev.quipu.verify.pace.ManualClock;
 import java.io.IOException;

@@ -1,0 +1,126 @@
+package dev.quipu.server.resp.command;
+
+import dev.quipu.Guarantee;
+import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.Engine;
+import dev.quipu.server.net.Flush;
+import dev.quipu.server.resp.key.Arguments;
+import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Family;
+import dev.quipu.server.resp.key.Kind;
+import dev.quipu.server.resp.session.Session;
+import dev.quipu.server.resp.wire.Later;
+import dev.quipu.server.resp.wire.Replies;
+import dev.quipu.server.resp.wire.Reply;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Commands about what counts, and those that counters refuse. */
+final class EngineCommands {
+  private EngineCommands() {}
+
+  static List<RespCommand> all() {
+    return List.of(
+        RespCommand.onTurn(
+            "quipu.explain",
+            2,
+            "key",
+            "Shows how a counter is kept, and what a lost reply means.",
+            (session, words) -> turn -> explain(session, turn, words)),
+        refused("incrbyfloat", 3, "key increment", "INCRBY"),
+        refused("hincrbyfloat", 4, "key field increment", "HINCRBY"),
+        RespCommand.onTurn(
+            "flushall",
+            -1,
+            "[ASYNC | SYNC]",
+            "Removes everything, if the server was started so that it may.",
+            EngineCommands::flush),
+        RespCommand.onTurn(
+            "flushdb",
+            -1,
+            "[ASYNC | SYNC]",
+            "Removes everything, if the server was started so that it may.",
+            EngineCommands::flush));
+  }
+
+  private static RespCommand refused(String name, int arity, String usage, String instead) {
+    return RespCommand.writes(
+        name,
+        arity,
+        1,
+        1,
+        usage,
+        "Is refused: counters have no fractions.",
+        (turn, words) -> {
+          throw new Refused("ERR counters have no fractions: use " + instead);
+        });
+  }
+
+  private static Reply explain(Session session, CounterTurn turn, Arguments words) {
+    String key = words.key(1);
+    Kind kind = Kind.of(turn, key);
+    if (kind == Kind.NONE) {
+      return Replies.NULL;
+    }
+    List<Reply> told = new ArrayList<>();
+    tell(told, "key", Reply.bulk(Family.shown(key)));
+    tell(told, "kind", Reply.bulk(kind.meaning()));
+    turn.get(key).ifPresent(value -> tell(told, "value", new Reply.Number(value)));
+    long at = Kind.expiresAt(turn, key);
+    tell(told, "expires-at-ms", at == 0 ? Replies.NULL : new Reply.Number(at));
+    tell(told, "durability", Reply.bulk(session.hub.engine().durability().toString()));
+    tell(told, "technique", Reply.bulk(Engine.SPEC.name()));
+    tell(told, "how", Reply.bulk(Engine.SPEC.summary()));
+    List<Reply> guarantees =
+        Engine.SPEC.guarantees().stream().map(Guarantee::name).sorted().map(Reply::bulk).toList();
+    tell(told, "guarantees", new Reply.Several(guarantees));
+    tell(
+        told,
+        "after-a-lost-reply",
+        Reply.bulk(
+            "QUIPU.ADD: "
+                + Engine.SPEC.afterLostReply()
+                + ". INCR and the others: unknown; a repeat may count twice."));
+    return new Reply.Pairs(told);
+  }
+
+  private static void tell(List<Reply> told, String name, Reply value) {
+    told.add(Reply.bulk(name));
+    told.add(value);
+  }
+
+  private static Later flush(Session session, Arguments words) {
+    if (words.size() > 2
+        || (words.size() == 2 && !words.word(1).equals("ASYNC") && !words.word(1).equals("SYNC"))) {
+      throw new Refused(Arguments.SYNTAX);
+    }
+    if (!session.hub.mayFlush()) {
+      throw new Refused("ERR flushing is off: it needs --allow-flush");
+    }
+    if (session.isQueueing()) {
+      throw new Refused("ERR flushing is no part of a transaction");
+    }
+    return new Flushing();
+  }
+
+  /** In parts, between which nobody else comes. */
+  private static final class Flushing implements Later {
+    private final Flush flush = new Flush();
+
+    @Override
+    public int bytesMax(CounterTurn turn) {
+      return Flush.bytesMax();
+    }
+
+    @Override
+    public Reply on(CounterTurn turn) {
+      flush.part(turn);
+      return Replies.OK;
+    }
+
+    @Override
+    public boolean isDone() {
+      return flush.isDone();
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package dev.quipu.server.resp.key;
+
+import dev.quipu.server.resp.key.Arguments.Refused;
+
+/** When something expires, as commands say it: EX, PX, EXAT or PXAT, and a number. */
+public final class Expiry {
+  private Expiry() {}
+
+  /** Whether a word begins one. */
+  public static boolean isUnit(String word) {
+    return switch (word) {
+      case "EX", "PX", "EXAT", "PXAT" -> true;
+      default -> false;
+    };
+  }
+
+  /**
+   * Milliseconds since 1970.
+   *
+   * @param unit EX, PX, EXAT or PXAT
+   * @param command for the message
+   */
+  public static long at(long now, String unit, long time, String command) {
+    if (time <= 0) {
+      throw invalid(command);
+    }
+    return anyAt(now, unit, time, command);
+  }
+
+  /** The same, in the past too. */
+  public static long anyAt(long now, String unit, long time, String command) {
+    boolean inSeconds = unit.startsWith("EX");
+    boolean isAbsolute = unit.endsWith("AT");
+    long most = Long.MAX_VALUE / 1_000;
+    if (inSeconds && (time > most || time < -most)) {
+      throw invalid(command);
+    }
+    long millis = inSeconds ? time * 1_000 : time;
+    if (!isAbsolute && millis > Long.MAX_VALUE - now) {
+      throw invalid(command);
+    }
+    return isAbsolute ? millis : now + millis;
+  }
+
+  private static Refused invalid(String command) {
+    return new Refused("ERR invalid expire time in '%s' command".formatted(command));
+  }
+}

@@ -1,0 +1,99 @@
+package dev.quipu.server.resp.key;
+
+import dev.quipu.engine.CounterTurn;
+import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.wire.Reply;
+import java.util.List;
+
+/** INCREX: an increment within bounds, which may take what is left, and an expiry. */
+public final class IncrementWithin {
+  private long by = 1;
+  private boolean isBySet;
+  private long floor = Long.MIN_VALUE;
+  private long ceiling = Long.MAX_VALUE;
+  private boolean saturates;
+  private boolean persists;
+  private boolean onlyIfNone;
+  private long expiresAt;
+
+  private IncrementWithin() {}
+
+  public static Reply run(CounterTurn turn, Arguments words) {
+    IncrementWithin options = new IncrementWithin();
+    for (int i = 2; i < words.size(); i++) {
+      i += options.take(turn, words, i);
+    }
+    if (options.floor > options.ceiling) {
+      throw new Refused("ERR LBOUND can't be greater than UBOUND");
+    }
+    if (options.onlyIfNone && options.expiresAt == 0) {
+      throw new Refused("ERR ENX flag requires EX, PX, EXAT or PXAT");
+    }
+    return options.increment(turn, words.key(1));
+  }
+
+  private int take(CounterTurn turn, Arguments words, int at) {
+    String word = words.word(at);
+    boolean hasNext = at + 1 < words.size();
+    if (Expiry.isUnit(word) && hasNext && expiresAt == 0 && !persists) {
+      expiresAt = Expiry.at(turn.nowMillis(), word, words.number(at + 1), "increx");
+      return 1;
+    }
+    switch (word) {
+      case "BYINT" -> {
+        if (!hasNext || isBySet) {
+          throw new Refused(Arguments.SYNTAX);
+        }
+        by = words.number(at + 1);
+        isBySet = true;
+        return 1;
+      }
+      case "BYFLOAT" -> throw new Refused("ERR counters have no fractions: use BYINT");
+      case "LBOUND", "UBOUND" -> {
+        if (!hasNext) {
+          throw new Refused(Arguments.SYNTAX);
+        }
+        long bound = words.number(at + 1);
+        floor = word.equals("LBOUND") ? bound : floor;
+        ceiling = word.equals("UBOUND") ? bound : ceiling;
+        return 1;
+      }
+      case "SATURATE" -> saturates = true;
+      case "ENX" -> onlyIfNone = true;
+      case "PERSIST" -> {
+        if (expiresAt != 0) {
+          throw new Refused(Arguments.SYNTAX);
+        }
+        persists = true;
+      }
+      default -> throw new Refused(Arguments.SYNTAX);
+    }
+    return 0;
+  }
+
+  private Reply increment(CounterTurn turn, String key) {
+    Kind.requireNumber(turn, key);
+    long before = turn.get(key).orElse(0);
+    long after = before + by;
+    boolean overflows = ((before ^ after) & (by ^ after)) < 0;
+    if (overflows) {
+      after = by < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
+    }
+    boolean isOutside = overflows || after < floor || after > ceiling;
+    if (isOutside && !saturates) {
+      return of(before, 0);
+    }
+    long target = Math.clamp(after, floor, ceiling);
+    turn.set(key, target);
+    if (persists) {
+      turn.expire(key, 0);
+    } else if (expiresAt != 0 && !(onlyIfNone && turn.expiresAt(key) != 0)) {
+      turn.expire(key, expiresAt);
+    }
+    return of(target, target - before);
+  }
+
+  private static Reply of(long value, long applied) {
+    return new Reply.Several(List.of(new Reply.Number(value), new Reply.Number(applied)));
+  }
+}

@@ -1,0 +1,113 @@
+package dev.quipu.server.resp.session;
+
+import dev.quipu.server.net.ConnectionMemory;
+import dev.quipu.server.resp.key.Arguments;
+import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.wire.Reply;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A reply of many items, collected as the bytes that leave, within the memory of its connection: a
+ * reply that is too large becomes an error while it is still small.
+ */
+public final class Collected {
+  private static final int UNCOUNTED_BYTES = 4 << 10;
+
+  private final ConnectionMemory memory;
+  private final int protocol;
+  private final ByteBuf bytes = Unpooled.buffer(256);
+  private int takenBytes = UNCOUNTED_BYTES;
+  private int items;
+
+  public Collected(Arguments words) {
+    this(words.memory(), words.protocol());
+  }
+
+  public Collected(ConnectionMemory memory, int protocol) {
+    this.memory = memory;
+    this.protocol = protocol;
+  }
+
+  /**
+   * Adds an item.
+   *
+   * @throws Refused if there is no memory for it
+   */
+  public Collected add(Reply item) {
+    String why = refusal(item);
+    if (why != null) {
+      throw new Refused(why);
+    }
+    return this;
+  }
+
+  /** Adds the reply of something that was done; if there is no memory for it, an error. */
+  public void addDone(Reply item) {
+    String why = refusal(item);
+    if (why != null) {
+      new Reply.Failure(why + " The command was executed").write(bytes, protocol);
+      items++;
+    }
+  }
+
+  /**
+   * Adds a part of a text.
+   *
+   * @throws Refused if there is no memory for it
+   */
+  public void addText(String part) {
+    int before = bytes.writerIndex();
+    bytes.writeCharSequence(part, StandardCharsets.UTF_8);
+    String why = refusal(before);
+    if (why != null) {
+      throw new Refused(why);
+    }
+  }
+
+  private @Nullable String refusal(Reply item) {
+    int before = bytes.writerIndex();
+    item.write(bytes, protocol);
+    String why = refusal(before);
+    items += why == null ? 1 : 0;
+    return why;
+  }
+
+  private @Nullable String refusal(int before) {
+    if (bytes.writerIndex() > takenBytes) {
+      int more = Math.max(bytes.writerIndex() - takenBytes, takenBytes); // as the buffer grows
+      switch (memory.collect(more)) {
+        case TAKEN -> takenBytes += more;
+        case OVER_CONNECTION -> {
+          bytes.writerIndex(before);
+          return "ERR reply is larger than %d bytes. Ask for less at once."
+              .formatted(memory.replyBytesMax());
+        }
+        case OVER_BUDGET -> {
+          bytes.writerIndex(before);
+          return Session.OUT_OF_MEMORY.formatted("reply");
+        }
+      }
+    }
+    return null;
+  }
+
+  /** Returns an array of the items. */
+  public Reply array() {
+    return new Reply.Encoded('*', items, bytes);
+  }
+
+  /** Returns the text. */
+  public Reply text() {
+    byte[] text = new byte[bytes.readableBytes()];
+    bytes.getBytes(bytes.readerIndex(), text);
+    return new Reply.Verbatim(text);
+  }
+
+  /** Returns the items as keys and values in turn. */
+  public Reply pairs() {
+    return protocol == 3 ? new Reply.Encoded('%', items / 2, bytes) : array();
+  }
+}

@@ -1,0 +1,138 @@
+package dev.quipu.server.resp.wire;
+
+import dev.quipu.server.net.Digits;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** One answer, in the shapes of RESP2 and RESP3. */
+public sealed interface Reply {
+  /** A status, on one line. */
+  record Simple(String text) implements Reply {}
+
+  /** An error: a code in capitals, and what is wrong. */
+  record Failure(String text) implements Reply {}
+
+  /** A number. */
+  record Number(long value) implements Reply {}
+
+  /** A number that counts as a fraction: RESP3 has a shape of its own for it. */
+  record Score(long value) implements Reply {}
+
+  /** Bytes. */
+  final class Bulk implements Reply {
+    private final byte[] bytes;
+
+    /** These, which do not change. */
+    public Bulk(byte[] bytes) {
+      this.bytes = bytes;
+    }
+
+    public int length() {
+      return bytes.length;
+    }
+  }
+
+  /**
+   * Items that were encoded when they were collected.
+   *
+   * @param kind of the head
+   * @param count in the head
+   */
+  record Encoded(char kind, int count, ByteBuf items) implements Reply {}
+
+  /** A text that RESP3 shows as it is. */
+  final class Verbatim implements Reply {
+    private final byte[] text;
+
+    public Verbatim(byte[] text) {
+      this.text = text;
+    }
+
+    public Verbatim(String text) {
+      this(text.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+
+  /** Nothing. */
+  record Null(boolean ofArray) implements Reply {}
+
+  /** Several. */
+  record Several(List<Reply> items) implements Reply {}
+
+  /** Keys and values in turn; in RESP2 a flat array. */
+  record Pairs(List<Reply> items) implements Reply {}
+
+  /** A set; in RESP2 an array. */
+  record Distinct(List<Reply> items) implements Reply {}
+
+  /** Bytes of a text. */
+  static Reply bulk(String text) {
+    return new Bulk(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** 1 or 0. */
+  static Reply of(boolean yes) {
+    return new Number(yes ? 1 : 0);
+  }
+
+  /** Writes it as clients of this protocol read it: 2 or 3. */
+  default void write(ByteBuf out, int protocol) {
+    switch (this) {
+      case Simple simple -> line(out, '+', simple.text);
+      case Failure failure -> line(out, '-', failure.text);
+      case Number number -> Wire.number(out, ':', number.value);
+      case Score score -> {
+        if (protocol == 3) {
+          Wire.number(out, ',', score.value);
+        } else {
+          Wire.number(out, '$', Digits.count(score.value));
+          Digits.line(out, score.value);
+        }
+      }
+      case Bulk bulk -> {
+        Wire.number(out, '$', bulk.bytes.length);
+        out.writeBytes(bulk.bytes).writeShort(Wire.CRLF);
+      }
+      case Verbatim verbatim -> {
+        byte[] bytes = verbatim.text;
+        boolean isNew = protocol == 3;
+        Wire.number(out, isNew ? '=' : '$', bytes.length + (isNew ? 4 : 0));
+        if (isNew) {
+          out.writeBytes(new byte[] {'t', 'x', 't', ':'});
+        }
+        out.writeBytes(bytes).writeShort(Wire.CRLF);
+      }
+      case Encoded encoded -> {
+        Wire.number(out, encoded.kind, encoded.count);
+        out.writeBytes(encoded.items, encoded.items.readerIndex(), encoded.items.readableBytes());
+      }
+      case Null nothing ->
+          line(out, protocol == 3 ? '_' : nothing.ofArray ? '*' : '$', protocol == 3 ? "" : "-1");
+      case Several several -> items(out, '*', several.items.size(), several.items, protocol);
+      case Distinct set ->
+          items(out, protocol == 3 ? '~' : '*', set.items.size(), set.items, protocol);
+      case Pairs pairs ->
+          items(
+              out,
+              protocol == 3 ? '%' : '*',
+              protocol == 3 ? pairs.items.size() / 2 : pairs.items.size(),
+              pairs.items,
+              protocol);
+    }
+  }
+
+  private static void items(
+      ByteBuf out, char kind, int count, List<? extends Reply> items, int protocol) {
+    Wire.number(out, kind, count);
+    for (Reply item : items) {
+      item.write(out, protocol);
+    }
+  }
+
+  private static void line(ByteBuf out, char kind, String text) {
+    out.writeByte(kind);
+    out.writeCharSequence(text.replace('\r', ' ').replace('\n', ' '), StandardCharsets.UTF_8);
+    out.writeShort(Wire.CRLF);
+  }
+}
