@@ -5,6 +5,12 @@ import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.record.StoreRecord;
+import dev.quipu.server.cli.access.Environment;
+import dev.quipu.server.cli.access.OpenedStore;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.serve.CountingFlags;
+import dev.quipu.server.cli.serve.Topology;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -73,7 +79,7 @@ final class AdoptCommand implements Callable<Integer> {
               + " its server");
     }
     try (OpenedStore opened = OpenedStore.of("STORE-URI", named)) {
-      Store store = new Store(opened.driver(), QuipuCommand.of(command).clock());
+      Store store = new Store(opened.driver(), Environment.of(command).clock());
       return adopt(store, counting.record(store.profile()), opened.name());
     }
   }

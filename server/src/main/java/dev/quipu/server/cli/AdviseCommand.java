@@ -3,6 +3,9 @@ package dev.quipu.server.cli;
 import dev.quipu.Bounds;
 import dev.quipu.engine.Engine;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.cli.input.DurationConverter;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
@@ -94,7 +97,7 @@ final class AdviseCommand implements Callable<Integer> {
       names = "--retry-window",
       paramLabel = "TIME",
       defaultValue = "0s",
-      converter = ServeCommand.DurationConverter.class,
+      converter = DurationConverter.class,
       description =
           "How late another process, or a queue, may repeat a request (default 0s: never).")
   private Duration retryWindow = Duration.ZERO;
@@ -109,7 +112,7 @@ final class AdviseCommand implements Callable<Integer> {
       names = "--staleness",
       paramLabel = "TIME",
       defaultValue = "0s",
-      converter = ServeCommand.DurationConverter.class,
+      converter = DurationConverter.class,
       description = "How old may be what is read (default 0s).")
   private Duration staleness = Duration.ZERO;
 
@@ -141,7 +144,7 @@ final class AdviseCommand implements Callable<Integer> {
   @Option(
       names = "--latency",
       paramLabel = "TIME",
-      converter = ServeCommand.DurationConverter.class,
+      converter = DurationConverter.class,
       description = "What one call to the store takes (default: what is usual).")
   private @Nullable Duration latency;
 

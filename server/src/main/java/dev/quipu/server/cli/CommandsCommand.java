@@ -1,5 +1,7 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.memcache.MemcacheServer;
 import dev.quipu.server.net.Listed;

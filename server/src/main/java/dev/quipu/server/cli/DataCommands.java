@@ -2,6 +2,10 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Guarantee;
 import dev.quipu.engine.Inspection;
+import dev.quipu.server.cli.access.Access;
+import dev.quipu.server.cli.access.Target;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import java.nio.file.Path;

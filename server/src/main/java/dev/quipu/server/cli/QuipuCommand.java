@@ -5,6 +5,13 @@ import dev.quipu.Quipu;
 import dev.quipu.StoreException;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
+import dev.quipu.server.cli.access.Environment;
+import dev.quipu.server.cli.access.OpenedStore;
+import dev.quipu.server.cli.access.Target;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Version;
+import dev.quipu.server.cli.serve.IngestCommand;
+import dev.quipu.server.cli.serve.ServeCommand;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -14,8 +21,6 @@ import java.nio.file.Path;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IVersionProvider;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
@@ -24,7 +29,7 @@ import picocli.CommandLine.TypeConversionException;
     name = "quipu",
     description = "Exact counting: durable before it answers, and each request once.",
     mixinStandardHelpOptions = true,
-    versionProvider = QuipuCommand.Version.class,
+    versionProvider = Version.class,
     subcommands = {
       ServeCommand.class,
       CommandsCommand.class,
@@ -70,9 +75,9 @@ import picocli.CommandLine.TypeConversionException;
       "",
       "Completion for bash and zsh: source <(quipu completion bash)"
     })
-public final class QuipuCommand {
+public final class QuipuCommand implements Environment {
   /** When the command began: the class is loaded first of all. */
-  static final long STARTED_NANOS = Clock.system().nanoTime();
+  private static final long STARTED_NANOS = Clock.system().nanoTime();
 
   private final Function<Path, Quipu> directories;
   private final Clock clock;
@@ -138,17 +143,19 @@ public final class QuipuCommand {
     return ExitCode.USAGE;
   }
 
-  /** The command at the root of another. */
-  static QuipuCommand of(CommandSpec command) {
-    return (QuipuCommand) command.root().userObject();
-  }
-
-  Quipu open(Path directory) {
+  @Override
+  public Quipu open(Path directory) {
     return directories.apply(directory);
   }
 
-  Clock clock() {
+  @Override
+  public Clock clock() {
     return clock;
+  }
+
+  @Override
+  public long startedNanos() {
+    return STARTED_NANOS;
   }
 
   private static String message(Exception failure) {
@@ -178,19 +185,5 @@ public final class QuipuCommand {
       case UncheckedIOException e -> ExitCode.FAILED; // standard output
       default -> ExitCode.FAILED;
     };
-  }
-
-  /** The version that the jar was built with. */
-  static String version() {
-    String version = QuipuCommand.class.getPackage().getImplementationVersion();
-    return version == null ? "development" : version;
-  }
-
-  /** Returns the version that the jar was built with. */
-  static final class Version implements IVersionProvider {
-    @Override
-    public String[] getVersion() {
-      return new String[] {"quipu " + version()};
-    }
   }
 }

@@ -2,6 +2,10 @@ package dev.quipu.server.cli;
 
 import dev.quipu.region.RegionLeases;
 import dev.quipu.region.RegionalCounters;
+import dev.quipu.server.cli.input.DurationConverter;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.serve.Topology;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -57,7 +61,7 @@ final class RegionsCommand implements Callable<Integer> {
       names = "--window",
       paramLabel = "TIME",
       defaultValue = "24h",
-      converter = ServeCommand.DurationConverter.class,
+      converter = DurationConverter.class,
       description = "With --retire: as for serve (default ${DEFAULT-VALUE}).")
   private Duration window = Duration.ofHours(24);
 

@@ -2,6 +2,11 @@ package dev.quipu.server.cli;
 
 import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
+import dev.quipu.server.cli.access.Environment;
+import dev.quipu.server.cli.access.OpenedStore;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.serve.CountingFlags;
 import dev.quipu.shard.Sharded;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -54,7 +59,7 @@ final class RepairCommand implements Callable<Integer> {
           "only counters of one store are repaired, with --shards, --floor and --ceiling");
     }
     try (OpenedStore opened = OpenedStore.of(store)) {
-      Store read = new Store(opened.driver(), QuipuCommand.of(command).clock());
+      Store read = new Store(opened.driver(), Environment.of(command).clock());
       try (RecordGuard guard = counting.guard(read)) {
         guard
             .check()
@@ -62,7 +67,7 @@ final class RepairCommand implements Callable<Integer> {
               throw new IllegalArgumentException(why);
             });
         guard.start();
-        Store written = new Store(guard.over(opened.driver()), QuipuCommand.of(command).clock());
+        Store written = new Store(guard.over(opened.driver()), Environment.of(command).clock());
         if (!(counting.counters(written) instanceof Sharded sharded)) {
           throw new IllegalArgumentException("give --shards, --floor or --ceiling");
         }

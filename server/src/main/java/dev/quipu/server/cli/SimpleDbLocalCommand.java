@@ -1,5 +1,8 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.server.cli.input.DurationConverter;
+import dev.quipu.server.cli.input.Stopping;
+import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.time.Clock;
 import dev.quipu.verify.simpledb.SimpleDbFault;
 import dev.quipu.verify.simpledb.SimpleDbOptions;
@@ -65,7 +68,7 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
       names = "--lag",
       paramLabel = "TIME",
       defaultValue = "0s",
-      converter = ServeCommand.DurationConverter.class,
+      converter = DurationConverter.class,
       description = "The most that replicas lag (default ${DEFAULT-VALUE}).")
   private Duration lag = Duration.ZERO;
 

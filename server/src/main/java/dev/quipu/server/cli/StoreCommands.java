@@ -1,5 +1,7 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
 import dev.quipu.store.Capability;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;

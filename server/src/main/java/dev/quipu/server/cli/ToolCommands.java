@@ -1,5 +1,8 @@
 package dev.quipu.server.cli;
 
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.output.Version;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
@@ -47,7 +50,7 @@ final class ToolCommands {
 
     @Override
     public Integer call() {
-      String version = QuipuCommand.version();
+      String version = Version.current();
       output.print("quipu " + version, Map.of("version", version));
       return ExitCode.OK;
     }

@@ -10,6 +10,7 @@ import dev.quipu.Bounds;
 import dev.quipu.Quipu;
 import dev.quipu.Reading;
 import dev.quipu.layer.Store;
+import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.shard.ShardOptions;
 import dev.quipu.shard.Sharded;
 import dev.quipu.store.Consistency;

@@ -9,6 +9,8 @@ import dev.quipu.Bounds;
 import dev.quipu.StoreException;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.serve.FailurePolicy;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;

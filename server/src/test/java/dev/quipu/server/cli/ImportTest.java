@@ -8,6 +8,8 @@ import dev.quipu.Reason;
 import dev.quipu.StoreException;
 import dev.quipu.backend.Backends;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.cli.input.CombinedLog;
+import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;

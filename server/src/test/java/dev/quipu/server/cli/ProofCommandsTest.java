@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.technique.Techniques;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;

@@ -14,6 +14,8 @@ import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
 import dev.quipu.backend.Backends;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.cli.access.Attempts;
+import dev.quipu.server.cli.access.RemoteAccess;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.Services;

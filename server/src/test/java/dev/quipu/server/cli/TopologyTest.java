@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Bounds;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.serve.Topology;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

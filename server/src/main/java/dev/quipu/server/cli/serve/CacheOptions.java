@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.serve;
 
 import dev.quipu.Quipu;
 import dev.quipu.display.CacheFirst;
@@ -6,6 +6,8 @@ import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DurableFirst;
 import dev.quipu.display.WriteBack;
 import dev.quipu.layer.Store;
+import dev.quipu.server.cli.access.OpenedStore;
+import dev.quipu.server.cli.input.DurationConverter;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -41,14 +43,14 @@ final class CacheOptions {
   @Option(
       names = "--write-back",
       paramLabel = "TIME",
-      converter = ServeCommand.DurationConverter.class,
+      converter = DurationConverter.class,
       description = "With --cache-first: carry it to the store so often (default 5s).")
   private @Nullable Duration writeBack;
 
   @Option(
       names = "--age",
       paramLabel = "TIME",
-      converter = ServeCommand.DurationConverter.class,
+      converter = DurationConverter.class,
       description = "Without --cache-first: show numbers that are at most so old (default 1s).")
   private @Nullable Duration age;
 

@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.serve;
 
 import dev.quipu.ingest.SqsClients;
 import dev.quipu.ingest.SqsConsumer;
@@ -7,6 +7,11 @@ import dev.quipu.layer.Store;
 import dev.quipu.layer.StoreWatch;
 import dev.quipu.layer.Sweeper;
 import dev.quipu.record.RecordGuard;
+import dev.quipu.server.cli.access.OpenedStore;
+import dev.quipu.server.cli.input.DurationConverter;
+import dev.quipu.server.cli.input.Stopping;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.LogOption;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewOptions;
@@ -29,7 +34,7 @@ import software.amazon.awssdk.services.sqs.SqsClient;
     description = "Count views out of a queue, each once, until stopped.",
     subcommands = IngestCommand.SqsCommand.class,
     synopsisSubcommandLabel = "sqs")
-final class IngestCommand implements Callable<Integer> {
+public final class IngestCommand implements Callable<Integer> {
   @Spec
   @SuppressWarnings("NullAway.Init") // picocli sets it
   private CommandSpec command;
@@ -90,7 +95,7 @@ final class IngestCommand implements Callable<Integer> {
         names = "--visibility",
         paramLabel = "TIME",
         defaultValue = "30s",
-        converter = ServeCommand.DurationConverter.class,
+        converter = DurationConverter.class,
         description =
             "Hide messages from others for so long at a time, 1s to 12h (default ${DEFAULT-VALUE}).")
     private Duration visibility = Duration.ofSeconds(30);

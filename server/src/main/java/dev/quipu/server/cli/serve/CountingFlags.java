@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.serve;
 
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
@@ -6,6 +6,7 @@ import dev.quipu.backend.Backends;
 import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.record.StoreRecord;
+import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.shard.ShardOptions;
 import dev.quipu.shard.Sharded;
 import dev.quipu.store.StoreProfile;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options that say how counters are kept: those that all servers of a store agree on. */
-final class CountingFlags {
+public final class CountingFlags {
   @Option(
       names = "--technique",
       paramLabel = "NAME",
@@ -54,7 +55,7 @@ final class CountingFlags {
       names = "--window",
       paramLabel = "TIME",
       defaultValue = "24h",
-      converter = ServeCommand.DurationConverter.class,
+      converter = DurationConverter.class,
       description = "Remember request ids for at least this time (default ${DEFAULT-VALUE}).")
   private Duration window = Duration.ofHours(24);
 
@@ -75,8 +76,8 @@ final class CountingFlags {
   private @Nullable Path topology;
 
   /** The region to count in, and the file of all. */
-  record InRegion(String own, Topology topology) {
-    Topology.Opened open() {
+  public record InRegion(String own, Topology topology) {
+    public Topology.Opened open() {
       return topology.open(own);
     }
   }
@@ -107,7 +108,7 @@ final class CountingFlags {
    *
    * @throws IllegalArgumentException for options that do not go together, or a malformed file
    */
-  Optional<InRegion> inRegion() {
+  public Optional<InRegion> inRegion() {
     String own = region;
     Path file = topology;
     if (own == null && file == null) {
@@ -130,19 +131,19 @@ final class CountingFlags {
   }
 
   /** Opens the counters of a store that is not the engine. */
-  Counters counters(Store on) {
+  public Counters counters(Store on) {
     Technique plain =
         Backends.technique(spec(on.profile()), on, Randomness.secure(), Optional.of(window));
     return isDivided() ? new Sharded(on, plain, shardOptions()) : plain;
   }
 
   /** Guards a store that is counted on by these options; it has not read the record yet. */
-  RecordGuard guard(Store store) {
+  public RecordGuard guard(Store store) {
     return new RecordGuard(store, record(store.profile()), adopt(store.profile()));
   }
 
   /** What a store that is counted on by these options has in its record. */
-  StoreRecord record(StoreProfile profile) {
+  public StoreRecord record(StoreProfile profile) {
     StoreRecord plain = StoreRecord.of(spec(profile), Optional.of(window));
     return isDivided() ? plain.divided(shardOptions()) : plain;
   }

@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.access;
 
 import java.io.IOException;
 import java.net.URI;
@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** The options that say what a command counts on. */
-final class Target {
+public final class Target {
   private static final String TOKEN = "QUIPU_TOKEN"; // in the environment
   private static final int TOKEN_LENGTH_MIN = 16;
   private static final Pattern HOST_AND_PORT =
@@ -46,15 +46,15 @@ final class Target {
   private @Nullable Path tokenFile;
 
   /** Opens what a command writes to; a directory is made if need be. */
-  Access open() {
+  public Access open() {
     Path directory = data;
     return directory != null
-        ? new LocalAccess(QuipuCommand.of(command).open(directory))
+        ? new LocalAccess(Environment.of(command).open(directory))
         : new RemoteAccess(checked(server), token(tokenFile));
   }
 
   /** Opens what a command only reads: a directory whose name is misspelt is not made. */
-  Access openToRead() {
+  public Access openToRead() {
     Path directory = data;
     if (directory != null && !Files.isDirectory(directory)) {
       throw new IllegalArgumentException(directory + " is not a directory");
@@ -63,12 +63,12 @@ final class Target {
   }
 
   /** Repeats what has no known outcome. */
-  Attempts attempts() {
-    return new Attempts(QuipuCommand.of(command).clock());
+  public Attempts attempts() {
+    return new Attempts(Environment.of(command).clock());
   }
 
   /** Reads a URL. */
-  static URI url(String text) {
+  public static URI url(String text) {
     try {
       return new URI(text);
     } catch (URISyntaxException e) {
@@ -104,7 +104,7 @@ final class Target {
   }
 
   /** The token in a file, or in the environment. */
-  static Optional<String> token(@Nullable Path file) {
+  public static Optional<String> token(@Nullable Path file) {
     if (file == null) {
       return Optional.ofNullable(System.getenv(TOKEN)).map(token -> checked(token, TOKEN));
     }

@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.access;
 
 import dev.quipu.StoreException;
 import dev.quipu.engine.Engine;
@@ -23,10 +23,11 @@ import org.slf4j.LoggerFactory;
  * @param name as it may be shown: without a password
  * @param engine the engine, if it is one
  */
-record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Runnable onClose)
+public record OpenedStore(
+    StoreDriver driver, String name, Optional<Engine> engine, Runnable onClose)
     implements AutoCloseable {
   /** For commands: they do not know the window of the server that uses the directory otherwise. */
-  static final EngineOptions KEEPS_ALL_IDS =
+  public static final EngineOptions KEEPS_ALL_IDS =
       EngineOptions.defaults().withWindow(EngineOptions.WINDOW_MAX);
 
   private static final String ENGINE = "engine:";
@@ -37,7 +38,7 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
    *
    * @throws IllegalArgumentException if it is no store
    */
-  static OpenedStore of(String uri) {
+  public static OpenedStore of(String uri) {
     return of("--store", uri);
   }
 
@@ -46,7 +47,7 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
    *
    * @param option for the message
    */
-  static OpenedStore of(String option, String uri) {
+  public static OpenedStore of(String option, String uri) {
     if (isEngine(uri)) {
       Engine engine = Engine.open(directory(uri), KEEPS_ALL_IDS);
       return new OpenedStore(engine.driver(), uri, Optional.of(engine), engine::close);
@@ -66,7 +67,7 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
   }
 
   /** The store, by its own clock if it shows one. */
-  Store store() {
+  public Store store() {
     return new Store(driver, StoreClock.of(driver, Clock.system()));
   }
 
@@ -76,7 +77,7 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
    * @throws IllegalArgumentException if it is no store
    * @throws StoreException if it cannot be opened for another reason
    */
-  static OpenedStore orLater(String uri) {
+  public static OpenedStore orLater(String uri) {
     try {
       return of(uri);
     } catch (StoreException e) {
@@ -94,12 +95,12 @@ record OpenedStore(StoreDriver driver, String name, Optional<Engine> engine, Run
     }
   }
 
-  static boolean isEngine(String uri) {
+  public static boolean isEngine(String uri) {
     return uri.startsWith(ENGINE) && uri.length() > ENGINE.length();
   }
 
   /** The directory of an engine. */
-  static Path directory(String uri) {
+  public static Path directory(String uri) {
     return Path.of(uri.substring(ENGINE.length()));
   }
 

@@ -1,10 +1,10 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.input;
 
 import java.io.IOException;
 import java.io.Reader;
 
 /** The lines of a text, one after the other; of a line that is too long only the beginning. */
-final class BoundedLines {
+public final class BoundedLines {
   /** Most characters of a line. */
   static final int LENGTH_MAX = 1 << 20;
 
@@ -12,12 +12,12 @@ final class BoundedLines {
   private final StringBuilder line = new StringBuilder();
   private long length;
 
-  BoundedLines(Reader in) {
+  public BoundedLines(Reader in) {
     this.in = in;
   }
 
   /** Goes on to the next line; returns false at the end. */
-  boolean next() throws IOException {
+  public boolean next() throws IOException {
     line.setLength(0);
     length = 0;
     int each = in.read();
@@ -34,7 +34,7 @@ final class BoundedLines {
   }
 
   /** Returns the length of the line, in characters. */
-  long length() {
+  public long length() {
     return length;
   }
 
@@ -43,7 +43,7 @@ final class BoundedLines {
    *
    * @throws IllegalArgumentException if it is too long
    */
-  String line() {
+  public String line() {
     if (length > LENGTH_MAX) {
       throw new IllegalArgumentException(
           "the line has %d characters; the limit is %d".formatted(length, LENGTH_MAX));

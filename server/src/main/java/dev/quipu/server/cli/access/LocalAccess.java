@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.access;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;

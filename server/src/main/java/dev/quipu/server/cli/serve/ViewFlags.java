@@ -1,5 +1,6 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.serve;
 
+import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.view.ViewIdentity;
 import dev.quipu.view.ViewOptions;
 import java.time.Duration;
@@ -13,7 +14,7 @@ final class ViewFlags {
   @Option(
       names = "--keep",
       paramLabel = "TIME",
-      converter = ServeCommand.DurationConverter.class,
+      converter = DurationConverter.class,
       description =
           "Remember each view so long: a repeat within this time is caught, one after it counts"
               + " again (default: for ever).")

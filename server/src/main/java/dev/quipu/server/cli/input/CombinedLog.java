@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.input;
 
 import dev.quipu.view.ViewEvent;
 import java.time.OffsetDateTime;
@@ -20,7 +20,7 @@ import java.util.Locale;
  * <p>Read by hand: a regular expression that steps over escaped quotes takes a stack frame for each
  * character, and a long line would end the import.
  */
-final class CombinedLog {
+public final class CombinedLog {
   /** Strict: 31 February is a mistake, not the last day of that month. */
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("dd/MMM/uuuu:HH:mm:ss Z", Locale.ENGLISH)
@@ -33,7 +33,7 @@ final class CombinedLog {
    *
    * @throws IllegalArgumentException naming the field that is wrong
    */
-  static ViewEvent parse(String line) {
+  public static ViewEvent parse(String line) {
     int clientEnd = line.indexOf(' ');
     if (clientEnd <= 0) {
       throw new IllegalArgumentException("client address: the line does not start with one");

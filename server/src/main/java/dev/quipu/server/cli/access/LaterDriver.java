@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.access;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * cannot open it had no effect. Until it is open, it is assumed to be set up for the most. Not for
  * memcached, whose own atomic operations this does not have.
  */
-final class LaterDriver extends ForwardingDriver {
+public final class LaterDriver extends ForwardingDriver {
   /** Pause after an attempt to open it failed. */
   private static final Duration SILENCE = Duration.ofSeconds(1);
 
@@ -42,7 +42,7 @@ final class LaterDriver extends ForwardingDriver {
    *
    * @throws IllegalArgumentException if no store has such a URI
    */
-  LaterDriver(String uri) {
+  public LaterDriver(String uri) {
     this.uri = StoreUri.parse(uri);
     this.provider = StoreProvider.of(this.uri);
   }

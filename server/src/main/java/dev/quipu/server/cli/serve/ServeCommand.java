@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.serve;
 
 import dev.quipu.Counters;
 import dev.quipu.Quipu;
@@ -20,6 +20,14 @@ import dev.quipu.layer.Sweeper;
 import dev.quipu.presence.Presence;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.region.LeaseKeeper;
+import dev.quipu.server.cli.access.Environment;
+import dev.quipu.server.cli.access.OpenedStore;
+import dev.quipu.server.cli.access.Target;
+import dev.quipu.server.cli.input.DurationConverter;
+import dev.quipu.server.cli.input.Stopping;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.LogOption;
+import dev.quipu.server.cli.output.LogSetup;
 import dev.quipu.server.http.HostProcess;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
@@ -34,12 +42,10 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.format.DateTimeParseException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -72,7 +78,7 @@ import picocli.CommandLine.TypeConversionException;
       "  quipu serve --store dynamodb://eu-west-1/counters --shards 16 --floor 0",
       "  quipu serve --region eu --topology regions.json"
     })
-final class ServeCommand implements Callable<Integer> {
+public final class ServeCommand implements Callable<Integer> {
   private static final int QUEUE_CONNECTIONS = 64;
 
   /** In which the event loops of a port answer that is not dead. */
@@ -404,7 +410,7 @@ final class ServeCommand implements Callable<Integer> {
 
   private void ready(List<PortFlags.Open> ports, String name) {
     List<String> urls = ports.stream().map(PortFlags.Open::url).toList();
-    long millis = (Clock.system().nanoTime() - QuipuCommand.STARTED_NANOS) / 1_000_000;
+    long millis = (Clock.system().nanoTime() - Environment.of(command).startedNanos()) / 1_000_000;
     PrintWriter err = command.commandLine().getErr();
     err.printf("quipu is ready: %s, store %s, in %d ms%n", String.join(", ", urls), name, millis);
     err.flush();
@@ -420,7 +426,8 @@ final class ServeCommand implements Callable<Integer> {
     public Durability convert(String value) {
       try {
         if (value.startsWith(INTERVAL)) {
-          return new Durability.Interval(duration(value.substring(INTERVAL.length())));
+          return new Durability.Interval(
+              DurationConverter.duration(value.substring(INTERVAL.length())));
         }
         return switch (value) {
           case "fsync" -> Durability.FSYNC;
@@ -432,33 +439,6 @@ final class ServeCommand implements Callable<Integer> {
       } catch (IllegalArgumentException e) {
         throw new TypeConversionException(e.getMessage());
       }
-    }
-  }
-
-  /** Reads 200ms, 30s, 90m, 24h, 7d, or the form of ISO 8601. */
-  static final class DurationConverter implements ITypeConverter<Duration> {
-    @Override
-    public Duration convert(String value) {
-      try {
-        return duration(value);
-      } catch (IllegalArgumentException e) {
-        throw new TypeConversionException(e.getMessage());
-      }
-    }
-  }
-
-  static Duration duration(String value) {
-    String text = value.toUpperCase(Locale.ROOT);
-    if (text.matches("[0-9]{1,9}MS")) {
-      return Duration.ofMillis(Long.parseLong(text.substring(0, text.length() - 2)));
-    }
-    boolean days = text.matches("[0-9]{1,4}D");
-    String iso = text.startsWith("P") ? text : days ? "P" + text : "PT" + text;
-    try {
-      return Duration.parse(iso);
-    } catch (DateTimeParseException e) {
-      throw new IllegalArgumentException(
-          "'" + value + "' is not a time like 200ms, 30s, 90m, 24h or 7d", e);
     }
   }
 }

@@ -1,10 +1,11 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.serve;
 
 import dev.quipu.layer.Store;
 import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
 import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
+import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.sketches.OnlineApproximate;
 import dev.quipu.store.Capability;
 import java.time.Duration;
@@ -32,7 +33,7 @@ final class OnlineOptions {
       names = "--online-window",
       paramLabel = "TIME",
       defaultValue = "5m",
-      converter = ServeCommand.DurationConverter.class,
+      converter = DurationConverter.class,
       description = "Online is who was seen within this time (default ${DEFAULT-VALUE}).")
   private Duration window = Window.DEFAULT.length();
 
@@ -40,7 +41,7 @@ final class OnlineOptions {
       names = "--online-resolution",
       paramLabel = "TIME",
       defaultValue = "1m",
-      converter = ServeCommand.DurationConverter.class,
+      converter = DurationConverter.class,
       description =
           "With ring and approximate: move on so often (default ${DEFAULT-VALUE}). The window"
               + " itself makes a ring of two keys.")

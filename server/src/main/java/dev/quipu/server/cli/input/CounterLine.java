@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.input;
 
 import dev.quipu.Add;
 import dev.quipu.RequestId;
@@ -20,7 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
  *
  * <p>A field that is not known is a mistake: a line with a floor must not count without it.
  */
-final class CounterLine {
+public final class CounterLine {
   private static final Set<String> ADD = Set.of("name", "delta", "id");
   private static final Set<String> EXPORTED = Set.of("name", "value");
   private static final JsonMapper MAPPER =
@@ -38,7 +38,7 @@ final class CounterLine {
    * @return empty if there is nothing to add: a blank line, or a counter exported at 0
    * @throws IllegalArgumentException naming the field that is wrong
    */
-  static Optional<Add> parse(String line, long number) {
+  public static Optional<Add> parse(String line, long number) {
     if (line.isBlank()) {
       return Optional.empty();
     }

@@ -1,10 +1,10 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.output;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The option that says how a command that runs on writes its log. */
-final class LogOption {
+public final class LogOption {
   @Option(
       names = "--log",
       paramLabel = "FORM",
@@ -13,7 +13,7 @@ final class LogOption {
   private LogSetup.@Nullable Form log;
 
   /** Sets the log up so. */
-  void use() {
+  public void use() {
     LogSetup.Form terminal = Terminal.isStandardError() ? LogSetup.Form.text : LogSetup.Form.json;
     LogSetup.use(log == null ? terminal : log);
   }

@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.output;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -12,7 +12,7 @@ import picocli.CommandLine.Spec;
 import tools.jackson.databind.json.JsonMapper;
 
 /** How a command prints: data on standard output, all else on standard error. */
-final class Output {
+public final class Output {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   @Spec(Spec.Target.MIXEE)
@@ -23,7 +23,7 @@ final class Output {
   private boolean json;
 
   /** Two members in this order: that of {@code Map.of} is another in every process. */
-  static Map<String, Object> members(String first, Object one, String second, Object two) {
+  public static Map<String, Object> members(String first, Object one, String second, Object two) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put(first, one);
     members.put(second, two);
@@ -31,7 +31,7 @@ final class Output {
   }
 
   /** Prints either the text or the members. */
-  void print(String text, Map<String, ?> members) {
+  public void print(String text, Map<String, ?> members) {
     if (json) {
       printJson(members);
     } else {
@@ -44,7 +44,7 @@ final class Output {
    *
    * @throws IllegalArgumentException if JSON was asked for
    */
-  void printText(String text) {
+  public void printText(String text) {
     if (json) {
       throw new IllegalArgumentException("--json cannot be had together with another form");
     }
@@ -52,7 +52,7 @@ final class Output {
   }
 
   /** Prints JSON whatever was asked for. */
-  void printJson(Map<String, ?> members) {
+  public void printJson(Map<String, ?> members) {
     printLine(MAPPER.writeValueAsString(members));
   }
 
@@ -69,7 +69,7 @@ final class Output {
   }
 
   /** Prints what is not data. */
-  void note(String text) {
+  public void note(String text) {
     PrintWriter err = line().getErr();
     err.println(text);
     err.flush();

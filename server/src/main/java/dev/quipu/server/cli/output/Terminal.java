@@ -1,15 +1,15 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.output;
 
 import java.io.IOException;
 import java.nio.file.Path;
 import me.tongfei.progressbar.ProgressBarConsumer;
 
 /** Whether somebody watches. */
-final class Terminal {
+public final class Terminal {
   private Terminal() {}
 
   /** Whether standard error is a terminal that can show progress. */
-  static boolean isStandardError() {
+  public static boolean isStandardError() {
     if ("dumb".equals(System.getenv("TERM"))) {
       return false;
     }
@@ -22,7 +22,7 @@ final class Terminal {
   }
 
   /** Shows progress to nobody. */
-  static final class Nowhere implements ProgressBarConsumer {
+  public static final class Nowhere implements ProgressBarConsumer {
     @Override
     public int getMaxRenderedLength() {
       return 80;

@@ -1,6 +1,7 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.serve;
 
 import dev.quipu.engine.Engine;
+import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.time.Clock;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -30,9 +31,9 @@ import org.slf4j.LoggerFactory;
  */
 
 /** Logs the failure that stops the engine, and ends the process, or lets it answer 503. */
-final class FailurePolicy {
+public final class FailurePolicy {
   /** What the process does after a failure. */
-  enum Action {
+  public enum Action {
     /** Ends with {@link ExitCode#FAILURE}. */
     exit,
     /** Stays, and answers that it cannot serve; ends like the other if it cannot even answer. */
@@ -72,12 +73,12 @@ final class FailurePolicy {
   private volatile boolean isLogged;
 
   /** Creates a policy that ends this process, and starts what it needs. */
-  static FailurePolicy start(Action action) {
+  public static FailurePolicy start(Action action) {
     return start(action, Runtime.getRuntime()::halt);
   }
 
   /** The same with another way to end. */
-  static FailurePolicy start(Action action, IntConsumer halt) {
+  public static FailurePolicy start(Action action, IntConsumer halt) {
     FailurePolicy policy = new FailurePolicy(action, halt);
     Thread.ofPlatform().daemon().name("quipu-failure-log").start(policy::log);
     Runnable end = action == Action.exit ? policy::exit : policy::exitOnceSilent;
@@ -95,7 +96,7 @@ final class FailurePolicy {
   }
 
   /** Applies when this engine stops on a failure; the engine stops when another thread fails. */
-  void watch(Engine engine) {
+  public void watch(Engine engine) {
     engines.add(engine);
     engine.onFailure(cause -> {
       isLoggedByEngine = true;
@@ -109,13 +110,13 @@ final class FailurePolicy {
    * @param closeAll closes all connections
    * @param areAnswering whether all ports answer
    */
-  void keepAnswering(Runnable closeAll, BooleanSupplier areAnswering) {
+  public void keepAnswering(Runnable closeAll, BooleanSupplier areAnswering) {
     closeConnections = closeAll;
     answers = areAnswering;
   }
 
   /** Takes the error of a thread: stops the engines, so that nothing more is acknowledged. */
-  void onError(Throwable error) {
+  public void onError(Throwable error) {
     try {
       for (Engine engine : engines) {
         engine.stop(error);
@@ -126,7 +127,7 @@ final class FailurePolicy {
   }
 
   /** Takes what a thread did not catch. */
-  void onUncaught(Thread thread, Throwable thrown) {
+  public void onUncaught(Thread thread, Throwable thrown) {
     if (thrown instanceof VirtualMachineError) {
       onError(thrown);
     } else {

@@ -1,6 +1,7 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.serve;
 
 import dev.quipu.engine.Engine;
+import dev.quipu.server.cli.output.Version;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.memcache.MemcacheServer;
 import dev.quipu.server.net.CommandPort;
@@ -118,7 +119,7 @@ final class PortFlags {
           RespServer.start(
               options("--resp", redisPort, http, tls).sharing(budget),
               engine,
-              QuipuCommand.version(),
+              Version.current(),
               Clock.system());
       closing.addFirst(server::close);
       opened.add(
@@ -136,7 +137,7 @@ final class PortFlags {
               options("--memcached", memcachedPort, http, tls).sharing(budget),
               engine,
               unsigned,
-              QuipuCommand.version(),
+              Version.current(),
               Clock.system());
       closing.addFirst(server::close);
       opened.add(

@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.access;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
@@ -44,7 +44,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
 /** A running server, over HTTP. Repeats nothing by itself. */
-final class RemoteAccess implements Access {
+public final class RemoteAccess implements Access {
   private static final Duration DEADLINE = Duration.ofSeconds(30);
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
   private static final String JSON = "application/json";
@@ -63,7 +63,7 @@ final class RemoteAccess implements Access {
           .build();
   private final Map<String, String> cursors = new LinkedHashMap<>();
 
-  RemoteAccess(URI server, Optional<String> token) {
+  public RemoteAccess(URI server, Optional<String> token) {
     this.server = server;
     this.token = token;
   }

@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.access;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** What commands count on: a running server, or a data directory. */
-interface Access extends AutoCloseable {
+public interface Access extends AutoCloseable {
   AddResult add(Add add);
 
   /** Adds several, each by itself. */

@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.input;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
  * Lets work end in order when the process is told to stop: the work looks whether it was asked to,
  * and the process waits for it to close this.
  */
-final class Stopping implements AutoCloseable {
+public final class Stopping implements AutoCloseable {
   private final CountDownLatch ended = new CountDownLatch(1);
   private final Thread hook;
   private volatile boolean asked;
@@ -18,7 +18,7 @@ final class Stopping implements AutoCloseable {
    *
    * @param patience longest wait for work that does not end, because its input does not come, say
    */
-  Stopping(Duration patience) {
+  public Stopping(Duration patience) {
     hook = new Thread(() -> ask(patience), "quipu-stop");
     Runtime.getRuntime().addShutdownHook(hook);
   }
@@ -29,7 +29,7 @@ final class Stopping implements AutoCloseable {
    * @param ready says that it is ready
    * @param close closes it, when the process stops
    */
-  static void await(Runnable ready, Runnable close) {
+  public static void await(Runnable ready, Runnable close) {
     CountDownLatch closed = new CountDownLatch(1);
     Runtime.getRuntime()
         .addShutdownHook(
@@ -48,7 +48,7 @@ final class Stopping implements AutoCloseable {
   }
 
   /** Whether to end. */
-  boolean isAsked() {
+  public boolean isAsked() {
     return asked;
   }
 

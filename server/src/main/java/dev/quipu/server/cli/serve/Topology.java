@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.serve;
 
 import dev.quipu.Bounds;
 import dev.quipu.Quipu;
@@ -10,6 +10,8 @@ import dev.quipu.record.StoreRecord;
 import dev.quipu.region.RegionLeases;
 import dev.quipu.region.RegionOptions;
 import dev.quipu.region.Regions;
+import dev.quipu.server.cli.access.LaterDriver;
+import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
@@ -41,7 +43,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param stores the URI of each region's replica
  * @param terms of the leases
  */
-record Topology(
+public record Topology(
     List<String> initial,
     Map<String, String> stores,
     RegionOptions options,
@@ -57,7 +59,7 @@ record Topology(
    * @param guard of all that is written to any replica; it has not read the record yet
    * @param own the replica of the own region, not guarded
    */
-  record Opened(
+  public record Opened(
       Regions regions,
       RegionLeases leases,
       RecordGuard guard,
@@ -65,7 +67,7 @@ record Topology(
       StoreRecord record,
       String name,
       Deque<Runnable> closing) {
-    void close() {
+    public void close() {
       guard.close();
       closing.forEach(Runnable::run);
     }
@@ -75,7 +77,7 @@ record Topology(
      *
      * @throws IllegalArgumentException if it says something else than the topology
      */
-    void requireRecord() {
+    public void requireRecord() {
       guard
           .check()
           .ifPresent(why -> {
@@ -95,7 +97,7 @@ record Topology(
    * @param keep how long request ids are remembered; empty for ever
    * @throws IllegalArgumentException naming the field that is wrong
    */
-  static Topology read(Path file, Optional<Duration> keep) {
+  public static Topology read(Path file, Optional<Duration> keep) {
     JsonNode node;
     try {
       node = JsonMapper.shared().readTree(Files.readString(file));
@@ -167,11 +169,11 @@ record Topology(
 
   private static Duration time(JsonNode node, String field, Duration otherwise) {
     JsonNode value = node.get(field);
-    return value == null ? otherwise : ServeCommand.duration(text(field, value));
+    return value == null ? otherwise : DurationConverter.duration(text(field, value));
   }
 
   /** Opens the own region's store now, and the others' when they are asked. */
-  Opened open(String own) {
+  public Opened open(String own) {
     String uri = stores.get(own);
     if (uri == null) {
       throw new IllegalArgumentException(

@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.output;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;

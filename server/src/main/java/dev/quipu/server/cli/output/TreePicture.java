@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.output;
 
 import dev.quipu.hits.VersionNode;
 import dev.quipu.hits.VersionTrees;
@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /** The version trees of a counter, drawn: what each value was made of, and what it added. */
-final class TreePicture {
+public final class TreePicture {
   private static final int COLUMN = 150;
   private static final int ROW = 44;
   private static final int MARGIN = 30;
@@ -27,7 +27,7 @@ final class TreePicture {
   private final Map<VersionNode.Version, List<VersionNode>> children = new HashMap<>();
 
   /** Of these items. */
-  TreePicture(String counter, Map<Integer, VersionTrees> trees) {
+  public TreePicture(String counter, Map<Integer, VersionTrees> trees) {
     this.counter = counter;
     this.trees = trees;
     trees.forEach(this::plant);
@@ -50,7 +50,7 @@ final class TreePicture {
   }
 
   /** The count. */
-  long value() {
+  public long value() {
     return trees.values().stream().mapToLong(tree -> tree.value(counter)).sum();
   }
 
@@ -64,7 +64,7 @@ final class TreePicture {
   }
 
   /** One line a value, indented below what it was made of. */
-  String text() {
+  public String text() {
     StringBuilder text = new StringBuilder("%s = %d%n".formatted(counter, value()));
     trees.forEach((item, tree) -> {
       VersionTrees.Root root = tree.root();
@@ -96,7 +96,7 @@ final class TreePicture {
   }
 
   /** The same as a picture that needs nothing else. */
-  String svg() {
+  public String svg() {
     StringBuilder lines = new StringBuilder();
     StringBuilder nodes = new StringBuilder();
     int rows = 0;

@@ -1,4 +1,4 @@
-package dev.quipu.server.cli;
+package dev.quipu.server.cli.access;
 
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
@@ -15,14 +15,14 @@ import java.util.random.RandomGenerator;
  * <p>Once unknown, the outcome stays unknown until an answer is definite: that a repeat certainly
  * did not apply (nobody listens any more, say) tells nothing about the call before it.
  */
-final class Attempts {
+public final class Attempts {
   private static final RetryPolicy POLICY =
       new RetryPolicy(5, Duration.ofMillis(100), Duration.ofSeconds(2), Duration.ofMinutes(1));
 
   private final Clock clock;
   private final RandomGenerator random = Randomness.secure();
 
-  Attempts(Clock clock) {
+  public Attempts(Clock clock) {
     this.clock = clock;
   }
 
@@ -31,7 +31,7 @@ final class Attempts {
    *
    * @throws StoreException if it certainly did not apply, or if it is not known in the end
    */
-  <T> T repeat(Supplier<T> call) {
+  public <T> T repeat(Supplier<T> call) {
     RetryPolicy.Attempts attempts = POLICY.begin(clock, random);
     boolean unknown = false;
     while (true) {

@@ -1,0 +1,5 @@
+/** How commands reach counters: a data directory, a store, or a server. */
+@NullMarked
+package dev.quipu.server.cli.access;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** The server, its options, and the topology of regions. */
+@NullMarked
+package dev.quipu.server.cli.serve;
+
+import org.jspecify.annotations.NullMarked;
