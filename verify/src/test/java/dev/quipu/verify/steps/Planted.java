@@ -40,6 +40,7 @@ record Planted(String name, String scenario, String owner, String method, Return
   /** Returns the first seed that finds the fault, with what it found; empty if none does. */
   String find(long first, long count) throws ReflectiveOperationException {
     ClassLoader loader = new Loader();
+    loader.loadClass(PACKAGE + owner); // else it would be planted nowhere
     Class<?> seeds = loader.loadClass(PACKAGE + "verify.steps.Planted$Seeds");
     Object found =
         seeds

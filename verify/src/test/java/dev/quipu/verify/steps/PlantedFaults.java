@@ -6,9 +6,9 @@ import java.util.List;
 
 /** Faults that scenarios must find. */
 final class PlantedFaults {
-  private static final String SHARDED = "technique.Sharded";
+  private static final String SHARDED = "shard.Sharded";
   private static final String RETIREMENT = "regions-retirement";
-  private static final String PLAN = "technique.ShardPlan";
+  private static final String PLAN = "shard.ShardPlan";
 
   private PlantedFaults() {}
 
@@ -25,43 +25,43 @@ final class PlantedFaults {
         new Planted(
             "two regions may retire each other",
             RETIREMENT,
-            "technique.RegionRetirements",
+            "region.RegionRetirements",
             "isQuorum",
             Returns.TRUE),
         new Planted(
             "what is given to a retired region can be taken", // the ceiling is passed
             RETIREMENT,
-            "technique.RegionTakeOver",
+            "region.RegionTakeOver",
             "close",
             Returns.NONE),
         new Planted(
             "what a retired region must have used is given to another",
             RETIREMENT,
-            "technique.RegionTakeOver",
+            "region.RegionTakeOver",
             "infer",
             Returns.NONE),
         new Planted(
             "what is known of a retired region is certain",
             RETIREMENT,
-            "technique.RegionRecords$Retirement",
+            "region.RegionRecords$Retirement",
             "isAccepted",
             Returns.TRUE),
         new Planted(
             "a region counts without a lease",
             RETIREMENT,
-            "technique.RegionLeases",
+            "region.RegionLeases",
             "requireMayActFor",
             Returns.NONE),
         new Planted(
             "what a sum names as merged is named no more before it is gone",
             "regions-collection",
-            "technique.RegionalCollection",
+            "region.RegionalCollection",
             "isCleared",
             Returns.TRUE),
         new Planted(
             "a replica that is set back is not noticed",
             "regions-restore",
-            "technique.RegionBeats",
+            "region.RegionBeats",
             "whySetBack",
             Returns.EMPTY));
   }
@@ -77,7 +77,7 @@ final class PlantedFaults {
         new Planted(
             "a growth before the first add forgets cancellations",
             "take-over-marker-item",
-            "technique.ShardPlans",
+            "shard.ShardPlans",
             "wasUsed",
             Returns.NONE),
         new Planted(
@@ -117,6 +117,6 @@ final class PlantedFaults {
             "bringUp",
             Returns.NONE),
         new Planted(
-            "a lease keeps nobody away", "locks", "technique.Locks", "isHeld", Returns.NONE));
+            "a lease keeps nobody away", "locks", "lock.Locks", "isHeld", Returns.NONE));
   }
 }
