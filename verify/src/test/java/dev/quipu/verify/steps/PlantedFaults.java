@@ -116,7 +116,6 @@ final class PlantedFaults {
             "sequence.RevisionLog",
             "bringUp",
             Returns.NONE),
-        new Planted(
-            "a lease keeps nobody away", "locks", "lock.Locks", "isHeld", Returns.NONE));
+        new Planted("a lease keeps nobody away", "locks", "lock.Locks", "isHeld", Returns.NONE));
   }
 }

@@ -94,8 +94,7 @@ final class ViewScenarios {
             "hits.HitWrites",
             "repairIfLate",
             Returns.NONE),
-        new Planted(
-            "a late hit undoes an edit", "hit-log", "hits.Hits", "ifNew", Returns.ALWAYS),
+        new Planted("a late hit undoes an edit", "hit-log", "hits.Hits", "ifNew", Returns.ALWAYS),
         new Planted(
             "a late edit undoes a later one",
             "hit-log",
