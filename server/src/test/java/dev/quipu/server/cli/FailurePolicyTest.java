@@ -9,6 +9,7 @@ import dev.quipu.Bounds;
 import dev.quipu.StoreException;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.cli.input.Stopping;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.serve.FailurePolicy;
 import java.io.BufferedReader;

@@ -25,7 +25,7 @@ public final class Stopping implements AutoCloseable {
   }
 
   /** The same for a process that ends with an error of the virtual machine. */
-  static void await(Runnable ready, Runnable close) {
+  public static void await(Runnable ready, Runnable close) {
     await(
         ready,
         close,
@@ -42,11 +42,7 @@ public final class Stopping implements AutoCloseable {
    * @param close closes it, when the process stops
    * @param onError takes an error of the virtual machine, and may throw to end the wait
    */
-<<<<<<< HEAD:server/src/main/java/dev/quipu/server/cli/input/Stopping.java
-  public static void await(Runnable ready, Runnable close) {
-=======
   public static void await(Runnable ready, Runnable close, Consumer<VirtualMachineError> onError) {
->>>>>>> 730fcc2 (No memory to log that the server is ready does not end the thread that waits):server/src/main/java/dev/quipu/server/cli/Stopping.java
     CountDownLatch closed = new CountDownLatch(1);
     Runtime.getRuntime()
         .addShutdownHook(
