@@ -49,7 +49,7 @@ public interface Counters {
     Limits.checkBatch(adds.size());
     List<ItemResult> results = new ArrayList<>(adds.size());
     for (Add add : adds) {
-      results.add(SideBySide.add(this, add));
+      results.add(ParallelAdds.add(this, add));
     }
     return results;
   }
@@ -62,7 +62,7 @@ public interface Counters {
    *     begun are answered {@link dev.quipu.Reason#TIMEOUT}, not applied
    */
   default List<ItemResult> addAll(List<Add> adds, BooleanSupplier mayBegin) {
-    return SideBySide.addAll(this, adds, mayBegin);
+    return ParallelAdds.addAll(this, adds, mayBegin);
   }
 
   /** The value of a counter; empty if it was never written. */

@@ -12,6 +12,7 @@ import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -275,7 +276,7 @@ final class WaitingViewsTest {
     }
 
     private int items(String partition) {
-      return queue.scan(Scan.all(partition)).items().size();
+      return ScanDriver.of(queue).scan(Scan.all(partition)).items().size();
     }
   }
 }

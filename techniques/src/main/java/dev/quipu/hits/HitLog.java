@@ -10,18 +10,18 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.CounterItems;
+import dev.quipu.technique.IdempotentRetry;
 import dev.quipu.technique.Markers;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
-import dev.quipu.technique.UntilDefinite;
 import dev.quipu.time.Randomness;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -236,7 +236,7 @@ public final class HitLog implements Technique {
     Instant forgotten = Instant.ofEpochMilli(millis).plus(options.window());
     Write marker =
         requests.put(add, id, call, Map.of(AT, new Field.Number(millis)), Optional.of(forgotten));
-    WriteResult claimed = UntilDefinite.result(store, "request " + id, () -> store.write(marker));
+    WriteResult claimed = IdempotentRetry.result(store, "request " + id, () -> store.write(marker));
     return switch (claimed) {
       case WriteResult.Applied mine -> {
         writes.add(add.counter(), millis, id.bits(), add.delta(), true);

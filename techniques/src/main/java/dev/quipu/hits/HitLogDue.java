@@ -5,14 +5,14 @@ import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +32,7 @@ final class HitLogDue {
 
   private final Store store;
   private final long oldMillis;
-  private final Lately noted;
+  private final RecentlyDone noted;
 
   /** A counter, and what is stored of it. */
   record Waiting(String counter, Item item) {}
@@ -40,24 +40,24 @@ final class HitLogDue {
   HitLogDue(Store store, HitLogOptions options) {
     this.store = store;
     this.oldMillis = options.window().plus(options.settle().multipliedBy(2)).toMillis();
-    this.noted = new Lately(options.settle().toMillis() / 2);
+    this.noted = new RecentlyDone(options.settle().toMillis() / 2);
   }
 
   /** Before a hit is stored, and after it if that took long. */
   void note(String counter) {
     long now = store.clock().epochMillis();
-    if (noted.did(counter, now)) {
+    if (noted.contains(counter, now)) {
       return;
     }
     Key key = new Key(DUE, counter);
     RetryPolicy.Attempts attempts = store.attempts();
-    while (!UntilDefinite.result(store, "entry of " + counter, () -> isNoted(key, now))) {
+    while (!IdempotentRetry.result(store, "entry of " + counter, () -> isNoted(key, now))) {
       if (!attempts.again()) {
         throw StoreException.notApplied(
             Reason.THROTTLED, "others note %s, in %s".formatted(counter, attempts));
       }
     }
-    noted.does(counter, now);
+    noted.add(counter, now);
   }
 
   /** Notes this moment, unless a later one is noted; false if another client was faster. */

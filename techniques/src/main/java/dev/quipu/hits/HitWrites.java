@@ -6,11 +6,11 @@ import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.WriteResult;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import java.util.Optional;
 
 /**
@@ -44,7 +44,7 @@ final class HitWrites {
     due.note(counter);
     String sort = Hits.sort(millis, id);
     try {
-      UntilDefinite.result(
+      IdempotentRetry.result(
           store,
           "hit of request " + id,
           () -> {

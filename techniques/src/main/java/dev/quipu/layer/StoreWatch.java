@@ -71,7 +71,7 @@ public final class StoreWatch implements AutoCloseable {
 
   private void check() {
     String name = store.profile().name();
-    List<Finding> found = store.inspect();
+    List<Finding> found = store.barrier().inspect();
     if (!found.equals(last)) {
       for (Finding each : found) {
         LOGGER.warn(

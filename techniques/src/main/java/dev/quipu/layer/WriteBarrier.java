@@ -3,15 +3,62 @@ package dev.quipu.layer;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.store.BatchDriver.RequestToken;
+import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Why writes to a store are rejected: before they are sent, or by the store itself. Thread-safe.
  */
-final class WriteBarrier {
+final class WriteBarrier extends Layer {
   private volatile @Nullable String stoppedBy;
   private volatile @Nullable String rejectedBy;
+
+  WriteBarrier(StoreDriver below) {
+    super(below);
+  }
+
+  @Override
+  public WriteResult write(Write write) {
+    return guarded(() -> super.write(write));
+  }
+
+  @Override
+  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    return guarded(() -> super.writeAll(writes, token));
+  }
+
+  @Override
+  public void addTokens(Key key, String field, Set<String> tokens) {
+    guarded(() -> {
+      super.addTokens(key, field, tokens);
+      return tokens;
+    });
+  }
+
+  @Override
+  public void dropTokens(Key key, String field, Set<String> tokens) {
+    guarded(() -> {
+      super.dropTokens(key, field, tokens);
+      return tokens;
+    });
+  }
+
+  private <T> T guarded(Supplier<T> write) {
+    requireWritable();
+    try {
+      return write.get();
+    } catch (StoreException e) {
+      throw explained(e);
+    }
+  }
 
   /** Rejects writes from now on; reads go on. */
   void stop(String why) {
@@ -42,7 +89,7 @@ final class WriteBarrier {
    *
    * @throws StoreException if they are; nothing was written
    */
-  void requireWritable() {
+  private void requireWritable() {
     String why = stoppedBy;
     if (why != null) {
       throw StoreException.notApplied(Reason.UNAVAILABLE, why);
@@ -50,7 +97,7 @@ final class WriteBarrier {
   }
 
   /** Returns the error of a write, with why the store rejects all if that is known. */
-  StoreException explained(StoreException e) {
+  private StoreException explained(StoreException e) {
     String why = rejectedBy;
     if (why == null || e.outcome() == Outcome.UNKNOWN) {
       return e;

@@ -1,8 +1,8 @@
 package dev.quipu.record;
 
-import dev.quipu.store.ForwardingDriver;
+import dev.quipu.layer.ForwardingDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -38,7 +38,7 @@ final class GuardedDriver extends ForwardingDriver {
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
     guard.requireMayWrite();
-    return driver.writeAll(writes, token);
+    return super.writeAll(writes, token);
   }
 
   @Override

@@ -3,24 +3,23 @@ package dev.quipu.shard;
 import dev.quipu.Bounds;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.CounterItems;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 
 /** The plans of all counters: makes them, changes them, and knows those that were used lately. */
 final class ShardPlans {
@@ -29,7 +28,7 @@ final class ShardPlans {
 
   private final Store store;
   private final ShardOptions options;
-  private final Map<String, ShardPlan> known = new ConcurrentHashMap<>();
+  private final LruMap<String, ShardPlan> known = new LruMap<>(KNOWN_MAX);
 
   ShardPlans(Store store, ShardOptions options) {
     this.store = store;
@@ -66,9 +65,6 @@ final class ShardPlans {
   }
 
   private ShardPlan keep(String counter, ShardPlan plan) {
-    if (known.size() >= KNOWN_MAX) {
-      known.clear(); // a cache
-    }
     known.put(counter, plan);
     return plan;
   }

@@ -12,14 +12,14 @@ import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
+import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Backoff;
-import dev.quipu.store.Capability;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
+import dev.quipu.technique.AddPart;
 import dev.quipu.technique.CounterItems;
 import dev.quipu.technique.ItemCollection;
-import dev.quipu.technique.Split;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
@@ -59,7 +59,7 @@ import java.util.stream.Stream;
  *   2. It does not fit: read the plan and all shards at one moment.
  *      a. The plan has changed: start again with that.
  *      b. The sum has no room for it, and the request has not come in meanwhile: rejected.
- *      c. There is room: split the amount. The own shard takes what it can, the one with most room
+ *      c. There is room: part the amount. The own shard takes what it can, the one with most room
  *         the rest, and so on; one that gives, gives half of what it has, so that the own shard
  *         serves the next ones by itself. All parts and the technique's own step are one batch,
  *         and each part is held to its share. It does not fit any more: go to 2.
@@ -82,7 +82,7 @@ import java.util.stream.Stream;
  * Crash table. That of the technique below: an add is one step of its own, whether it falls on one
  * shard or on several. A growth happens wholly or not at all; whoever repeats it sees which.
  *
- * Cost. That of the technique below, as long as the own shard has room. A split: one read of all
+ * Cost. That of the technique below, as long as the own shard has room. A part: one read of all
  * shards, and one write more for each other shard that gives. A rejection: one read of all shards
  * and one of the request, if it has an id. A sum: one read of all shards; by themselves, each shard
  * is read twice. An add with an id to a counter that was taken over reads one item more.
@@ -159,9 +159,9 @@ public final class Sharded implements Technique {
     if (!wanted.actTogether()) {
       return;
     }
-    if (!(below instanceof Split.Splittable splittable)) {
+    if (!(below instanceof AddPart.Shardable splittable)) {
       throw new IllegalArgumentException(
-          "%s cannot be split, so its shards have neither bounds nor growth; these can: %s"
+          "%s cannot be part, so its shards have neither bounds nor growth; these can: %s"
               .formatted(
                   below.spec().name(),
                   "atomic-add, optimistic, optimistic-with-history, marker-item, token-set"));
@@ -242,7 +242,7 @@ public final class Sharded implements Technique {
   }
 
   private AddResult addTogether(Add add, ShardPlan first, ShardLoad.Heat heat) {
-    Split.Splittable splittable = (Split.Splittable) technique;
+    AddPart.Shardable splittable = (AddPart.Shardable) technique;
     ShardPlan plan = first;
     for (int round = 0; round < ROUNDS_MAX; round++) {
       Optional<AddResult> earlier = earlier(add, plan);
@@ -251,8 +251,8 @@ public final class Sharded implements Technique {
       }
       int home = home(add, plan, heat);
       Add own = onShard(add, add.id() == null ? home : place(add.id(), plan));
-      Split whole =
-          new Split(
+      AddPart whole =
+          new AddPart(
               plan.valueKey(add.counter(), home),
               add.delta(),
               plan.condition(home),
@@ -271,8 +271,8 @@ public final class Sharded implements Technique {
           }
           return new AddResult.Refused(why, now.total());
         }
-        Split split = now.split(add.counter(), add.delta(), home);
-        answer = counted(heat, home, () -> splittable.add(own, split));
+        AddPart part = now.split(add.counter(), add.delta(), home);
+        answer = counted(heat, home, () -> splittable.add(own, part));
         if (isFinal(answer)) {
           return withoutValue(answer);
         }
@@ -310,7 +310,7 @@ public final class Sharded implements Technique {
   }
 
   private boolean hasPlaces(ShardPlan plan) {
-    return plan.together() && technique instanceof Split.Splittable split && split.keepsIdsApart();
+    return plan.together() && technique instanceof AddPart.Shardable part && part.keepsIdsApart();
   }
 
   /** The same request on one shard, with the bounds of the counter in any case. */

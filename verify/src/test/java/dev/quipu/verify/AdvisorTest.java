@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Bounds;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProfile.WriteGroup;
 import dev.quipu.technique.Techniques;
 import dev.quipu.verify.advise.Advice;

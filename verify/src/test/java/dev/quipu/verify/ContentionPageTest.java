@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.Optimistic;
-import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.verify.drill.Drill;
 import dev.quipu.verify.drill.DrillOptions;
@@ -32,7 +31,7 @@ final class ContentionPageTest {
   private static final Path DOCS = Path.of("../docs/reference");
   private static final List<Integer> WRITERS = List.of(2, 8, 32, 128);
   private static final List<TechniqueSpec> TECHNIQUES =
-      List.of(AtomicAdd.SPEC, Optimistic.SPEC, OptimisticWithHistory.SPEC);
+      List.of(AtomicAdd.SPEC, Optimistic.SPEC, Optimistic.WITH_HISTORY);
   private static final Duration LATENCY = Duration.ofMillis(2);
   private static final int ADDS = 2_000;
   private static final int ROUND_TRIPS_OF_AN_ATTEMPT = 2; // a read and a write

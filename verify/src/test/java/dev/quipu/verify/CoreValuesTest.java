@@ -15,7 +15,7 @@ import dev.quipu.RequestId;
 import dev.quipu.backend.Backends;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.store.Capability;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreUri;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.verify.pace.ManualClock;

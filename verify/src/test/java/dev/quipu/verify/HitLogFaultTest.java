@@ -9,8 +9,9 @@ import dev.quipu.RequestId;
 import dev.quipu.StoreException;
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.HitLogOptions;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.verify.checker.TimedTruth;
 import dev.quipu.verify.pace.Soak;
 import java.time.Duration;
@@ -100,7 +101,7 @@ final class HitLogFaultTest {
       hits.rollUpDue();
       check("swept", hits.read(PAGE));
       for (String partition : List.of("hits/" + PAGE, "amounts/" + PAGE, "hits-due")) {
-        long left = driver.count(Scan.all(partition));
+        long left = ScanDriver.of(driver).count(Scan.all(partition));
         if (left > 0) {
           wrong.add(left + " items are left in " + partition);
         }

@@ -19,9 +19,10 @@ import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.Write;
 import dev.quipu.time.Randomness;
@@ -67,7 +68,7 @@ final class HitLogLateTest {
   }
 
   private long left(String partition) {
-    return driver.count(Scan.all(partition));
+    return ScanDriver.of(driver).count(Scan.all(partition));
   }
 
   /** Another client's summary passes all that was asked for before. */

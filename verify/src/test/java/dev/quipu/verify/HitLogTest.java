@@ -22,12 +22,13 @@ import dev.quipu.hits.HitLogOptions;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.ManualClock;
@@ -65,7 +66,7 @@ final class HitLogTest {
   }
 
   private long stored(String kind) {
-    return driver.count(Scan.all(kind + "/" + PAGE));
+    return ScanDriver.of(driver).count(Scan.all(kind + "/" + PAGE));
   }
 
   @Test
@@ -250,14 +251,14 @@ final class HitLogTest {
     clock.advance(SETTLE);
     assertEquals(20, other.rollUpDue());
     assertEquals(0, other.rollUpDue());
-    assertEquals(20, driver.count(Scan.all("hits-due")), "they are not swept yet");
+    assertEquals(20, ScanDriver.of(driver).count(Scan.all("hits-due")), "they are not swept yet");
     clock.advance(HitLogOptions.DEFAULT.window().plus(SETTLE));
     other.rollUpDue();
     clock.advance(SETTLE);
     other.rollUpDue();
-    assertEquals(0, driver.count(Scan.all("hits-due")));
+    assertEquals(0, ScanDriver.of(driver).count(Scan.all("hits-due")));
     hits.add(new Add("page 3", 1, null));
-    assertEquals(1, driver.count(Scan.all("hits-due")));
+    assertEquals(1, ScanDriver.of(driver).count(Scan.all("hits-due")));
     assertEquals(2, hits.read("page 3").orElseThrow().value());
   }
 

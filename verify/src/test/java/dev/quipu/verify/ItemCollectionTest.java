@@ -16,7 +16,7 @@ import dev.quipu.RequestId;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.store.Capability;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.ManualClock;

@@ -4,7 +4,7 @@ import dev.quipu.Counters;
 import dev.quipu.Reading;
 import dev.quipu.StoreException;
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.verify.checker.TimedTruth;
 import dev.quipu.verify.simulate.LaggingDriver;
 import java.time.Duration;

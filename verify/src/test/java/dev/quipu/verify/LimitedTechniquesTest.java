@@ -1,8 +1,8 @@
 package dev.quipu.verify;
 
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.store.Capability;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.verify.contract.TechniquesContract;
 import dev.quipu.verify.simulate.LimitedDriver;
 import java.util.Set;

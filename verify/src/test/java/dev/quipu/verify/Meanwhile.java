@@ -1,13 +1,15 @@
 package dev.quipu.verify;
 
-import dev.quipu.store.Consistency;
-import dev.quipu.store.ForwardingDriver;
+import dev.quipu.layer.ForwardingDriver;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.List;
@@ -113,7 +115,7 @@ final class Meanwhile {
     @Override
     public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
       note(When.BEFORE_WRITE, isIt(writes));
-      WriteResult result = driver.writeAll(writes, token);
+      WriteResult result = BatchDriver.of(driver).writeAll(writes, token);
       note(When.AFTER_WRITE, isIt(writes));
       return result;
     }
@@ -127,7 +129,7 @@ final class Meanwhile {
 
     @Override
     public Page scan(Scan scan) {
-      Page page = driver.scan(scan);
+      Page page = ScanDriver.of(driver).scan(scan);
       note(When.AFTER_SCAN, scan.partition().endsWith(what));
       return page;
     }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
@@ -15,13 +16,13 @@ import dev.quipu.presence.OnlineExact;
 import dev.quipu.presence.OnlineRing;
 import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -68,7 +69,7 @@ final class OnlineLateTest {
     return new Store(new Intact(around), clock, Randomness.seeded(1), ONCE);
   }
 
-  private record Intact(StoreDriver around) implements StoreDriver {
+  private record Intact(StoreDriver around) implements ScanDriver {
     @Override
     public StoreProfile profile() {
       return around.profile();
@@ -81,7 +82,7 @@ final class OnlineLateTest {
 
     @Override
     public Page scan(Scan scan) {
-      return around.scan(scan);
+      return ScanDriver.of(around).scan(scan);
     }
 
     @Override

@@ -1,9 +1,9 @@
 package dev.quipu.verify;
 
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.ForwardingDriver;
+import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
 
 /** The same store, which says something else of itself. */
 public class ProfiledDriver extends ForwardingDriver {

@@ -1,13 +1,13 @@
 package dev.quipu.verify;
 
-import dev.quipu.store.Consistency;
-import dev.quipu.store.ForwardingDriver;
+import dev.quipu.layer.ForwardingDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.ArrayList;

@@ -21,6 +21,7 @@ import dev.quipu.region.Regions;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.verify.region.GlobalTable;
@@ -114,7 +115,7 @@ final class RegionLeasesTest {
   void aRenewalBeginsNoVote() {
     all(new RegionLeases.Terms(LEASE, SLACK, BEAT)).forEach(each -> each.leases.renew());
     for (int i = 0; i < NAMES.size(); i++) {
-      for (Item item : table.region(i).scan(Scan.all("regions")).items()) {
+      for (Item item : ScanDriver.of(table.region(i)).scan(Scan.all("regions")).items()) {
         assertFalse(item.key().sort().startsWith("retirement/"), item.toString());
       }
     }

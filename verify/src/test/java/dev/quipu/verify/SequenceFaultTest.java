@@ -8,7 +8,7 @@ import dev.quipu.StoreException;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.sequence.NumberedRecord;
 import dev.quipu.sequence.SequenceOfRecords;
-import dev.quipu.store.Capability;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.verify.pace.Soak;
 import dev.quipu.verify.simulate.LimitedDriver;
 import java.time.Duration;

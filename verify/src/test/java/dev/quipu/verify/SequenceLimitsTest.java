@@ -13,7 +13,7 @@ import dev.quipu.sequence.RevisionLog;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.sequence.SequenceWithGaps;
 import dev.quipu.sequence.UniqueValues;
-import dev.quipu.store.Capability;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.verify.simulate.LimitedDriver;
 import java.util.List;

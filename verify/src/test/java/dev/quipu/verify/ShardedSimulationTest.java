@@ -12,7 +12,6 @@ import dev.quipu.shard.Sharded;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
-import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
@@ -34,11 +33,7 @@ final class ShardedSimulationTest {
 
   static List<TechniqueSpec> splittable() {
     return List.of(
-        AtomicAdd.SPEC,
-        Optimistic.SPEC,
-        OptimisticWithHistory.SPEC,
-        MarkerItem.SPEC,
-        TokenSet.SPEC);
+        AtomicAdd.SPEC, Optimistic.SPEC, Optimistic.WITH_HISTORY, MarkerItem.SPEC, TokenSet.SPEC);
   }
 
   static List<TechniqueSpec> growable() {

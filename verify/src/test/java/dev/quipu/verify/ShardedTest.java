@@ -20,7 +20,7 @@ import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.shard.ShardOptions;
 import dev.quipu.shard.Sharded;
-import dev.quipu.store.Capability;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.ItemCollection;

@@ -12,16 +12,15 @@ import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.Optimistic;
-import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.verify.history.Operation;
@@ -81,7 +80,7 @@ final class SimulationTest {
   @Test
   void aHistoryResolvesWhatOneTagLeavesOpen() {
     long plain = unknowns(Optimistic::new);
-    long withHistory = unknowns(OptimisticWithHistory::new);
+    long withHistory = unknowns(Optimistic::withHistory);
     assertTrue(plain > 100, "plain left open only " + plain);
     assertTrue(withHistory < plain / 2, withHistory + " of " + plain + " are still open");
   }

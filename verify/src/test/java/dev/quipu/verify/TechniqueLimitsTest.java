@@ -21,7 +21,7 @@ import dev.quipu.backend.Backends;
 import dev.quipu.hits.VersionNode;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.store.Capability;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Technique;

@@ -9,7 +9,7 @@ import dev.quipu.StoreException;
 import dev.quipu.hits.VersionTree;
 import dev.quipu.hits.VersionTreeOptions;
 import dev.quipu.hits.VersionTrees;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.verify.checker.TimedTruth;
 import dev.quipu.verify.pace.Soak;
 import java.time.Duration;

@@ -13,7 +13,7 @@ import dev.quipu.hits.VersionTrees;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.verify.simulate.LaggingDriver;

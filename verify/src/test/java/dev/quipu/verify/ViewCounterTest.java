@@ -10,13 +10,14 @@ import dev.quipu.Reason;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.verify.simulate.LimitedDriver;
 import dev.quipu.view.ViewCounter;
@@ -138,7 +139,7 @@ final class ViewCounterTest {
             false,
             9,
             Consistency.STRONG);
-    assertEquals(1, driver.scan(byTime).items().size());
+    assertEquals(1, ScanDriver.of(driver).scan(byTime).items().size());
   }
 
   @Test

@@ -2,8 +2,8 @@ package dev.quipu.server.cli;
 
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
-import dev.quipu.store.Capability;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
 import dev.quipu.technique.Techniques;

@@ -10,13 +10,14 @@ import dev.quipu.backend.Backends;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.cli.input.CombinedLog;
 import dev.quipu.server.cli.output.ExitCode;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -56,7 +57,7 @@ final class ImportTest {
   private final StringWriter err = new StringWriter();
 
   /** A store that breaks down after so many writes. */
-  private static final class BreakingDriver implements StoreDriver {
+  private static final class BreakingDriver implements BatchDriver, ScanDriver {
     private final MemoryDriver memory = new MemoryDriver();
     private final AtomicLong writesLeft = new AtomicLong(Long.MAX_VALUE);
 
@@ -87,6 +88,11 @@ final class ImportTest {
         throw StoreException.unknown(Reason.UNAVAILABLE, "breaking", null);
       }
       return result;
+    }
+
+    @Override
+    public List<Optional<Item>> getAll(List<Key> keys) {
+      return memory.getAll(keys);
     }
 
     @Override

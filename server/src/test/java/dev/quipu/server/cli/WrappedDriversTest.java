@@ -2,8 +2,8 @@ package dev.quipu.server.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.server.cli.access.LaterDriver;
-import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.StoreDriver;
 import java.lang.reflect.Method;
 import java.util.ArrayList;

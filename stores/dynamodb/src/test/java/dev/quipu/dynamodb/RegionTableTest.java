@@ -23,7 +23,6 @@ import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
-import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.RequestTokens;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.TokenSet;
@@ -99,7 +98,7 @@ final class RegionTableTest {
     return List.of(
         AtomicAdd.SPEC,
         Optimistic.SPEC,
-        OptimisticWithHistory.SPEC,
+        Optimistic.WITH_HISTORY,
         RequestTokens.SPEC,
         MarkerItem.SPEC,
         ItemCollection.SPEC,

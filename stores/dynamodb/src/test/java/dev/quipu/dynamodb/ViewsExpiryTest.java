@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.layer.Store;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.DynamoDbServer;
@@ -51,7 +52,8 @@ final class ViewsExpiryTest {
         assertTrue(views.add(new ViewEvent(PAGE, Instant.EPOCH, "client " + i)));
       }
       Scan all = Scan.all("views/" + PAGE);
-      Progress.await("removal of what has expired", () -> driver.scan(all).items().size() == 1);
+      Progress.await(
+          "removal of what has expired", () -> ScanDriver.of(driver).scan(all).items().size() == 1);
       assertEquals(VIEWS, views.count(PAGE).orElseThrow());
     }
   }

@@ -2,18 +2,19 @@ package dev.quipu.postgresql;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreDriver.Finding;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.sql.Connection;
@@ -61,7 +62,7 @@ import org.jspecify.annotations.Nullable;
  *       one snapshot, and judged in the order of the batch.
  *   <li>Adds to one number that come while another is under way are folded into one statement,
  *       whose condition holds only if each add's does; with the markers of their requests, if they
- *       have any, into one transaction ({@link Folder}).
+ *       have any, into one transaction ({@link GroupCommit}).
  *   <li>A call that finds all connections busy waits for one, in order of arrival. If there is none
  *       in time, it is rejected before anything is sent.
  * </ol>
@@ -76,7 +77,7 @@ import org.jspecify.annotations.Nullable;
  * @see <a href="https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT">ON
  *     CONFLICT</a>
  */
-public final class PostgresDriver implements StoreDriver {
+public final class PostgresDriver implements BatchDriver, ScanDriver {
   /** Largest item, in bytes. */
   static final int ITEM_BYTES_MAX = 1 << 20;
 
@@ -97,7 +98,7 @@ public final class PostgresDriver implements StoreDriver {
   private final Schema schema;
   private final boolean mayLose;
   private final Statements statements;
-  private final Folder folder;
+  private final GroupCommit groups;
   private final Runnable onClose;
   private final StoreProfile profile;
 
@@ -110,7 +111,7 @@ public final class PostgresDriver implements StoreDriver {
     this.onClose = onClose;
     this.profile = profile(inspect().stream().noneMatch(Finding::losesWrites));
     Duration waitMax = Duration.ofMillis(connections.timeoutMillis());
-    this.folder = new Folder(new GroupsTable(), this::alone, waitMax);
+    this.groups = new GroupCommit(new GroupsTable(), this::alone, waitMax);
   }
 
   /**
@@ -218,8 +219,8 @@ public final class PostgresDriver implements StoreDriver {
   }
 
   private WriteResult foldedOrAlone(List<Write> writes) {
-    Optional<Folder.Member> member = Folder.Member.of(writes);
-    return member.isPresent() ? folder.write(member.get()) : alone(writes);
+    Optional<GroupCommit.Member> member = GroupCommit.Member.of(writes);
+    return member.isPresent() ? groups.write(member.get()) : alone(writes);
   }
 
   private WriteResult alone(List<Write> writes) {
@@ -287,26 +288,26 @@ public final class PostgresDriver implements StoreDriver {
   }
 
   /** What groups of adds do to the table. */
-  private final class GroupsTable implements Folder.Table {
+  private final class GroupsTable implements GroupCommit.Table {
     @Override
-    public Optional<Item> add(Key key, Folder.Sum sum) {
+    public Optional<Item> add(Key key, GroupCommit.Sum sum) {
       return execute(key, statements.add(key, sum));
     }
 
     @Override
-    public Folder.Stored add(
-        Key key, List<Write.Put> markers, Function<Set<Key>, Optional<Folder.Sum>> sum) {
+    public GroupCommit.Stored add(
+        Key key, List<Write.Put> markers, Function<Set<Key>, Optional<GroupCommit.Sum>> sum) {
       try (Borrowed borrowed = connections.borrowToWrite()) {
         borrowed.begin();
-        Folder.Stored stored;
+        GroupCommit.Stored stored;
         try {
           Set<Key> inserted = insert(borrowed.connection, markers);
-          Optional<Folder.Sum> toAdd = sum.apply(inserted);
+          Optional<GroupCommit.Sum> toAdd = sum.apply(inserted);
           Optional<Item> after =
               toAdd.isEmpty()
                   ? Optional.empty()
                   : execute(borrowed.connection, key, statements.add(key, toAdd.get()));
-          stored = new Folder.Stored(inserted, after);
+          stored = new GroupCommit.Stored(inserted, after);
         } catch (SQLException e) {
           borrowed.rollBack();
           throw Failures.beforeCommit(e);

@@ -1,13 +1,13 @@
 package dev.quipu.postgresql;
 
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -68,7 +68,7 @@ final class Statements {
   }
 
   /** An add to the value, if it allows the value that there is. */
-  Sql add(Key key, Folder.Sum sum) {
+  Sql add(Key key, GroupCommit.Sum sum) {
     Builder sql = new Builder();
     if (sum.allows(0)) {
       insert(sql, key, Map.of(Item.VALUE, new Field.Number(sum.delta())), Optional.empty());

@@ -2,18 +2,19 @@ package dev.quipu.redis;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreDriver.Finding;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import io.lettuce.core.RedisClient;
@@ -70,7 +71,7 @@ import org.jspecify.annotations.Nullable;
  * @see <a
  *     href="https://redis.io/docs/latest/develop/programmability/functions-intro/">functions</a>
  */
-public final class RedisDriver implements StoreDriver {
+public final class RedisDriver implements BatchDriver, ScanDriver {
   /** Largest item, in bytes. */
   static final int ITEM_BYTES_MAX = 1 << 20;
 

@@ -1,8 +1,8 @@
 package dev.quipu.redis;
 
-import dev.quipu.store.Atomicity;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
 import io.lettuce.core.AbstractRedisClient;

@@ -2,13 +2,13 @@ package dev.quipu.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.verify.proxy.FaultPlan;
 import dev.quipu.verify.proxy.FaultProxy;

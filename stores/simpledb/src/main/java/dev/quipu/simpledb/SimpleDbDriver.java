@@ -3,18 +3,18 @@ package dev.quipu.simpledb;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.io.IOException;
@@ -68,7 +68,7 @@ import java.util.function.Function;
  *
  * @see <a href="https://docs.aws.amazon.com/AmazonSimpleDB/latest/DeveloperGuide/">guide</a>
  */
-public final class SimpleDbDriver implements StoreDriver {
+public final class SimpleDbDriver implements ScanDriver {
   static final StoreProfile PROFILE =
       new StoreProfile(
           "simpledb",

@@ -14,7 +14,7 @@ import dev.quipu.hits.HitLogOptions;
 import dev.quipu.hits.VersionTree;
 import dev.quipu.hits.VersionTreeOptions;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.checker.TimedTruth;
 import dev.quipu.verify.simpledb.SimpleDbFault;

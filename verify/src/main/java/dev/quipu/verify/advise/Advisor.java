@@ -7,10 +7,10 @@ import dev.quipu.hits.HitLogOptions;
 import dev.quipu.hits.VersionTree;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.shard.ShardOptions;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProfile.WriteGroup;
 import dev.quipu.technique.RequestTokens;
 import dev.quipu.technique.TechniqueSpec;
@@ -255,7 +255,7 @@ public final class Advisor {
     if (spec.equals(HitLog.SPEC) && keep.compareTo(HitLogOptions.DEFAULT.window()) > 0) {
       arguments = "store, HitLogOptions.DEFAULT.keeping(Duration.parse(\"%s\"))".formatted(keep);
     }
-    String below = "new %s(%s)".formatted(typeName(spec), arguments);
+    String below = "%s(%s)".formatted(creator(spec), arguments);
     String within = load.bounds().isNone() ? "" : ".within(%s)".formatted(bounds(load.bounds()));
     String technique =
         shards == 1
@@ -270,18 +270,18 @@ public final class Advisor {
         .formatted(technique, counter, spec.remembersIds() ? ", RequestId.of(request)" : "");
   }
 
-  private static String typeName(TechniqueSpec spec) {
+  private static String creator(TechniqueSpec spec) {
     return switch (spec.name()) {
-      case "atomic-add" -> "AtomicAdd";
-      case "optimistic" -> "Optimistic";
-      case "optimistic-with-history" -> "OptimisticWithHistory";
-      case "request-token" -> "RequestTokens";
-      case "marker-item" -> "MarkerItem";
-      case "item-collection" -> "ItemCollection";
-      case "token-set" -> "TokenSet";
-      case "hit-log" -> "HitLog";
-      case "version-tree" -> "VersionTree";
-      default -> throw new IllegalArgumentException("no type for " + spec.name());
+      case "atomic-add" -> "new AtomicAdd";
+      case "optimistic" -> "new Optimistic";
+      case "optimistic-with-history" -> "Optimistic.withHistory";
+      case "request-token" -> "new RequestTokens";
+      case "marker-item" -> "new MarkerItem";
+      case "item-collection" -> "new ItemCollection";
+      case "token-set" -> "new TokenSet";
+      case "hit-log" -> "new HitLog";
+      case "version-tree" -> "new VersionTree";
+      default -> throw new IllegalArgumentException("no class for " + spec.name());
     };
   }
 

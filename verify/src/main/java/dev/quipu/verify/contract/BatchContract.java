@@ -9,16 +9,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -152,17 +154,24 @@ interface BatchContract extends StoreFixture {
     List<Write> batch = List.of(number(key("a"), 1));
     if (!store().profile().has(Capability.ATOMIC_BATCH)) {
       assertThrows(UnsupportedOperationException.class, () -> store().writeAll(batch, null));
-      assertThrows(UnsupportedOperationException.class, () -> driver().writeAll(batch, null));
-      assertThrows(UnsupportedOperationException.class, () -> driver().getAll(List.of(key("a"))));
+      assertThrows(
+          UnsupportedOperationException.class,
+          () -> BatchDriver.of(driver()).writeAll(batch, null));
+      assertThrows(
+          UnsupportedOperationException.class,
+          () -> BatchDriver.of(driver()).getAll(List.of(key("a"))));
     }
     if (!store().profile().has(Capability.TOKEN_BATCH)) {
       RequestToken token = new RequestToken("t");
       assertThrows(UnsupportedOperationException.class, () -> store().writeAll(batch, token));
-      assertThrows(UnsupportedOperationException.class, () -> driver().writeAll(batch, token));
+      assertThrows(
+          UnsupportedOperationException.class,
+          () -> BatchDriver.of(driver()).writeAll(batch, token));
     }
     if (!store().profile().has(Capability.ORDERED_SCAN)) {
       assertThrows(UnsupportedOperationException.class, () -> store().scan(Scan.all("p")));
-      assertThrows(UnsupportedOperationException.class, () -> driver().scan(Scan.all("p")));
+      assertThrows(
+          UnsupportedOperationException.class, () -> ScanDriver.of(driver()).scan(Scan.all("p")));
     }
     if (!store().profile().has(Capability.NATIVE_UPDATE)) {
       Write update =

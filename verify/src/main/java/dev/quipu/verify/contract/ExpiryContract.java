@@ -6,9 +6,9 @@ import static dev.quipu.verify.contract.StoreFixture.number;
 import static dev.quipu.verify.contract.StoreFixture.unmet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Scan;
+import dev.quipu.store.StoreProfile.Capability;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -11,16 +11,17 @@ import dev.quipu.Reason;
 import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
+import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
@@ -196,7 +197,10 @@ public abstract class FailureContract {
       Write marker =
           new Write.Put(
               new Key("p", fault.name()), Map.of(), Optional.empty(), new Condition.Absent());
-      fail(fault, () -> driver.writeAll(List.of(marker, ADD), null), Outcome.UNKNOWN);
+      fail(
+          fault,
+          () -> BatchDriver.of(driver).writeAll(List.of(marker, ADD), null),
+          Outcome.UNKNOWN);
       boolean marked = patient.get(marker.key(), Consistency.STRONG).isPresent();
       assertEquals(fault != WireFault.CONNECTION_RESET, marked);
       assertEquals(before + (marked ? 1 : 0), value());
@@ -210,7 +214,10 @@ public abstract class FailureContract {
     Write marker =
         new Write.Put(new Key("p", "m"), Map.of(), Optional.empty(), new Condition.Absent());
     List<Write> batch = List.of(marker, ADD);
-    fail(WireFault.THROTTLED, () -> driver.writeAll(batch, null), Outcome.NOT_APPLIED);
+    fail(
+        WireFault.THROTTLED,
+        () -> BatchDriver.of(driver).writeAll(batch, null),
+        Outcome.NOT_APPLIED);
     assertEquals(before, value());
     assertInstanceOf(WriteResult.Applied.class, patient.writeAll(batch, null));
     assertEquals(before + 1, value());

@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.layer.Store;
 import dev.quipu.lock.Locks;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.ManualClock;

@@ -1,6 +1,6 @@
 package dev.quipu.verify.contract;
 
-import dev.quipu.store.Capability;
+import dev.quipu.store.StoreProfile.Capability;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;

@@ -6,10 +6,10 @@ import static dev.quipu.verify.contract.StoreFixture.number;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -20,7 +20,7 @@ import dev.quipu.record.RecordGuard;
 import dev.quipu.record.StoreRecord;
 import dev.quipu.region.RegionOptions;
 import dev.quipu.shard.ShardOptions;
-import dev.quipu.store.Capability;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.TokenSet;

@@ -3,9 +3,9 @@ package dev.quipu.verify.contract;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.layer.Store;
-import dev.quipu.store.Capability;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.ManualClock;

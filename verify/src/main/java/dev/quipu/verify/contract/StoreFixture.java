@@ -4,14 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.verify.pace.ManualClock;
 import java.time.Duration;

@@ -9,13 +9,12 @@ import dev.quipu.hits.VersionTree;
 import dev.quipu.layer.Store;
 import dev.quipu.shard.ShardOptions;
 import dev.quipu.shard.Sharded;
-import dev.quipu.store.Atomicity;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
-import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.RequestTokens;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.TokenSet;
@@ -94,7 +93,7 @@ public abstract class TechniquesContract {
   @Nested
   final class ByOptimisticWithHistory extends OnStore {
     ByOptimisticWithHistory() {
-      super(OptimisticWithHistory.SPEC, OptimisticWithHistory::new);
+      super(Optimistic.WITH_HISTORY, Optimistic::withHistory);
     }
   }
 

@@ -9,10 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

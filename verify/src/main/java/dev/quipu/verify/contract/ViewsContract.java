@@ -11,10 +11,11 @@ import dev.quipu.Reason;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.layer.Sweeper;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.ManualClock;
@@ -208,7 +209,7 @@ public abstract class ViewsContract {
     assertEquals(expired, removed, "items that were removed");
     if (driver.profile().has(Capability.ORDERED_SCAN)) {
       Scan all = Scan.all("views/" + PAGE);
-      assertEquals(1, driver.scan(all).items().size(), "the number of views");
+      assertEquals(1, ScanDriver.of(driver).scan(all).items().size(), "the number of views");
     }
     assertEquals(0, Sweeper.sweep(store));
   }

@@ -1,14 +1,16 @@
 package dev.quipu.verify.drill;
 
 import dev.quipu.Limits;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -30,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>May also be slow, as a store far away is.
  */
-final class MeteredDriver implements StoreDriver {
+final class MeteredDriver implements BatchDriver, ScanDriver {
   private static final int WRITE_BYTES = 1_024;
   private static final int READ_BYTES = 4_096;
   private static final double QUEUED_PART = 0.85; // of its time varies as in a queue; measured
@@ -114,7 +116,7 @@ final class MeteredDriver implements StoreDriver {
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    List<Optional<Item>> found = thereAndBack(reading, () -> driver.getAll(keys));
+    List<Optional<Item>> found = thereAndBack(reading, () -> BatchDriver.of(driver).getAll(keys));
     for (Optional<Item> each : found) {
       readUnits.add(2 * units(each.map(MeteredDriver::bytes).orElse(0L), READ_BYTES));
     }
@@ -123,7 +125,7 @@ final class MeteredDriver implements StoreDriver {
 
   @Override
   public Page scan(Scan scan) {
-    Page page = thereAndBack(reading, () -> driver.scan(scan));
+    Page page = thereAndBack(reading, () -> ScanDriver.of(driver).scan(scan));
     long bytes = page.items().stream().mapToLong(MeteredDriver::bytes).sum();
     readUnits.add(units(bytes, READ_BYTES));
     return page;
@@ -144,7 +146,8 @@ final class MeteredDriver implements StoreDriver {
 
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    WriteResult result = thereAndBack(writing, () -> driver.writeAll(writes, token));
+    WriteResult result =
+        thereAndBack(writing, () -> BatchDriver.of(driver).writeAll(writes, token));
     for (Write write : writes) {
       long bytes = write instanceof Write.Put put ? bytes(put.key(), put.fields()) : 0;
       writeUnits.add(2 * units(bytes, WRITE_BYTES));

@@ -2,10 +2,10 @@ package dev.quipu.verify.region;
 
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.verify.simulate.AroundDriver;

@@ -1,12 +1,14 @@
 package dev.quipu.verify.simulate;
 
-import dev.quipu.store.Consistency;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -16,7 +18,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A driver with something done around each of its calls. Closing it closes nothing. */
-public final class AroundDriver implements StoreDriver {
+public final class AroundDriver implements BatchDriver, ScanDriver {
   private final StoreDriver driver;
   private final Around around;
 
@@ -55,7 +57,7 @@ public final class AroundDriver implements StoreDriver {
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    return around.call(() -> driver.getAll(keys));
+    return around.call(() -> BatchDriver.of(driver).getAll(keys));
   }
 
   @Override
@@ -65,12 +67,12 @@ public final class AroundDriver implements StoreDriver {
 
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    return around.write(writes, () -> driver.writeAll(writes, token));
+    return around.write(writes, () -> BatchDriver.of(driver).writeAll(writes, token));
   }
 
   @Override
   public Page scan(Scan scan) {
-    return around.call(() -> driver.scan(scan));
+    return around.call(() -> ScanDriver.of(driver).scan(scan));
   }
 
   @Override

@@ -3,13 +3,15 @@ package dev.quipu.verify.simulate;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -28,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * A driver whose calls go wrong by chance, and which keeps a ledger of what really reached the
  * store. Thread-safe.
  */
-public final class FaultingDriver implements StoreDriver {
+public final class FaultingDriver implements BatchDriver, ScanDriver {
   private static final int DELAYED_CALLS = 8; // how many later calls come first
 
   private final StoreDriver driver;
@@ -102,12 +104,12 @@ public final class FaultingDriver implements StoreDriver {
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    return read(() -> driver.getAll(keys));
+    return read(() -> BatchDriver.of(driver).getAll(keys));
   }
 
   @Override
   public Page scan(Scan scan) {
-    return read(() -> driver.scan(scan));
+    return read(() -> ScanDriver.of(driver).scan(scan));
   }
 
   @Override
@@ -117,7 +119,7 @@ public final class FaultingDriver implements StoreDriver {
 
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    return change(() -> driver.writeAll(writes, token));
+    return change(() -> BatchDriver.of(driver).writeAll(writes, token));
   }
 
   @Override

@@ -1,12 +1,14 @@
 package dev.quipu.verify.simulate;
 
-import dev.quipu.store.Consistency;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -29,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * its own, drawn anew for each read, so that a later read may see less than an earlier one.
  * Thread-safe.
  */
-public final class LaggingDriver implements StoreDriver {
+public final class LaggingDriver implements BatchDriver, ScanDriver {
   private final StoreDriver driver;
   private final Clock clock;
   private final RandomGenerator random;
@@ -93,7 +95,7 @@ public final class LaggingDriver implements StoreDriver {
 
   @Override
   public synchronized WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    WriteResult result = driver.writeAll(writes, token);
+    WriteResult result = BatchDriver.of(driver).writeAll(writes, token);
     if (result instanceof WriteResult.Applied) {
       writes.forEach(write -> note(write.key()));
     }
@@ -118,7 +120,7 @@ public final class LaggingDriver implements StoreDriver {
 
   @Override
   public synchronized List<Optional<Item>> getAll(List<Key> keys) {
-    return driver.getAll(keys);
+    return BatchDriver.of(driver).getAll(keys);
   }
 
   @Override
@@ -144,7 +146,7 @@ public final class LaggingDriver implements StoreDriver {
   @Override
   public synchronized Page scan(Scan scan) {
     if (scan.consistency() == Consistency.STRONG) {
-      return driver.scan(scan);
+      return ScanDriver.of(driver).scan(scan);
     }
     List<Item> found = new ArrayList<>();
     for (Key key : states.keySet()) {

@@ -1,15 +1,17 @@
 package dev.quipu.verify.simulate;
 
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.List;
@@ -18,7 +20,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A driver that is able to do less: what it no longer claims, it refuses. */
-public final class LimitedDriver implements StoreDriver {
+public final class LimitedDriver implements BatchDriver, ScanDriver {
   private final StoreDriver driver;
   private final StoreProfile profile;
 
@@ -59,13 +61,13 @@ public final class LimitedDriver implements StoreDriver {
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
     require(token == null ? Capability.ATOMIC_BATCH : Capability.TOKEN_BATCH);
-    return driver.writeAll(writes, token);
+    return BatchDriver.of(driver).writeAll(writes, token);
   }
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
     require(Capability.ATOMIC_BATCH);
-    return driver.getAll(keys);
+    return BatchDriver.of(driver).getAll(keys);
   }
 
   @Override
@@ -73,7 +75,7 @@ public final class LimitedDriver implements StoreDriver {
     if (scan.consistency() == Consistency.STRONG || !profile.has(Capability.EVENTUAL_SCAN)) {
       require(Capability.ORDERED_SCAN);
     }
-    return driver.scan(scan);
+    return ScanDriver.of(driver).scan(scan);
   }
 
   private void require(Capability capability) {

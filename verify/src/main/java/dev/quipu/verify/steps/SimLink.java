@@ -3,13 +3,15 @@ package dev.quipu.verify.steps;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -23,7 +25,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** A store as one simulated process reaches it: each call takes time, and may go wrong. */
-public final class SimLink implements StoreDriver {
+public final class SimLink implements BatchDriver, ScanDriver {
   private static final Duration USUAL = Duration.ofMillis(20); // most that one way takes
   private static final Duration SLOW = Duration.ofSeconds(2);
   private static final int CALLS_WITHOUT_FAULT_MAX = 40; // so that each run meets a fault
@@ -88,21 +90,22 @@ public final class SimLink implements StoreDriver {
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    return read(() -> store.getAll(keys));
+    return read(() -> BatchDriver.of(store).getAll(keys));
   }
 
   @Override
   public Page scan(Scan scan) {
     int most = Math.min(scan.itemsMax(), faults.pageMax());
     return read(() ->
-        store.scan(
-            new Scan(
-                scan.partition(),
-                scan.from(),
-                scan.until(),
-                scan.descending(),
-                most,
-                scan.consistency())));
+        ScanDriver.of(store)
+            .scan(
+                new Scan(
+                    scan.partition(),
+                    scan.from(),
+                    scan.until(),
+                    scan.descending(),
+                    most,
+                    scan.consistency())));
   }
 
   @Override
@@ -112,7 +115,7 @@ public final class SimLink implements StoreDriver {
 
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    return call(true, () -> store.writeAll(writes, token));
+    return call(true, () -> BatchDriver.of(store).writeAll(writes, token));
   }
 
   @Override

@@ -1,7 +1,8 @@
 package dev.quipu.verify.steps;
 
-import dev.quipu.store.ForwardingDriver;
-import dev.quipu.store.RequestToken;
+import dev.quipu.layer.ForwardingDriver;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -35,7 +36,7 @@ final class ForgetfulTokens extends ForwardingDriver {
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
     if (token == null) {
-      return driver.writeAll(writes, null);
+      return BatchDriver.of(driver).writeAll(writes, null);
     }
     long now = clock.nanoTime();
     Use last = uses.get(token);
@@ -43,6 +44,7 @@ final class ForgetfulTokens extends ForwardingDriver {
       last = new Use(now, last == null ? 0 : last.generation + 1);
       uses.put(token, last);
     }
-    return driver.writeAll(writes, new RequestToken(last.generation + "-" + token.text()));
+    return BatchDriver.of(driver)
+        .writeAll(writes, new RequestToken(last.generation + "-" + token.text()));
   }
 }

@@ -2,8 +2,9 @@ package dev.quipu.verify.steps;
 
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.HitLogOptions;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
@@ -91,7 +92,7 @@ final class HitLogRun extends LogRun<HitLog> {
       client.own().strong().rollUpDue();
     }
     for (String partition : List.of("hits/" + COUNTER, "amounts/" + COUNTER, "hits-due")) {
-      int left = world.store.scan(Scan.all(partition)).items().size();
+      int left = ScanDriver.of(world.store).scan(Scan.all(partition)).items().size();
       world.check(left == 0, "%d items stay in %s", left, partition);
     }
   }

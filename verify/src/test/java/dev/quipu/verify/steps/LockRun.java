@@ -2,10 +2,10 @@ package dev.quipu.verify.steps;
 
 import dev.quipu.layer.Store;
 import dev.quipu.lock.Locks;
-import dev.quipu.store.Change;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.Write.Change;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.List;

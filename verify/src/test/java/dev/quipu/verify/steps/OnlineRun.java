@@ -4,6 +4,7 @@ import dev.quipu.layer.Store;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -92,6 +93,8 @@ final class OnlineRun extends SharedRun<Presence> {
     sleep(client, window.multipliedBy(4));
     world.check(read(client).high() == 0, "somebody stays");
     client.store().removeExpired(SWEPT, 1_000);
-    world.check(world.store.scan(Scan.all("online/" + ROOM)).items().isEmpty(), "items stay");
+    world.check(
+        ScanDriver.of(world.store).scan(Scan.all("online/" + ROOM)).items().isEmpty(),
+        "items stay");
   }
 }

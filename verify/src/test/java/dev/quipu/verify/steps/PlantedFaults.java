@@ -61,7 +61,7 @@ final class PlantedFaults {
         new Planted(
             "a replica that is set back is not noticed",
             "regions-restore",
-            "region.RegionBeats",
+            "region.RegionHeartbeats",
             "whySetBack",
             Returns.EMPTY));
   }
@@ -101,7 +101,7 @@ final class PlantedFaults {
         new Planted(
             "a lost write is taken for one that was overtaken",
             "optimistic-with-history",
-            "technique.OptimisticRounds",
+            "technique.Optimistic",
             "tellsAllSince",
             Returns.TRUE),
         new Planted(

@@ -2,12 +2,12 @@ package dev.quipu.verify.steps;
 
 import dev.quipu.layer.Store;
 import dev.quipu.sequence.RangeJob;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.List;

@@ -4,7 +4,7 @@ import dev.quipu.hits.VersionTree;
 import dev.quipu.hits.VersionTreeOptions;
 import dev.quipu.hits.VersionTrees;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.StoreDriver.Consistency;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 

@@ -3,6 +3,7 @@ package dev.quipu.verify.steps;
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import dev.quipu.view.ViewOptions;
@@ -146,7 +147,7 @@ final class ViewsRun extends SharedRun<ViewCounter> {
     }
     sleep(client, KEEP.multipliedBy(3));
     client.store().removeExpired(Duration.ofMinutes(1), 1_000);
-    int left = world.store.scan(Scan.all("views/" + PAGE)).items().size();
+    int left = ScanDriver.of(world.store).scan(Scan.all("views/" + PAGE)).items().size();
     world.check(left <= 1, "%d items stay beside the number", left - 1);
     long before = client.own().count(PAGE).orElse(0);
     for (int event = 0; event < EVENTS; event++) {

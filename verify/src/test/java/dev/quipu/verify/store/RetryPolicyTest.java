@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.StoreException;
+import dev.quipu.layer.Backoff;
 import dev.quipu.layer.RetryPolicy;
-import dev.quipu.store.Backoff;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.ManualClock;

@@ -1,4 +1,4 @@
-package dev.quipu.verify.store;
+package dev.quipu.entity;
 
 import dev.quipu.store.StoreDriver;
 import dev.quipu.time.Clock;

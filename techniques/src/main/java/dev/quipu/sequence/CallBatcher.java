@@ -13,10 +13,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls that come at the same time go together: while one is under way, others wait, and the next
- * one takes all of them along. Who comes alone does not wait. Thread-safe.
+ * Batches concurrent calls, as a group commit does: while one batch is in progress, callers wait,
+ * and the next batch takes all of them. A lone caller does not wait. Thread-safe.
  */
-final class Together<C, R> {
+final class CallBatcher<C, R> {
   private final int callsMax;
   private final AtomicBoolean isBusy = new AtomicBoolean();
   private final Queue<Waiting<C, R>> waiting = new ConcurrentLinkedQueue<>();
@@ -48,8 +48,8 @@ final class Together<C, R> {
     }
   }
 
-  /** At most so many calls together. */
-  Together(int callsMax) {
+  /** Creates a batcher of at most {@code callsMax} calls in a batch. */
+  CallBatcher(int callsMax) {
     this.callsMax = callsMax;
   }
 

@@ -1,4 +1,4 @@
-package dev.quipu.store;
+package dev.quipu.layer;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
@@ -20,12 +20,7 @@ public final class Backoff {
    * @throws StoreException if interrupted
    */
   public static void pause(Clock clock, RandomGenerator random, int round) {
-    pause(clock, random, round, PAUSE_MIN, PAUSE_MAX);
-  }
-
-  /** The same: at most {@code min} after round 0, twice that after each next one, up to a limit. */
-  static void pause(Clock clock, RandomGenerator random, int round, Duration min, Duration max) {
-    long longest = Math.min(max.toNanos(), min.toNanos() << Math.min(round, 20));
+    long longest = Math.min(PAUSE_MAX.toNanos(), PAUSE_MIN.toNanos() << Math.min(round, 20));
     try {
       clock.sleep(Duration.ofNanos(random.nextLong(longest + 1)));
     } catch (InterruptedException e) {

@@ -1,9 +1,16 @@
-package dev.quipu.store;
+package dev.quipu.entity;
 
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.FreshTokens;
+import dev.quipu.store.Item;
 import dev.quipu.store.Item.Version;
+import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,7 +88,7 @@ public final class Transactions {
     return apply(List.of(write));
   }
 
-  /** As {@link StoreDriver#writeAll} without a token. */
+  /** As {@link BatchDriver#writeAll} without a token. */
   public WriteResult writeAll(List<Write> writes) {
     WriteResult result = apply(writes);
     return result instanceof WriteResult.Applied
@@ -114,7 +121,7 @@ public final class Transactions {
     return new WriteResult.Applied(after.getLast());
   }
 
-  /** As {@link StoreDriver#getAll}. */
+  /** As {@link BatchDriver#getAll}. */
   public List<Optional<Item>> getAll(List<Key> keys) {
     return repeated(transaction -> {
       List<Optional<Item>> found = transaction.get(keys);
@@ -132,7 +139,18 @@ public final class Transactions {
           throw e;
         }
       }
-      Backoff.pause(clock, random, attempt, PAUSE_MIN, PAUSE_MAX);
+      pause(attempt);
+    }
+  }
+
+  /** At most twice as long after each attempt, up to a limit. */
+  private void pause(int attempt) {
+    long longest = Math.min(PAUSE_MAX.toNanos(), PAUSE_MIN.toNanos() << attempt);
+    try {
+      clock.sleep(Duration.ofNanos(random.nextLong(longest + 1)));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two attempts");
     }
   }
 }

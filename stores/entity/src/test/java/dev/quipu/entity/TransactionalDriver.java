@@ -1,17 +1,17 @@
-package dev.quipu.verify.store;
+package dev.quipu.entity;
 
 import dev.quipu.memory.ItemTable;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
-import dev.quipu.store.Transactions;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
@@ -24,7 +24,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** Items in memory that only transactions change: the first to commit wins. */
-final class TransactionalDriver implements StoreDriver {
+final class TransactionalDriver implements BatchDriver, ScanDriver {
   private static final StoreProfile PROFILE =
       new StoreProfile(
           "transactional",

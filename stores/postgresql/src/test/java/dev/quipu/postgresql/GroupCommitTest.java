@@ -9,13 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.Progress;
@@ -42,15 +42,15 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** How adds are folded: the same as one after the other. */
-final class FolderTest {
+final class GroupCommitTest {
   private static final Key KEY = new Key("p", "s");
 
   private static Write add(long delta, Condition condition) {
     return new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, delta)), condition);
   }
 
-  private static Folder.Sum sum(long delta, long min, long max) {
-    return Folder.Sum.of(add(delta, new Condition.Within(Item.VALUE, min, max))).orElseThrow();
+  private static GroupCommit.Sum sum(long delta, long min, long max) {
+    return GroupCommit.Sum.of(add(delta, new Condition.Within(Item.VALUE, min, max))).orElseThrow();
   }
 
   /** Folded sums allow a value if, and only if, each add is possible in turn. */
@@ -62,14 +62,14 @@ final class FolderTest {
     int folded = 0;
     for (int round = 0; round < 200_000; round++) {
       List<long[]> adds = new ArrayList<>();
-      Optional<Folder.Sum> all = Optional.empty();
+      Optional<GroupCommit.Sum> all = Optional.empty();
       boolean possible = true;
       for (int i = 0; i < 3 && possible; i++) {
         long a = ends[random.nextInt(ends.length)];
         long b = ends[random.nextInt(ends.length)];
         long[] each = {ends[random.nextInt(ends.length)], Math.min(a, b), Math.max(a, b)};
-        Optional<Folder.Sum> one =
-            Folder.Sum.of(add(each[0], new Condition.Within(Item.VALUE, each[1], each[2])));
+        Optional<GroupCommit.Sum> one =
+            GroupCommit.Sum.of(add(each[0], new Condition.Within(Item.VALUE, each[1], each[2])));
         all = i == 0 ? one : all.flatMap(before -> one.flatMap(before::then));
         possible = all.isPresent();
         adds.add(each);
@@ -105,18 +105,19 @@ final class FolderTest {
   void whatIsNotALoneAddToTheValueIsNotFolded() {
     assertEquals(
         Optional.empty(),
-        Folder.Sum.of(
+        GroupCommit.Sum.of(
             new Write.Update(KEY, List.of(new Change.Add("other", 1)), Condition.always())));
-    assertEquals(Optional.empty(), Folder.Sum.of(add(1, new Condition.Absent())));
-    assertEquals(Optional.empty(), Folder.Sum.of(add(1, new Condition.Within("other", 0, 1))));
+    assertEquals(Optional.empty(), GroupCommit.Sum.of(add(1, new Condition.Absent())));
+    assertEquals(Optional.empty(), GroupCommit.Sum.of(add(1, new Condition.Within("other", 0, 1))));
     assertEquals(
         Optional.empty(),
-        Folder.Sum.of(add(-1, new Condition.Within(Item.VALUE, Long.MAX_VALUE, Long.MAX_VALUE))));
+        GroupCommit.Sum.of(
+            add(-1, new Condition.Within(Item.VALUE, Long.MAX_VALUE, Long.MAX_VALUE))));
     assertTrue(sum(1, 0, 5).allows(4));
   }
 
   /** A row, and how it behaves. */
-  private static final class Row implements Folder.Table {
+  private static final class Row implements GroupCommit.Table {
     private long value;
     private int statements;
     private boolean fails;
@@ -127,8 +128,8 @@ final class FolderTest {
     private Optional<Key> rejected = Optional.empty();
 
     @Override
-    public Folder.Stored add(
-        Key key, List<Write.Put> puts, Function<Set<Key>, Optional<Folder.Sum>> sum) {
+    public GroupCommit.Stored add(
+        Key key, List<Write.Put> puts, Function<Set<Key>, Optional<GroupCommit.Sum>> sum) {
       if (puts.stream().anyMatch(put -> rejected.equals(Optional.of(put.key())))) {
         throw StoreException.notApplied(Reason.INVALID, "no such text");
       }
@@ -138,7 +139,7 @@ final class FolderTest {
       if (after.isPresent()) {
         markers.addAll(inserted);
       }
-      return new Folder.Stored(inserted, after);
+      return new GroupCommit.Stored(inserted, after);
     }
 
     @Override
@@ -151,7 +152,7 @@ final class FolderTest {
     }
 
     @Override
-    public Optional<Item> add(Key key, Folder.Sum sum) {
+    public Optional<Item> add(Key key, GroupCommit.Sum sum) {
       statements++;
       begun.countDown();
       try {
@@ -175,8 +176,8 @@ final class FolderTest {
     }
   }
 
-  private static Folder folder(Row row, Function<List<Write>, WriteResult> alone) {
-    return new Folder(row, alone, Progress.STALL_MAX);
+  private static GroupCommit groups(Row row, Function<List<Write>, WriteResult> alone) {
+    return new GroupCommit(row, alone, Progress.STALL_MAX);
   }
 
   private static boolean waits(Thread thread) {
@@ -184,18 +185,19 @@ final class FolderTest {
     return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
   }
 
-  private static WriteResult write(Folder folder, Write... writes) {
-    return folder.write(Folder.Member.of(List.of(writes)).orElseThrow());
+  private static WriteResult write(GroupCommit groups, Write... writes) {
+    return groups.write(GroupCommit.Member.of(List.of(writes)).orElseThrow());
   }
 
   /** Adds from many callers, of which the first is under way until all others wait. */
   private static List<Future<WriteResult>> together(
-      Row row, Folder folder, List<Write> writes, ExecutorService executor) throws Exception {
-    return batches(row, folder, writes.stream().map(List::of).toList(), executor);
+      Row row, GroupCommit groups, List<Write> writes, ExecutorService executor) throws Exception {
+    return batches(row, groups, writes.stream().map(List::of).toList(), executor);
   }
 
   private static List<Future<WriteResult>> batches(
-      Row row, Folder folder, List<List<Write>> writes, ExecutorService executor) throws Exception {
+      Row row, GroupCommit groups, List<List<Write>> writes, ExecutorService executor)
+      throws Exception {
     AtomicInteger arrived = new AtomicInteger();
     List<Thread> callers = new ArrayList<>();
     List<Future<WriteResult>> running = new ArrayList<>();
@@ -206,7 +208,7 @@ final class FolderTest {
               callers.add(Thread.currentThread());
             }
             arrived.incrementAndGet();
-            return write(folder, write.toArray(Write[]::new));
+            return write(groups, write.toArray(Write[]::new));
           }));
       if (running.size() == 1) {
         row.begun.await();
@@ -215,7 +217,8 @@ final class FolderTest {
     BooleanSupplier allWait =
         () -> {
           synchronized (callers) {
-            return callers.size() == writes.size() && callers.stream().allMatch(FolderTest::waits);
+            return callers.size() == writes.size()
+                && callers.stream().allMatch(GroupCommitTest::waits);
           }
         };
     while (!allWait.getAsBoolean()) {
@@ -228,7 +231,7 @@ final class FolderTest {
   @Test
   void waitingAddsAreOneStatementAndEachHearsItsOwnValue() throws Exception {
     Row row = new Row();
-    Folder folder = folder(row, write -> new WriteResult.Applied(Optional.empty()));
+    GroupCommit groups = groups(row, write -> new WriteResult.Applied(Optional.empty()));
     List<Write> writes = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       writes.add(add(1, Condition.always()));
@@ -236,7 +239,7 @@ final class FolderTest {
     try (ExecutorService executor = Executors.newFixedThreadPool(20)) {
       List<Long> values = new ArrayList<>();
       List<Version> versions = new ArrayList<>();
-      for (Future<WriteResult> each : together(row, folder, writes, executor)) {
+      for (Future<WriteResult> each : together(row, groups, writes, executor)) {
         Item after = assertInstanceOf(WriteResult.Applied.class, each.get()).after().orElseThrow();
         values.add(after.number(Item.VALUE));
         if (after.number(Item.VALUE) != 20) {
@@ -255,8 +258,8 @@ final class FolderTest {
   void ifNotAllArePossibleTogetherEachGoesByItself() throws Exception {
     Row row = new Row();
     AtomicInteger alone = new AtomicInteger();
-    Folder folder =
-        folder(
+    GroupCommit groups =
+        groups(
             row,
             write -> {
               alone.incrementAndGet();
@@ -268,7 +271,7 @@ final class FolderTest {
     }
     row.value = 1;
     try (ExecutorService executor = Executors.newFixedThreadPool(6)) {
-      for (Future<WriteResult> each : together(row, folder, writes, executor)) {
+      for (Future<WriteResult> each : together(row, groups, writes, executor)) {
         each.get();
       }
     }
@@ -280,14 +283,14 @@ final class FolderTest {
   void aFailureIsEveryonesAndTheNextGoOn() throws Exception {
     Row row = new Row();
     row.fails = true;
-    Folder folder = folder(row, write -> new WriteResult.Applied(Optional.empty()));
+    GroupCommit groups = groups(row, write -> new WriteResult.Applied(Optional.empty()));
     List<Write> writes = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
       writes.add(add(1, Condition.always()));
     }
     try (ExecutorService executor = Executors.newFixedThreadPool(6)) {
       int unknown = 0;
-      for (Future<WriteResult> each : together(row, folder, writes, executor)) {
+      for (Future<WriteResult> each : together(row, groups, writes, executor)) {
         try {
           each.get();
         } catch (ExecutionException e) {
@@ -298,7 +301,7 @@ final class FolderTest {
       }
       assertEquals(5, unknown);
     }
-    assertThrows(StoreException.class, () -> write(folder, writes.getFirst()));
+    assertThrows(StoreException.class, () -> write(groups, writes.getFirst()));
   }
 
   private static Write marker(String id) {
@@ -310,11 +313,11 @@ final class FolderTest {
     throw new AssertionError("nothing goes by itself: " + writes);
   }
 
-  private static List<WriteResult> results(Row row, Folder folder, List<List<Write>> batches)
+  private static List<WriteResult> results(Row row, GroupCommit groups, List<List<Write>> batches)
       throws Exception {
     List<WriteResult> results = new ArrayList<>();
     try (ExecutorService executor = Executors.newFixedThreadPool(batches.size())) {
-      for (Future<WriteResult> each : batches(row, folder, batches, executor)) {
+      for (Future<WriteResult> each : batches(row, groups, batches, executor)) {
         results.add(each.get());
       }
     }
@@ -335,7 +338,7 @@ final class FolderTest {
             List.of(marker("c"), add),
             List.of(add),
             List.of(marker("c"), add));
-    List<WriteResult> results = results(row, folder(row, FolderTest::alone), batches);
+    List<WriteResult> results = results(row, groups(row, GroupCommitTest::alone), batches);
     for (int i : List.of(0, 1, 4)) {
       assertInstanceOf(WriteResult.Applied.class, results.get(i), "" + i);
     }
@@ -351,18 +354,18 @@ final class FolderTest {
   @Test
   void whatWaitsTooLongIsRejectedBeforeItIsSent() throws Exception {
     Row row = new Row();
-    Folder folder = new Folder(row, FolderTest::alone, Duration.ofMillis(20));
+    GroupCommit groups = new GroupCommit(row, GroupCommitTest::alone, Duration.ofMillis(20));
     Write add = add(1, Condition.always());
     try (ExecutorService executor = Executors.newFixedThreadPool(1)) {
-      Future<WriteResult> first = executor.submit(() -> write(folder, add));
+      Future<WriteResult> first = executor.submit(() -> write(groups, add));
       row.begun.await();
-      StoreException late = assertThrows(StoreException.class, () -> write(folder, add));
+      StoreException late = assertThrows(StoreException.class, () -> write(groups, add));
       assertEquals(Outcome.NOT_APPLIED, late.outcome());
       assertEquals(Reason.THROTTLED, late.reason());
       row.goOn.countDown();
       first.get();
     }
-    write(folder, add);
+    write(groups, add);
     assertEquals(2, row.value);
   }
 
@@ -378,14 +381,14 @@ final class FolderTest {
             List.of(marker("bad"), add),
             List.of(marker("c"), add));
     List<List<Write>> alone = Collections.synchronizedList(new ArrayList<>());
-    Folder folder =
-        folder(
+    GroupCommit groups =
+        groups(
             row,
             writes -> {
               alone.add(writes);
               return new WriteResult.Applied(Optional.empty());
             });
-    results(row, folder, batches);
+    results(row, groups, batches);
     assertEquals(3, alone.size());
     assertEquals(1, row.value);
   }

@@ -12,8 +12,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 
-/** Adds one by one: in order to one counter, to different counters at the same time. */
-final class SideBySide {
+/** Executes adds in parallel, those to one counter in order. */
+final class ParallelAdds {
   /** Adds at the same time. */
   private static final int ADDS_MAX = 16;
 
@@ -23,7 +23,7 @@ final class SideBySide {
   private final ItemResult[] results; // each place is written by one thread
   private final Queue<List<Integer>> waiting; // places of the adds to one counter
 
-  private SideBySide(Counters counters, List<Add> adds, BooleanSupplier mayBegin) {
+  private ParallelAdds(Counters counters, List<Add> adds, BooleanSupplier mayBegin) {
     this.counters = counters;
     this.adds = adds;
     this.mayBegin = mayBegin;
@@ -37,7 +37,7 @@ final class SideBySide {
 
   static List<ItemResult> addAll(Counters counters, List<Add> adds, BooleanSupplier mayBegin) {
     Limits.checkBatch(adds.size());
-    SideBySide all = new SideBySide(counters, adds, mayBegin);
+    ParallelAdds all = new ParallelAdds(counters, adds, mayBegin);
     int threads = Math.min(ADDS_MAX, all.waiting.size());
     if (threads <= 1) {
       all.work();

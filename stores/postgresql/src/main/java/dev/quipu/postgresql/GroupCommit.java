@@ -3,13 +3,13 @@ package dev.quipu.postgresql;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,10 +32,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /**
- * Folds adds to one number into one statement. One row can be updated by one transaction at a time,
- * each with a sync, so adds that queue for a row pay for one another; folded, they pay once. An add
- * may come with a new item, the marker of its request: a group stores all of these and adds the sum
- * in one transaction.
+ * Commits adds to one number as a group, by one statement. One row can be updated by one
+ * transaction at a time, each with a sync, so adds that queue for a row pay for one another; in a
+ * group, they pay once. An add may come with a new item, the marker of its request: a group stores
+ * all of these and adds the sum in one transaction.
  *
  * <p>The caller that finds nobody at work on a key leads: it takes all adds that wait for the key,
  * executes one statement for their sum, completes each of the others with its own result, and hands
@@ -44,15 +44,16 @@ import java.util.function.Function;
  * others of the group go on. A caller waits for a limited time until its add is in a group; if it
  * is not, nothing was sent.
  */
-final class Folder {
+final class GroupCommit {
   private static final int GROUP_MAX = 1_000;
-  private static final Version NEVER_STORED = new Version("-"); // a state between two folded adds
+  private static final Version NEVER_STORED =
+      new Version("-"); // a state between two adds of a group
 
   private final Table table;
   private final Function<List<Write>, WriteResult> alone;
   private final long waitMillisMax;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<Key, Set<Pending>> waiting = new HashMap<>(); // a key is in it while one leads
+  private final Map<Key, Set<Waiter>> waiting = new HashMap<>(); // a key is in it while one leads
 
   /** What a group does to the table. */
   interface Table {
@@ -79,12 +80,12 @@ final class Folder {
   record Stored(Set<Key> markers, Optional<Item> after) {}
 
   /**
-   * Folds.
+   * Creates a group commit.
    *
    * @param alone executes one write, or one batch, by itself
    * @param waitMax longest wait until an add is in a group
    */
-  Folder(Table table, Function<List<Write>, WriteResult> alone, Duration waitMax) {
+  GroupCommit(Table table, Function<List<Write>, WriteResult> alone, Duration waitMax) {
     this.table = table;
     this.alone = alone;
     this.waitMillisMax = waitMax.toMillis();
@@ -137,7 +138,7 @@ final class Folder {
   }
 
   /**
-   * A write that folds, or a batch of a new item and a write that folds.
+   * An add that can join a group, or a batch of a new item and such an add.
    *
    * @param key of the number
    */
@@ -164,26 +165,26 @@ final class Folder {
   }
 
   /** What a caller gets while it waits. */
-  private sealed interface Turn {
+  private sealed interface Signal {
     /** It leads from now on. */
-    record Lead() implements Turn {}
+    record Lead() implements Signal {}
 
     /** The condition of all together does not hold: it goes by itself. */
-    record Alone() implements Turn {}
+    record Alone() implements Signal {}
 
     /** It has its result. */
-    record Done(WriteResult result) implements Turn {}
+    record Done(WriteResult result) implements Signal {}
 
     /** The statement failed. */
-    record Failed(RuntimeException why) implements Turn {}
+    record Failed(RuntimeException why) implements Signal {}
   }
 
   /** Equal to itself alone. */
-  private static final class Pending {
+  private static final class Waiter {
     final Member member;
-    final CompletableFuture<Turn> turn = new CompletableFuture<>();
+    final CompletableFuture<Signal> signal = new CompletableFuture<>();
 
-    Pending(Member member) {
+    Waiter(Member member) {
       this.member = member;
     }
 
@@ -203,25 +204,25 @@ final class Folder {
    * @throws StoreException if it was in no group in time, or its group failed
    */
   WriteResult write(Member member) {
-    Pending own = new Pending(member);
-    Turn turn = leadsAtOnce(own) ? new Turn.Lead() : await(own);
-    if (turn instanceof Turn.Lead) {
-      turn = lead(member.key, own);
+    Waiter own = new Waiter(member);
+    Signal signal = leadsAtOnce(own) ? new Signal.Lead() : await(own);
+    if (signal instanceof Signal.Lead) {
+      signal = lead(member.key, own);
     }
-    return switch (turn) {
-      case Turn.Done done -> done.result;
-      case Turn.Alone alone -> this.alone.apply(member.writes);
-      case Turn.Failed failed when failed.why instanceof StoreException e ->
+    return switch (signal) {
+      case Signal.Done done -> done.result;
+      case Signal.Alone alone -> this.alone.apply(member.writes);
+      case Signal.Failed failed when failed.why instanceof StoreException e ->
           throw new StoreException(e.outcome(), e.reason(), e.getMessage(), e);
-      case Turn.Failed failed -> throw failed.why;
-      case Turn.Lead lead -> throw new IllegalStateException("a leader was made to lead again");
+      case Signal.Failed failed -> throw failed.why;
+      case Signal.Lead lead -> throw new IllegalStateException("a leader was made to lead again");
     };
   }
 
   /** Waits; who is in a group, or leads, must not leave. The statements have a deadline. */
-  private Turn await(Pending own) {
+  private Signal await(Waiter own) {
     try {
-      return own.turn.get(waitMillisMax, TimeUnit.MILLISECONDS);
+      return own.signal.get(waitMillisMax, TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       if (leaves(own)) {
         throw StoreException.notApplied(
@@ -238,36 +239,36 @@ final class Folder {
             Reason.UNAVAILABLE, "PostgreSQL: interrupted while waiting for a row");
       }
     } catch (ExecutionException e) {
-      throw new IllegalStateException("a turn is never an exception", e);
+      throw new IllegalStateException("a signal is never an exception", e);
     }
-    return own.turn.join();
+    return own.signal.join();
   }
 
-  /** Executes a group, completes the others, and returns the leader's own turn. */
-  private Turn lead(Key key, Pending own) {
-    List<Pending> group = new ArrayList<>(List.of(own));
+  /** Executes a group, completes the others, and returns the leader's own signal. */
+  private Signal lead(Key key, Waiter own) {
+    List<Waiter> group = new ArrayList<>(List.of(own));
     Sum sum = take(key, group);
     try {
-      List<Turn> turns = execute(key, sum, group);
+      List<Signal> signals = execute(key, sum, group);
       for (int i = 1; i < group.size(); i++) {
-        group.get(i).turn.complete(turns.get(i));
+        group.get(i).signal.complete(signals.get(i));
       }
-      return turns.getFirst();
+      return signals.getFirst();
     } finally {
-      for (Pending each : group.subList(1, group.size())) {
-        if (!each.turn.isDone()) { // an error got through: nobody must wait for ever
-          each.turn.complete(
-              new Turn.Failed(new IllegalStateException("the leader of an add broke off")));
+      for (Waiter each : group.subList(1, group.size())) {
+        if (!each.signal.isDone()) { // an error got through: nobody must wait for ever
+          each.signal.complete(
+              new Signal.Failed(new IllegalStateException("the leader of an add broke off")));
         }
       }
       passOn(key);
     }
   }
 
-  private boolean leadsAtOnce(Pending own) {
+  private boolean leadsAtOnce(Waiter own) {
     lock.lock();
     try {
-      Set<Pending> others = waiting.get(own.member.key);
+      Set<Waiter> others = waiting.get(own.member.key);
       if (others == null) {
         waiting.put(own.member.key, new LinkedHashSet<>());
         return true;
@@ -280,7 +281,7 @@ final class Folder {
   }
 
   /** Whether it still waits, and so need not any more. */
-  private boolean leaves(Pending own) {
+  private boolean leaves(Waiter own) {
     lock.lock();
     try {
       return waiting.getOrDefault(own.member.key, Set.of()).remove(own);
@@ -289,16 +290,16 @@ final class Folder {
     }
   }
 
-  /** Takes into the group those that wait and fold with it; the sum of all. */
-  private Sum take(Key key, List<Pending> group) {
+  /** Takes into the group those that wait and can be added to its sum; the sum of all. */
+  private Sum take(Key key, List<Waiter> group) {
     lock.lock();
     try {
       Sum sum = group.getFirst().member.sum;
       Set<Key> markers = new HashSet<>();
       group.getFirst().marker().ifPresent(markers::add);
-      Iterator<Pending> others = waiting.getOrDefault(key, Set.of()).iterator();
+      Iterator<Waiter> others = waiting.getOrDefault(key, Set.of()).iterator();
       while (others.hasNext() && group.size() < GROUP_MAX) {
-        Pending next = others.next();
+        Waiter next = others.next();
         Optional<Sum> both = sum.then(next.member.sum);
         // One request twice: the second looks at what the first left.
         if (both.isEmpty() || !next.marker().map(markers::add).orElse(true)) {
@@ -314,7 +315,7 @@ final class Folder {
     }
   }
 
-  private List<Turn> execute(Key key, Sum sum, List<Pending> group) {
+  private List<Signal> execute(Key key, Sum sum, List<Waiter> group) {
     List<Write.Put> markers =
         group.stream()
             .flatMap(each -> each.member.marker.stream())
@@ -329,26 +330,26 @@ final class Folder {
     } catch (RuntimeException e) {
       return Collections.nCopies(group.size(), failed(e, group.size()));
     }
-    return turns(group, stored, existing(group, stored.markers));
+    return signals(group, stored, existing(group, stored.markers));
   }
 
   /** What a failure means to each: if one of several is the cause, the others need not suffer. */
-  private static Turn failed(RuntimeException e, int members) {
+  private static Signal failed(RuntimeException e, int members) {
     boolean isOfOne =
         e instanceof StoreException why
             && why.outcome() == Outcome.NOT_APPLIED
             && why.reason() == Reason.INVALID;
-    return isOfOne && members > 1 ? new Turn.Alone() : new Turn.Failed(e);
+    return isOfOne && members > 1 ? new Signal.Alone() : new Signal.Failed(e);
   }
 
   /** The sum of those whose marker is new. */
-  private static Optional<Sum> sum(List<Pending> group, Set<Key> stored) {
+  private static Optional<Sum> sum(List<Waiter> group, Set<Key> stored) {
     Optional<Sum> sum = Optional.empty();
-    for (Pending each : group) {
+    for (Waiter each : group) {
       if (each.isIn(stored)) {
         sum = sum.isEmpty() ? Optional.of(each.member.sum) : sum.get().then(each.member.sum);
         if (sum.isEmpty()) {
-          return sum; // less folds than all of them: possible at the ends of 64 bits
+          return sum; // a part of them can have no sum: at the ends of 64 bits
         }
       }
     }
@@ -356,7 +357,7 @@ final class Folder {
   }
 
   /** The markers that were there before. */
-  private Map<Key, Item> existing(List<Pending> group, Set<Key> stored) {
+  private Map<Key, Item> existing(List<Waiter> group, Set<Key> stored) {
     List<Key> keys =
         group.stream().flatMap(p -> p.marker().stream()).filter(k -> !stored.contains(k)).toList();
     try {
@@ -366,28 +367,28 @@ final class Folder {
     }
   }
 
-  private static List<Turn> turns(List<Pending> group, Stored stored, Map<Key, Item> existing) {
-    List<Turn> turns = new ArrayList<>(group.size());
+  private static List<Signal> signals(List<Waiter> group, Stored stored, Map<Key, Item> existing) {
+    List<Signal> signals = new ArrayList<>(group.size());
     Optional<Sum> all = sum(group, stored.markers);
     Optional<Item> last = stored.after;
     long value = last.map(item -> item.number(Item.VALUE) - all.orElseThrow().delta()).orElse(0L);
-    for (Pending each : group) {
+    for (Waiter each : group) {
       Member member = each.member;
       if (!each.isIn(stored.markers)) {
         Optional<Item> marker = each.marker().map(existing::get);
-        turns.add(
+        signals.add(
             marker.isEmpty() // it is gone again
-                ? new Turn.Alone()
-                : new Turn.Done(new WriteResult.ConditionFailed(marker.get().key(), marker)));
+                ? new Signal.Alone()
+                : new Signal.Done(new WriteResult.ConditionFailed(marker.get().key(), marker)));
       } else if (last.isEmpty()) {
-        turns.add(new Turn.Alone());
+        signals.add(new Signal.Alone());
       } else {
         value += member.sum.delta();
         Optional<Item> after = member.marker.isPresent() ? Optional.empty() : at(last.get(), value);
-        turns.add(new Turn.Done(new WriteResult.Applied(after)));
+        signals.add(new Signal.Done(new WriteResult.Applied(after)));
       }
     }
-    return turns;
+    return signals;
   }
 
   /** The item at a value that it had on the way to the last. */
@@ -402,10 +403,10 @@ final class Folder {
 
   /** Hands the lead to the next that waits. */
   private void passOn(Key key) {
-    Pending next;
+    Waiter next;
     lock.lock();
     try {
-      Iterator<Pending> others = waiting.getOrDefault(key, Set.of()).iterator();
+      Iterator<Waiter> others = waiting.getOrDefault(key, Set.of()).iterator();
       if (!others.hasNext()) {
         waiting.remove(key);
         return;
@@ -415,6 +416,6 @@ final class Folder {
     } finally {
       lock.unlock();
     }
-    next.turn.complete(new Turn.Lead());
+    next.signal.complete(new Signal.Lead());
   }
 }

@@ -4,13 +4,13 @@ import dev.quipu.Reason;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRecords.Beat;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +23,7 @@ import java.util.random.RandomGenerator;
  * it knows of fewer than others do, or has another mark for one of them, since a renewal that was
  * under way during the restore has counted it again. Thread-safe.
  */
-final class RegionBeats {
+final class RegionHeartbeats {
   private static final int ROUNDS_MAX = 20;
   private static final int MARKS_MAX = 64; // of the last beats
 
@@ -31,7 +31,7 @@ final class RegionBeats {
   private final RandomGenerator random;
   private volatile Beat known = Beat.NONE; // by this process
 
-  RegionBeats(Regions regions, RandomGenerator random) {
+  RegionHeartbeats(Regions regions, RandomGenerator random) {
     this.regions = regions;
     this.random = random;
   }
@@ -106,7 +106,7 @@ final class RegionBeats {
                   new Change.Put(
                       RegionRecords.NAMES, new Field.Text(String.join(",", regions.names())))),
               Condition.unchanged(found));
-      if (UntilDefinite.result(here, "a beat", () -> here.write(write))
+      if (IdempotentRetry.result(here, "a beat", () -> here.write(write))
           instanceof WriteResult.Applied) {
         synchronized (this) {
           known = known.number() < next.number() ? next : known;

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * Sends a request again after an unknown outcome, for techniques whose write is harmless to repeat
  * under its id.
  */
-public final class UntilDefinite {
-  private UntilDefinite() {}
+public final class IdempotentRetry {
+  private IdempotentRetry() {}
 
   /**
    * The first definite result.

@@ -1,8 +1,20 @@
-package dev.quipu.store;
+package dev.quipu.layer;
 
 import dev.quipu.StoreException;
+import dev.quipu.store.AtomicOperations;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreDriver.Finding;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -13,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * A driver that passes every call on to another. Extend it to change some of them: a call that a
  * wrapper forgot would be answered by the default of {@link StoreDriver}, for a store it is not.
  */
-public abstract class ForwardingDriver implements StoreDriver {
+public abstract class ForwardingDriver implements BatchDriver, ScanDriver {
   /** Creates a driver. */
   protected ForwardingDriver() {}
 
@@ -36,7 +48,7 @@ public abstract class ForwardingDriver implements StoreDriver {
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    return driver().getAll(keys);
+    return BatchDriver.of(driver()).getAll(keys);
   }
 
   @Override
@@ -46,17 +58,17 @@ public abstract class ForwardingDriver implements StoreDriver {
 
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    return driver().writeAll(writes, token);
+    return BatchDriver.of(driver()).writeAll(writes, token);
   }
 
   @Override
   public Page scan(Scan scan) {
-    return driver().scan(scan);
+    return ScanDriver.of(driver()).scan(scan);
   }
 
   @Override
   public long count(Scan scan) {
-    return driver().count(scan);
+    return ScanDriver.of(driver()).count(scan);
   }
 
   @Override

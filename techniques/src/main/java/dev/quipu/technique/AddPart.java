@@ -4,11 +4,11 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Refusal;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,20 +24,20 @@ import java.util.Optional;
  * @param beside writes to other items; with any, the store must have batches over all of them
  * @param isWhole whether the own number takes it all, within the bounds of the add
  */
-public record Split(
+public record AddPart(
     Key value, long delta, Condition condition, List<Write> beside, boolean isWhole) {
   /** Copies the list. */
-  public Split {
+  public AddPart {
     beside = List.copyOf(beside);
   }
 
   /** A technique that can put an add on several items. */
-  public interface Splittable extends Technique {
+  public interface Shardable extends Technique {
     /**
      * Adds, once. What does not fit is {@link AddResult.Refused}, and only of a whole add does that
      * tell the right bound.
      */
-    AddResult add(Add add, Split split);
+    AddResult add(Add add, AddPart part);
 
     /**
      * Returns whether request ids are kept in items other than that of the number: then those may
@@ -54,8 +54,8 @@ public record Split(
   }
 
   /** All on its own number. */
-  static Split whole(Add add) {
-    return new Split(
+  static AddPart whole(Add add) {
+    return new AddPart(
         CounterItems.valueKey(add.counter()),
         add.delta(),
         CounterItems.within(add),
