@@ -136,7 +136,7 @@ public final class HitLog implements Technique {
   private final Markers requests;
   private final Hits hits;
   private final HitSummaries summaries;
-  private final HitLogDue due;
+  private final PendingRollUps due;
   private final HitWrites writes;
 
   /**
@@ -180,7 +180,7 @@ public final class HitLog implements Technique {
     this.requests = new Markers(store, REQUEST);
     this.hits = new Hits(store);
     this.summaries = new HitSummaries(store, hits, options);
-    this.due = new HitLogDue(store, options);
+    this.due = new PendingRollUps(store, options);
     this.writes = new HitWrites(store, summaries, due, options);
   }
 
@@ -402,7 +402,7 @@ public final class HitLog implements Technique {
   public long rollUpDue() {
     long stored = 0;
     @Nullable StoreException failure = null;
-    for (HitLogDue.Waiting each : due.waiting()) {
+    for (PendingRollUps.Waiting each : due.waiting()) {
       try {
         stored += rollUpAndSweep(each) ? 1 : 0;
       } catch (StoreException e) {
@@ -415,7 +415,7 @@ public final class HitLog implements Technique {
     return stored;
   }
 
-  private boolean rollUpAndSweep(HitLogDue.Waiting each) {
+  private boolean rollUpAndSweep(PendingRollUps.Waiting each) {
     String counter = each.counter();
     RollUp done = rollUp(counter);
     if (done.late() != 0) {

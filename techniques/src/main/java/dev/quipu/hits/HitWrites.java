@@ -22,11 +22,11 @@ final class HitWrites {
 
   private final Store store;
   private final HitSummaries summaries;
-  private final HitLogDue due;
+  private final PendingRollUps due;
   private final long settleMillis;
   private final long windowMillis;
 
-  HitWrites(Store store, HitSummaries summaries, HitLogDue due, HitLogOptions options) {
+  HitWrites(Store store, HitSummaries summaries, PendingRollUps due, HitLogOptions options) {
     this.store = store;
     this.summaries = summaries;
     this.due = due;

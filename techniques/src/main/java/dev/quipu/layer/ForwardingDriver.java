@@ -19,6 +19,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,16 @@ public abstract class ForwardingDriver implements BatchDriver, ScanDriver {
    */
   protected abstract StoreDriver driver();
 
+  /** Makes a call to the driver; override it to change all of them. */
+  protected <T> T forward(Supplier<T> call) {
+    return call.get();
+  }
+
+  /** Makes a write to an item; override it to change all of them. */
+  protected <T> T forwardWrite(Supplier<T> write) {
+    return forward(write);
+  }
+
   @Override
   public StoreProfile profile() {
     return driver().profile();
@@ -43,42 +54,48 @@ public abstract class ForwardingDriver implements BatchDriver, ScanDriver {
 
   @Override
   public Optional<Item> get(Key key, Consistency consistency) {
-    return driver().get(key, consistency);
+    return forward(() -> driver().get(key, consistency));
   }
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    return BatchDriver.of(driver()).getAll(keys);
+    return forward(() -> BatchDriver.of(driver()).getAll(keys));
   }
 
   @Override
   public WriteResult write(Write write) {
-    return driver().write(write);
+    return forwardWrite(() -> driver().write(write));
   }
 
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    return BatchDriver.of(driver()).writeAll(writes, token);
+    return forwardWrite(() -> BatchDriver.of(driver()).writeAll(writes, token));
   }
 
   @Override
   public Page scan(Scan scan) {
-    return ScanDriver.of(driver()).scan(scan);
+    return forward(() -> ScanDriver.of(driver()).scan(scan));
   }
 
   @Override
   public long count(Scan scan) {
-    return ScanDriver.of(driver()).count(scan);
+    return forward(() -> ScanDriver.of(driver()).count(scan));
   }
 
   @Override
   public void addTokens(Key key, String field, Set<String> tokens) {
-    driver().addTokens(key, field, tokens);
+    forwardWrite(() -> {
+      driver().addTokens(key, field, tokens);
+      return tokens;
+    });
   }
 
   @Override
   public void dropTokens(Key key, String field, Set<String> tokens) {
-    driver().dropTokens(key, field, tokens);
+    forwardWrite(() -> {
+      driver().dropTokens(key, field, tokens);
+      return tokens;
+    });
   }
 
   @Override
@@ -88,22 +105,22 @@ public abstract class ForwardingDriver implements BatchDriver, ScanDriver {
 
   @Override
   public Instant intactSince() {
-    return driver().intactSince();
+    return forward(() -> driver().intactSince());
   }
 
   @Override
   public int removeExpired(Instant before, int itemsMax) {
-    return driver().removeExpired(before, itemsMax);
+    return forward(() -> driver().removeExpired(before, itemsMax));
   }
 
   @Override
   public Optional<Instant> time() {
-    return driver().time();
+    return forward(() -> driver().time());
   }
 
   @Override
   public List<Finding> inspect() {
-    return driver().inspect();
+    return forward(() -> driver().inspect());
   }
 
   @Override

@@ -2,19 +2,8 @@ package dev.quipu.layer;
 
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
-import dev.quipu.store.BatchDriver.RequestToken;
-import dev.quipu.store.Item;
-import dev.quipu.store.Key;
-import dev.quipu.store.Scan;
-import dev.quipu.store.Scan.Page;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.Write;
-import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
-import java.time.Instant;
-import java.util.List;
-import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -73,7 +62,8 @@ final class RetryLayer extends Layer {
     }
   }
 
-  private <T> T attempt(Supplier<T> call) {
+  @Override
+  protected <T> T forward(Supplier<T> call) {
     RetryPolicy.Attempts attempts = attempts();
     while (true) {
       calls.increment();
@@ -90,71 +80,5 @@ final class RetryLayer extends Layer {
       }
       repeats.increment();
     }
-  }
-
-  @Override
-  public Optional<Item> get(Key key, Consistency consistency) {
-    return attempt(() -> super.get(key, consistency));
-  }
-
-  @Override
-  public List<Optional<Item>> getAll(List<Key> keys) {
-    return attempt(() -> super.getAll(keys));
-  }
-
-  @Override
-  public WriteResult write(Write write) {
-    return attempt(() -> super.write(write));
-  }
-
-  @Override
-  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    return attempt(() -> super.writeAll(writes, token));
-  }
-
-  @Override
-  public Page scan(Scan scan) {
-    return attempt(() -> super.scan(scan));
-  }
-
-  @Override
-  public long count(Scan scan) {
-    return attempt(() -> super.count(scan));
-  }
-
-  @Override
-  public void addTokens(Key key, String field, Set<String> tokens) {
-    attempt(() -> {
-      super.addTokens(key, field, tokens);
-      return tokens;
-    });
-  }
-
-  @Override
-  public void dropTokens(Key key, String field, Set<String> tokens) {
-    attempt(() -> {
-      super.dropTokens(key, field, tokens);
-      return tokens;
-    });
-  }
-
-  @Override
-  public Instant intactSince() {
-    return attempt(super::intactSince);
-  }
-
-  @Override
-  public int removeExpired(Instant before, int itemsMax) {
-    return attempt(() -> super.removeExpired(before, itemsMax));
-  }
-
-  @Override
-  public Optional<Instant> time() {
-    return attempt(super::time);
-  }
-
-  @Override
-  public List<Finding> inspect() {
-    return attempt(super::inspect);
   }
 }

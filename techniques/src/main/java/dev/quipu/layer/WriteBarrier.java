@@ -3,14 +3,8 @@ package dev.quipu.layer;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.BatchDriver.RequestToken;
-import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.Write;
-import dev.quipu.store.WriteResult;
-import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -26,35 +20,10 @@ final class WriteBarrier extends Layer {
   }
 
   @Override
-  public WriteResult write(Write write) {
-    return guarded(() -> super.write(write));
-  }
-
-  @Override
-  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    return guarded(() -> super.writeAll(writes, token));
-  }
-
-  @Override
-  public void addTokens(Key key, String field, Set<String> tokens) {
-    guarded(() -> {
-      super.addTokens(key, field, tokens);
-      return tokens;
-    });
-  }
-
-  @Override
-  public void dropTokens(Key key, String field, Set<String> tokens) {
-    guarded(() -> {
-      super.dropTokens(key, field, tokens);
-      return tokens;
-    });
-  }
-
-  private <T> T guarded(Supplier<T> write) {
+  protected <T> T forwardWrite(Supplier<T> write) {
     requireWritable();
     try {
-      return write.get();
+      return super.forwardWrite(write);
     } catch (StoreException e) {
       throw explained(e);
     }

@@ -125,7 +125,7 @@ final class MemcachedFormsTest {
         List.of("a", "a:b", "b", ":", "%3A", "a b", "数", "x".repeat(200), "x".repeat(201), "A");
     for (String partition : parts) {
       for (String sort : parts) {
-        String name = Encoded.name(new Key(partition, sort));
+        String name = ItemCodec.name(new Key(partition, sort));
         assertTrue(name.matches("[!-~]{1,250}"), name);
         assertTrue(names.add(name), name);
       }

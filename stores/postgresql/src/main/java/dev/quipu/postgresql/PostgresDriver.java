@@ -138,7 +138,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   static PostgresDriver open(
       Connections connections, String table, boolean mayLose, Runnable onClose) {
     Schema schema = new Schema(table);
-    try (Borrowed borrowed = connections.borrow()) {
+    try (PooledConnection borrowed = connections.borrow()) {
       schema.prepare(borrowed.connection);
     } catch (SQLException e) {
       throw Failures.ofRead(e);
@@ -157,7 +157,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
 
   @Override
   public Optional<Instant> time() {
-    try (Borrowed borrowed = connections.borrow()) {
+    try (PooledConnection borrowed = connections.borrow()) {
       return Optional.of(Schema.time(borrowed.connection));
     } catch (SQLException e) {
       throw Failures.ofRead(e);
@@ -166,7 +166,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
 
   @Override
   public List<Finding> inspect() {
-    try (Borrowed borrowed = connections.borrow()) {
+    try (PooledConnection borrowed = connections.borrow()) {
       return schema.inspect(borrowed.connection, mayLose);
     } catch (SQLException e) {
       throw Failures.ofRead(e);
@@ -192,12 +192,12 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   @Override
   public Page scan(Scan scan) {
     Sql sql = statements.scan(scan);
-    try (Borrowed borrowed = connections.borrow();
+    try (PooledConnection borrowed = connections.borrow();
         PreparedStatement statement = sql.prepare(borrowed.connection);
         ResultSet rows = statement.executeQuery()) {
       List<Item> found = new ArrayList<>();
       while (rows.next()) {
-        found.add(Rows.item(new Key(scan.partition(), rows.getString("sort")), rows));
+        found.add(JsonFields.item(new Key(scan.partition(), rows.getString("sort")), rows));
       }
       return Page.of(scan, found);
     } catch (SQLException e) {
@@ -272,7 +272,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   }
 
   private Optional<Item> execute(Key key, Sql sql) {
-    try (Borrowed borrowed = connections.borrowToWrite()) {
+    try (PooledConnection borrowed = connections.borrowToWrite()) {
       return execute(borrowed.connection, key, sql);
     } catch (SQLException e) {
       throw Failures.ofWrite(e);
@@ -283,7 +283,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
       throws SQLException {
     try (PreparedStatement statement = sql.prepare(connection);
         ResultSet rows = statement.executeQuery()) {
-      return rows.next() ? Optional.of(Rows.item(key, rows)) : Optional.empty();
+      return rows.next() ? Optional.of(JsonFields.item(key, rows)) : Optional.empty();
     }
   }
 
@@ -297,7 +297,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     @Override
     public GroupCommit.Stored add(
         Key key, List<Write.Put> markers, Function<Set<Key>, Optional<GroupCommit.Sum>> sum) {
-      try (Borrowed borrowed = connections.borrowToWrite()) {
+      try (PooledConnection borrowed = connections.borrowToWrite()) {
         borrowed.begin();
         GroupCommit.Stored stored;
         try {
@@ -346,7 +346,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
 
   /** Whether each statement brought a row, and all were committed; else none is. */
   private boolean commit(List<Write> writes, Sql all) {
-    try (Borrowed borrowed = connections.borrowToWrite()) {
+    try (PooledConnection borrowed = connections.borrowToWrite()) {
       borrowed.begin();
       try (PreparedStatement statement = all.prepare(borrowed.connection)) {
         if (!eachBroughtARow(statement, writes)) {
@@ -386,7 +386,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
 
   private Map<Key, Item> read(Collection<Key> keys) {
     Sql sql = statements.read(List.copyOf(keys));
-    try (Borrowed borrowed = connections.borrow();
+    try (PooledConnection borrowed = connections.borrow();
         PreparedStatement statement = sql.prepare(borrowed.connection);
         ResultSet rows = statement.executeQuery()) {
       Map<Key, Item> found = new HashMap<>();
@@ -397,7 +397,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
             new Schema.StoredKey(rows.getString("partition"), rows.getString("sort"));
         Key key = byStored.get(stored);
         if (key != null) {
-          found.put(key, Rows.item(key, rows));
+          found.put(key, JsonFields.item(key, rows));
         }
       }
       return found;
@@ -409,7 +409,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   /** Rows that another server removes or writes just now are left to it. */
   @Override
   public int removeExpired(Instant before, int itemsMax) {
-    try (Borrowed borrowed = connections.borrowToWrite();
+    try (PooledConnection borrowed = connections.borrowToWrite();
         PreparedStatement statement =
             statements.removeExpired(before, itemsMax).prepare(borrowed.connection)) {
       return statement.executeUpdate();

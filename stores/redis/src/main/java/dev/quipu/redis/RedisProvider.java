@@ -64,7 +64,7 @@ public final class RedisProvider implements StoreProvider {
     RedisClient client = RedisClient.create(redisUri(uri, uri.host()));
     client.setOptions(options(ClientOptions.builder().autoReconnect(false), uri.timeout()));
     try {
-      Link link = Link.to(client, uri.timeout());
+      RedisConnection link = RedisConnection.to(client, uri.timeout());
       return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);
@@ -79,7 +79,7 @@ public final class RedisProvider implements StoreProvider {
     client.setOptions(
         (ClusterClientOptions) options(ClusterClientOptions.builder(), uri.timeout()));
     try {
-      Link link = Link.to(client, uri.timeout());
+      RedisConnection link = RedisConnection.to(client, uri.timeout());
       return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);

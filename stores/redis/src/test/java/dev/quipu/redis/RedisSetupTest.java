@@ -101,9 +101,10 @@ final class RedisSetupTest {
 
   @Test
   void aClientThatRepeatsByItselfIsNoticed() {
-    assertTrue(Link.repeats(ClientOptions.create()));
-    assertFalse(Link.repeats(ClientOptions.builder().autoReconnect(false).build()));
-    assertFalse(Link.repeats(ClientOptions.builder().replayFilter(command -> true).build()));
+    assertTrue(RedisConnection.repeats(ClientOptions.create()));
+    assertFalse(RedisConnection.repeats(ClientOptions.builder().autoReconnect(false).build()));
+    assertFalse(
+        RedisConnection.repeats(ClientOptions.builder().replayFilter(command -> true).build()));
   }
 
   @Test

@@ -26,7 +26,7 @@ import java.util.Optional;
  * before a hit is stored and after it. An entry is deleted only when it is as old as a request that
  * is forgotten, so that a hit which arrives late finds it there.
  */
-final class HitLogDue {
+final class PendingRollUps {
   private static final String DUE = "hits-due";
   private static final String AT = "at";
 
@@ -37,7 +37,7 @@ final class HitLogDue {
   /** A counter, and what is stored of it. */
   record Waiting(String counter, Item item) {}
 
-  HitLogDue(Store store, HitLogOptions options) {
+  PendingRollUps(Store store, HitLogOptions options) {
     this.store = store;
     this.oldMillis = options.window().plus(options.settle().multipliedBy(2)).toMillis();
     this.noted = new RecentlyDone(options.settle().toMillis() / 2);

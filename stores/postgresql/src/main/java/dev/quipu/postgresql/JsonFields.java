@@ -22,10 +22,10 @@ import tools.jackson.databind.node.ObjectNode;
  * each token. JSON in PostgreSQL cannot hold NUL, so in names and texts it is {@code \0}, and the
  * backslash is doubled.
  */
-final class Rows {
+final class JsonFields {
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
-  private Rows() {}
+  private JsonFields() {}
 
   /** The fields of an item but its value, where that is a number. */
   static String json(Map<String, Field> fields) {

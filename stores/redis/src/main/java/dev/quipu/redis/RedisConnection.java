@@ -27,12 +27,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection to a server or a cluster: one multiplexed connection a node. It is made again by the
- * next call, when it has closed, and when an answer did not come in time: the others on it would
- * wait behind that one.
+ * A connection to a server or a cluster: one multiplexed connection a node. The next call
+ * reconnects after it has closed, and after a timeout, since the other calls on it would wait after
+ * that one.
  */
-final class Link implements AutoCloseable {
-  private static final Logger LOGGER = LoggerFactory.getLogger(Link.class);
+final class RedisConnection implements AutoCloseable {
+  private static final Logger LOGGER = LoggerFactory.getLogger(RedisConnection.class);
 
   private final Supplier<Opened> opener;
   private final Atomicity atomicity;
@@ -42,7 +42,7 @@ final class Link implements AutoCloseable {
   private volatile int attempts;
   private volatile boolean isClosed;
 
-  private Link(Supplier<Opened> opener, Atomicity atomicity, Duration timeout) {
+  private RedisConnection(Supplier<Opened> opener, Atomicity atomicity, Duration timeout) {
     this.opener = opener;
     this.atomicity = atomicity;
     this.timeout = timeout;
@@ -60,8 +60,8 @@ final class Link implements AutoCloseable {
       RedisClusterAsyncCommands<String, String> commands,
       Supplier<List<RedisClusterAsyncCommands<String, String>>> masters) {}
 
-  static Link to(RedisClient client, Duration timeout) {
-    return new Link(
+  static RedisConnection to(RedisClient client, Duration timeout) {
+    return new RedisConnection(
         () -> {
           StatefulRedisConnection<String, String> connection = client.connect(StringCodec.UTF8);
           return new Opened(connection, connection.async(), () -> List.of(connection.async()));
@@ -70,8 +70,8 @@ final class Link implements AutoCloseable {
         timeout);
   }
 
-  static Link to(RedisClusterClient client, Duration timeout) {
-    return new Link(
+  static RedisConnection to(RedisClusterClient client, Duration timeout) {
+    return new RedisConnection(
         () -> {
           StatefulRedisClusterConnection<String, String> connection =
               client.connect(StringCodec.UTF8);

@@ -18,9 +18,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * How items become attributes of SimpleDB, which are texts; {@link SimpleDbDriver} has the layout.
+ * Converts items to attributes of SimpleDB, which are texts; {@link SimpleDbDriver} has the layout.
  */
-final class Pairs {
+final class ItemAttributes {
   static final String PARTITION = "p";
   static final String SORT = "s";
   static final String VERSION = "v";
@@ -38,7 +38,7 @@ final class Pairs {
   private static final int CHUNK_DIGITS = 4;
   private static final int CHUNK_BYTES = TEXT_BYTES_MAX - CHUNK_DIGITS - 1;
 
-  private Pairs() {}
+  private ItemAttributes() {}
 
   /** The name of an item: unambiguous, and legible unless it is too long. */
   static String itemName(Key key) {

@@ -7,11 +7,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection out of a pool, for one call, and back as it was. That it cannot be given back says
- * nothing of what was done on it, so closing never throws.
+ * A connection of a pool, for one call; it is returned in the state in which it came. A failed
+ * return changes nothing about the outcome of the call, so closing never throws.
  */
-final class Borrowed implements AutoCloseable {
-  private static final Logger LOGGER = LoggerFactory.getLogger(Borrowed.class);
+final class PooledConnection implements AutoCloseable {
+  private static final Logger LOGGER = LoggerFactory.getLogger(PooledConnection.class);
 
   final Connection connection;
   private final int timeoutBefore;
@@ -26,7 +26,7 @@ final class Borrowed implements AutoCloseable {
    * @param isOwnPool whether the limit may stay on the connection, which spares setting it again
    * @param onClose called after the connection was given back; not if this throws
    */
-  Borrowed(Connection connection, int timeoutMillis, boolean isOwnPool, Runnable onClose)
+  PooledConnection(Connection connection, int timeoutMillis, boolean isOwnPool, Runnable onClose)
       throws SQLException {
     this.connection = connection;
     this.isOwnPool = isOwnPool;

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * t} or {@code s}) and its value. Numbers are big-endian; texts have their length in bytes before
  * them.
  */
-final class Encoded {
+final class ItemCodec {
   /** What is added to a lone number. */
   static final long BIAS = 1L << 62;
 
@@ -54,7 +54,7 @@ final class Encoded {
   /** Bytes as they are. */
   static final Transcoder<byte[]> BYTES = new Bytes();
 
-  private Encoded() {}
+  private ItemCodec() {}
 
   static boolean fitsDigits(long value) {
     return -DIGITS_MAX <= value && value <= DIGITS_MAX;

@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Items as hashes; {@code items.lua} has the names of their members. */
-final class Hash {
-  private Hash() {}
+final class ItemHash {
+  private ItemHash() {}
 
   static List<String> flat(Map<String, String> hash) {
     List<String> flat = new ArrayList<>(2 * hash.size());

@@ -11,11 +11,10 @@ import java.util.Map;
 import net.rubyeye.xmemcached.MemcachedClient;
 
 /**
- * Since when no server of a cluster has lost anything, by what they tell: how long each is up, and
- * how often it was flushed or dropped a value for want of room. What had happened before the first
- * look may have happened just then. Thread-safe.
+ * Detects when a server of a cluster last lost values, by its uptime, flushes and evictions. What
+ * happened before the first look counts as of that look. Thread-safe.
  */
-final class Losses {
+final class LossDetector {
   private static final List<String> COUNTS =
       List.of(
           "cmd_flush", "evictions", "slab_reassign_evictions_nomem", "slab_reassign_busy_deletes");
@@ -36,7 +35,7 @@ final class Losses {
    */
   private record Seen(String started, long losses, Instant lost) {}
 
-  Losses(MemcachedClient client, Clock clock) {
+  LossDetector(MemcachedClient client, Clock clock) {
     this.client = client;
     this.clock = clock;
     this.servers = client.getServersDescription().size();
