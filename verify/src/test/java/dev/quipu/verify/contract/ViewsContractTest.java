@@ -3,6 +3,8 @@ package dev.quipu.verify.contract;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
 import java.lang.reflect.Proxy;
 import java.time.Instant;
@@ -33,7 +35,7 @@ final class ViewsContractTest {
       return (StoreDriver)
           Proxy.newProxyInstance(
               StoreDriver.class.getClassLoader(),
-              new Class<?>[] {StoreDriver.class},
+              new Class<?>[] {BatchDriver.class, ScanDriver.class},
               (proxy, method, arguments) ->
                   method.getName().equals("removeExpired")
                       ? sweep.removeExpired(memory, (Instant) arguments[0], (int) arguments[1])

@@ -9,12 +9,14 @@ import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.layer.Sweeper;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.store.BatchDriver;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
@@ -59,7 +61,7 @@ final class StoreCallsTest {
         (StoreDriver)
             Proxy.newProxyInstance(
                 StoreDriver.class.getClassLoader(),
-                new Class<?>[] {StoreDriver.class},
+                new Class<?>[] {BatchDriver.class, ScanDriver.class},
                 (proxy, method, arguments) -> {
                   if (method.getName().equals("profile")) {
                     return profile;
