@@ -73,7 +73,7 @@ final class ViewScenarios {
         new Planted(
             "an expired marker that is removed meanwhile counts as one that is there",
             "views-expiring",
-            "layer.Store",
+            "layer.ExpiryLayer",
             "holdsAnew",
             Returns.NONE),
         new Planted(
