@@ -1,0 +1,13 @@
+package dev.quipu.testkit.store;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
+
+/** A store that is made of transactions keeps the contract. */
+final class TransactionsStoreTest extends StoreContract {
+  @Override
+  protected StoreDriver open() {
+    return new TransactionalDriver(Clock.system(), Randomness.seeded(1));
+  }
+}
