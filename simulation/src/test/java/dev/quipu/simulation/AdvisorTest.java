@@ -144,6 +144,9 @@ final class AdvisorTest {
         source,
         """
         import dev.quipu.*;
+        import dev.quipu.backend.*;
+        import dev.quipu.hits.*;
+        import dev.quipu.shard.*;
         import dev.quipu.store.*;
         import dev.quipu.technique.*;
         import java.time.Duration;

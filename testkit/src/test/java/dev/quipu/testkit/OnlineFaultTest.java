@@ -165,7 +165,7 @@ final class OnlineFaultTest {
               .distinct(online.from().minus(slack), online.until().plus(slack));
       long least = new Hits(before).distinct(online.from().plus(slack), online.until());
       if (online.low() > most || online.high() < least) {
-        wrong.add("%s, but the truth is %d to %d".formatted(online, least, most));
+        wrong.add("%s, but expected %d to %d".formatted(online, least, most));
       }
     }
   }

@@ -17,20 +17,11 @@ import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
 import dev.quipu.simulation.driver.InterceptingDriver;
 import dev.quipu.simulation.time.ManualClock;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.ForwardingDriver;
-import dev.quipu.store.Item;
-import dev.quipu.store.Key;
-import dev.quipu.store.Scan;
-import dev.quipu.store.Scan.Page;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreProfile;
-import dev.quipu.store.Write;
-import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Optional;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -64,39 +55,25 @@ final class OnlineLateTest {
 
   /** A process to which something happens. */
   private Store unlucky() {
-    StoreDriver around = script.around(driver);
-    return new Store(new Intact(around), clock, Randomness.seeded(1), ONCE);
+    return new Store(new Intact(script.around(driver)), clock, Randomness.seeded(1), ONCE);
   }
 
-  private record Intact(StoreDriver around) implements StoreDriver {
-    @Override
-    public StoreProfile profile() {
-      return around.profile();
+  /** Reports that it never lost anything. */
+  private static final class Intact extends ForwardingDriver {
+    private final StoreDriver driver;
+
+    Intact(StoreDriver driver) {
+      this.driver = driver;
     }
 
     @Override
-    public Optional<Item> get(Key key, Consistency consistency) {
-      return around.get(key, consistency);
-    }
-
-    @Override
-    public Page scan(Scan scan) {
-      return around.scan(scan);
-    }
-
-    @Override
-    public WriteResult write(Write write) {
-      return around.write(write);
+    protected StoreDriver driver() {
+      return driver;
     }
 
     @Override
     public Instant intactSince() {
       return Instant.MIN;
-    }
-
-    @Override
-    public void close() {
-      around.close();
     }
   }
 

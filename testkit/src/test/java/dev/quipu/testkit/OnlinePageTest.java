@@ -24,7 +24,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /**
- * How many are online by each variant, held to the truth at every minute: real hits of three days,
+ * How many are online by each variant, checked at every minute: real hits of three days,
  * and a crowd that comes and goes at once. The page and the charts are compared; {@code
  * -Dquipu.docs.write=true} writes them.
  */
@@ -37,25 +37,25 @@ final class OnlinePageTest {
       """
       # How many are online
 
-      Two variants of [the ring](../concepts/online-ring.md) against the truth, which is the number
-      of sessions seen in the five minutes before: six keys, of which five full minutes are shown,
+      Two variants of [the ring](../concepts/online-ring.md) against the exact count: the number of
+      sessions seen in the five minutes before. Six keys, of which five full minutes are shown,
       and two keys, of which one is filled and the other, of the five minutes before, is shown.
 
       Real hits: 6,000 of a web server's access log, 1,217 sessions; the log has one minute of every
       hour, and these minutes are laid end to end and pass ten times slower. The chart shows two
       hours of 8 and a half.
 
-      ![Online by six keys and by two keys against the truth, real hits](online.svg)
+      ![Online by six keys and by two keys against the exact count, real hits](online.svg)
 
       A crowd: 300 sessions that come within three minutes from minute 10 on, hit every 20 seconds,
       and leave within the minute before minute 33.
 
-      ![Online by six keys and by two keys against the truth, a crowd](online-crowd.svg)
+      ![Online by six keys and by two keys against the exact count, a crowd](online-crowd.svg)
 
       Six keys go up with the crowd, and down up to five minutes early, in as many steps as it came
       in: a session leaves the number five minutes after it was last counted, not last seen. They
       never show more than were there, and `low..high` tells how many may be missing. Two keys
-      follow in one step, up to five minutes late. The exact variant is the truth, for one item a
+      follow in one step, up to five minutes late. The exact variant has no error, for one item a
       session.
 
       | hits | variant | farthest from the last 5 minutes | on average | outside low..high |
@@ -64,7 +64,7 @@ final class OnlinePageTest {
   private static final String FOOT =
       """
 
-      Made by a test (OnlinePageTest), which holds every minute to the truth and compares this page.
+      Made by a test (OnlinePageTest), which checks every minute and compares this page.
       """;
 
   private record Variant(String name, Function<Store, Presence> made) {}
@@ -90,12 +90,12 @@ final class OnlinePageTest {
   }
 
   private static void rows(StringBuilder page, String name, Hits hits, int minutes, Chart chart) {
-    Map<Integer, Long> truth = new LinkedHashMap<>();
+    Map<Integer, Long> exact = new LinkedHashMap<>();
     for (int minute = 0; minute <= minutes; minute++) {
       Instant now = Instant.ofEpochMilli(minute * 60_000L);
-      truth.put(minute, hits.distinct(now.minus(Window.DEFAULT.length()), now));
+      exact.put(minute, hits.distinct(now.minus(Window.DEFAULT.length()), now));
     }
-    chart.line("the truth", "#7a7a7a", truth);
+    chart.line("exact count", "#7a7a7a", exact);
     List<String> colours = List.of("#3367d6", "#b3261e");
     for (int i = 0; i < VARIANTS.size(); i++) {
       Variant variant = VARIANTS.get(i);
@@ -106,7 +106,7 @@ final class OnlinePageTest {
       long farthest = 0;
       long sum = 0;
       for (int minute = 0; minute <= minutes; minute++) {
-        long off = Math.abs(value(shown, minute) - value(truth, minute));
+        long off = Math.abs(value(shown, minute) - value(exact, minute));
         farthest = Math.max(farthest, off);
         sum += off;
       }
@@ -136,13 +136,14 @@ final class OnlinePageTest {
         minutes,
         minute -> {
           Online online = presence.online("site");
-          long truth = hits.distinct(online.from(), online.until());
+          long exact = hits.distinct(online.from(), online.until());
           String told =
-              "%s at minute %d: %s, the truth is %d".formatted(variant.name, minute, online, truth);
+              "%s at minute %d: %s, the exact count is %d"
+                  .formatted(variant.name, minute, online, exact);
           assertTrue(online.complete(), told);
-          assertTrue(online.low() <= truth && truth <= online.high(), told);
+          assertTrue(online.low() <= exact && exact <= online.high(), told);
           if (!variant.name.equals("six keys")) {
-            assertEquals(truth, online.value(), told);
+            assertEquals(exact, online.value(), told);
           }
           shown.put(minute, online.value());
         });

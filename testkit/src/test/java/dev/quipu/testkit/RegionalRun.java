@@ -145,7 +145,7 @@ final class RegionalRun {
   private Regions faulty(int region, int callsMax) {
     Map<String, Store> replicas = new TreeMap<>();
     int diesAt = callsMax == 0 ? Integer.MAX_VALUE : 1 + random.nextInt(callsMax);
-    ProcessCrash death = new ProcessCrash(diesAt, random.nextBoolean());
+    ProcessCrash crash = new ProcessCrash(diesAt, random.nextBoolean());
     for (int i = 0; i < NAMES.size(); i++) {
       int unit = i == region ? 20 : 100; // milliseconds
       StoreDriver seen = table.seenFrom(region, i);
@@ -156,7 +156,7 @@ final class RegionalRun {
               size.faultRate,
               () -> time.sleep(Duration.ofMillis(1 + random.nextInt(unit))));
       faultings.add(faulty);
-      replicas.put(NAMES.get(i), store(new InterceptingDriver(faulty, death)));
+      replicas.put(NAMES.get(i), store(new InterceptingDriver(faulty, crash)));
     }
     return new Regions(NAMES.get(region), NAMES, replicas);
   }
