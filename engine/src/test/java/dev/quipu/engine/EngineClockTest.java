@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.RequestId;
-import dev.quipu.verify.pace.ManualClock;
+import dev.quipu.simulation.time.ManualClock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;

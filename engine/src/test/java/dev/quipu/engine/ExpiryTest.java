@@ -10,7 +10,7 @@ import dev.quipu.AddResult;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
-import dev.quipu.verify.pace.ManualClock;
+import dev.quipu.simulation.time.ManualClock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.layer.Store;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Scan;
 import dev.quipu.store.ScanDriver;
-import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import dev.quipu.view.ViewOptions;

@@ -12,7 +12,7 @@ import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.net.PortOptions;
 import dev.quipu.server.resp.RawClient;
-import dev.quipu.verify.pace.ManualClock;
+import dev.quipu.simulation.time.ManualClock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

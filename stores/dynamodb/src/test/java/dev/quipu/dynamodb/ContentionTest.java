@@ -2,14 +2,14 @@ package dev.quipu.dynamodb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.quipu.simulation.Simulation;
+import dev.quipu.simulation.drill.Drill;
+import dev.quipu.simulation.drill.DrillOptions;
+import dev.quipu.simulation.drill.DrillReport;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.verify.drill.Drill;
-import dev.quipu.verify.drill.DrillOptions;
-import dev.quipu.verify.drill.DrillReport;
-import dev.quipu.verify.simulate.Simulation;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -14,7 +14,7 @@ import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
-import dev.quipu.verify.pace.ManualClock;
+import dev.quipu.simulation.time.ManualClock;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
