@@ -2,6 +2,11 @@ package dev.quipu.engine;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.engine.commit.Committer;
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.log.Records;
+import dev.quipu.engine.state.State;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.Consistency;
@@ -108,7 +113,7 @@ final class EngineDriver implements StoreDriver {
     }
 
     @Override
-    boolean run(State state, Group group) {
+    public boolean run(State state, Group group) {
       found = keys.stream().map(state.items::get).toList();
       return true;
     }
@@ -123,7 +128,7 @@ final class EngineDriver implements StoreDriver {
     }
 
     @Override
-    boolean run(State state, Group group) {
+    public boolean run(State state, Group group) {
       page = state.items.page(scan);
       return true;
     }
@@ -140,7 +145,7 @@ final class EngineDriver implements StoreDriver {
     }
 
     @Override
-    boolean run(State state, Group group) {
+    public boolean run(State state, Group group) {
       List<Optional<Item>> after = new ArrayList<>(writes.size());
       long bytes = 0;
       long grown = 0;

@@ -1,5 +1,10 @@
 package dev.quipu.engine;
 
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.environment.Failure;
+import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.State;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.util.SplittableRandom;
@@ -161,7 +166,7 @@ public final class SimHooks {
     return isDone;
   }
 
-  /** At the start of {@link Committer#run}. */
+  /** At the start of {@code Committer.run}. */
   static void submitted(Task task) {
     Listener hearing = listener;
     if (hearing != null) {
