@@ -2,8 +2,13 @@ package dev.quipu.engine;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.BatchDriver;
+import dev.quipu.engine.commit.Committer;
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.log.Records;
+import dev.quipu.engine.state.State;
 import dev.quipu.store.BatchDriver.RequestToken;
+import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
@@ -109,7 +114,7 @@ final class EngineDriver implements BatchDriver, ScanDriver {
     }
 
     @Override
-    boolean run(State state, Group group) {
+    public boolean run(State state, Group group) {
       found = keys.stream().map(state.items::get).toList();
       return true;
     }
@@ -124,7 +129,7 @@ final class EngineDriver implements BatchDriver, ScanDriver {
     }
 
     @Override
-    boolean run(State state, Group group) {
+    public boolean run(State state, Group group) {
       page = state.items.page(scan);
       return true;
     }
@@ -141,7 +146,7 @@ final class EngineDriver implements BatchDriver, ScanDriver {
     }
 
     @Override
-    boolean run(State state, Group group) {
+    public boolean run(State state, Group group) {
       List<Optional<Item>> after = new ArrayList<>(writes.size());
       long bytes = 0;
       long grown = 0;

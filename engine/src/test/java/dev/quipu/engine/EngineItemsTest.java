@@ -136,11 +136,11 @@ final class EngineItemsTest {
   /** What is broken off between must stop the engine, which sees it by this. */
   @Test
   void aBatchIsOneChange() {
-    long before = OnTurn.get(engine, CounterTurn::changeCount);
+    long before = TestOperation.get(engine, CounterAccess::changeCount);
     BatchDriver.of(driver).writeAll(List.of(number(KEY, 2), number(OTHER, 1)), null);
-    assertEquals(before + 1, OnTurn.get(engine, CounterTurn::changeCount));
+    assertEquals(before + 1, TestOperation.get(engine, CounterAccess::changeCount));
     driver.write(number(KEY, 3).when(new Condition.Absent()));
-    assertEquals(before + 1, OnTurn.get(engine, CounterTurn::changeCount));
+    assertEquals(before + 1, TestOperation.get(engine, CounterAccess::changeCount));
   }
 
   @Test

@@ -1,5 +1,7 @@
 package dev.quipu.engine;
 
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.state.State;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;

@@ -1,6 +1,6 @@
 package dev.quipu.server.memcache;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import io.netty.buffer.ByteBuf;
 
 /**
@@ -25,7 +25,7 @@ record MemcacheCommand(
     Does does) {
   /** Does a command, on a turn, and writes the answer. */
   interface Does {
-    void run(CounterTurn turn, Request request, ByteBuf out);
+    void run(CounterAccess turn, Request request, ByteBuf out);
   }
 
   /** Whether a line of this command asks for no answer. */

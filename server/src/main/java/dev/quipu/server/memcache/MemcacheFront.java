@@ -1,6 +1,6 @@
 package dev.quipu.server.memcache;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.memcache.Line.Refused;
 import dev.quipu.server.net.Batch;
 import dev.quipu.server.net.ConnectionMemory;
@@ -70,12 +70,12 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
   /** An answer that is known already. */
   private record Said(String line) implements Step {
     @Override
-    public int bytesMax(CounterTurn turn) {
+    public int bytesMax(CounterAccess turn) {
       return 0;
     }
 
     @Override
-    public void run(CounterTurn turn, ByteBuf out) {
+    public void run(CounterAccess turn, ByteBuf out) {
       Request.line(out, line);
     }
 
@@ -97,12 +97,12 @@ final class MemcacheFront implements Front, HotSteps.Dialect {
     }
 
     @Override
-    public int bytesMax(CounterTurn turn) {
+    public int bytesMax(CounterAccess turn) {
       return Flush.bytesMax();
     }
 
     @Override
-    public void run(CounterTurn turn, ByteBuf out) {
+    public void run(CounterAccess turn, ByteBuf out) {
       String answer = "OK";
       long changes = turn.changeCount();
       try {

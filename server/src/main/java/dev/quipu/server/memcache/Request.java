@@ -3,7 +3,7 @@ package dev.quipu.server.memcache;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.memcache.Line.Refused;
 import dev.quipu.server.net.ConnectionMemory;
 import dev.quipu.server.net.Incidents;
@@ -70,7 +70,7 @@ final class Request implements Step {
    *
    * @param time 0 for never, seconds from now up to 30 days, else seconds since 1970
    */
-  static long expiresAt(CounterTurn turn, long time) {
+  static long expiresAt(CounterAccess turn, long time) {
     if (time == 0) {
       return 0;
     }
@@ -84,13 +84,13 @@ final class Request implements Step {
   }
 
   @Override
-  public int bytesMax(CounterTurn turn) {
+  public int bytesMax(CounterAccess turn) {
     int length = line.bytes().length + data.length + (data.length > 0 ? StoredText.BYTES_MAX : 0);
-    return CounterTurn.bytesMax(1 + line.size(), length);
+    return CounterAccess.bytesMax(1 + line.size(), length);
   }
 
   @Override
-  public void run(CounterTurn turn, ByteBuf out) {
+  public void run(CounterAccess turn, ByteBuf out) {
     int before = out.writerIndex();
     long changes = turn.changeCount();
     try {

@@ -1,6 +1,6 @@
 package dev.quipu.server.memcache;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.memcache.Line.Refused;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
@@ -49,7 +49,7 @@ final class ServerCommands {
             ServerCommands::flush));
   }
 
-  private static void figures(CounterTurn turn, Request request, ByteBuf out) {
+  private static void figures(CounterAccess turn, Request request, ByteBuf out) {
     MemcacheHub hub = request.hub();
     if (request.size() == 2) {
       switch (request.line().text(1)) {
@@ -76,7 +76,7 @@ final class ServerCommands {
   }
 
   /** Done by a step of its own, in parts: see {@link MemcacheFront}. */
-  private static void flush(CounterTurn turn, Request request, ByteBuf out) {
+  private static void flush(CounterAccess turn, Request request, ByteBuf out) {
     throw new Refused("CLIENT_ERROR flush_all is off: it needs --allow-flush");
   }
 }

@@ -2,7 +2,7 @@ package dev.quipu.server.memcache;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.memcache.Line.Refused;
 import dev.quipu.server.net.StoredText;
 import io.netty.buffer.ByteBuf;
@@ -105,7 +105,7 @@ final class TextCommands {
   }
 
   private static void read(
-      CounterTurn turn, Request request, ByteBuf out, int first, boolean withUnique) {
+      CounterAccess turn, Request request, ByteBuf out, int first, boolean withUnique) {
     Line line = request.line();
     int counted = out.writerIndex() + UNCOUNTED_BYTES;
     for (int i = first; i < line.size(); i++) {
@@ -132,7 +132,7 @@ final class TextCommands {
   }
 
   private static void readAndTouch(
-      CounterTurn turn, Request request, ByteBuf out, boolean withUnique) {
+      CounterAccess turn, Request request, ByteBuf out, boolean withUnique) {
     long time = request.line().number(1, INVALID_TIME);
     ByteBuf told = Unpooled.buffer();
     read(turn, request, told, 2, withUnique);
@@ -142,7 +142,7 @@ final class TextCommands {
     out.writeBytes(told);
   }
 
-  static boolean touch(CounterTurn turn, String key, long time) {
+  static boolean touch(CounterAccess turn, String key, long time) {
     long at = Request.expiresAt(turn, time);
     boolean isThere = turn.exists(key);
     if (at == 1) {
@@ -153,7 +153,7 @@ final class TextCommands {
     return isThere;
   }
 
-  private static void store(CounterTurn turn, Request request, ByteBuf out) {
+  private static void store(CounterAccess turn, Request request, ByteBuf out) {
     Line line = request.line();
     String verb = line.text(0);
     long flags = line.unsigned(2, Line.BAD_FORMAT);
@@ -183,13 +183,14 @@ final class TextCommands {
    *
    * @param mode set, add, replace, append or prepend
    */
-  static boolean store(CounterTurn turn, Request request, String mode, int flags, long expiresAt) {
+  static boolean store(
+      CounterAccess turn, Request request, String mode, int flags, long expiresAt) {
     String key = request.key();
     return store(turn, key, request.hub().isUnsigned(key), mode, flags, request.data(), expiresAt);
   }
 
   static boolean store(
-      CounterTurn turn,
+      CounterAccess turn,
       String key,
       boolean isUnsigned,
       String mode,
@@ -222,7 +223,7 @@ final class TextCommands {
     return all.array();
   }
 
-  private static void count(CounterTurn turn, Request request, ByteBuf out, boolean isUp) {
+  private static void count(CounterAccess turn, Request request, ByteBuf out, boolean isUp) {
     Line line = request.line();
     long delta = line.unsigned(2, "CLIENT_ERROR invalid numeric delta argument");
     String key = request.key();
@@ -236,7 +237,7 @@ final class TextCommands {
 
   /** Adds to what there is, or takes from it down to 0; what it is then. */
   static String count(
-      CounterTurn turn, String key, Entry found, boolean isUnsigned, long delta, boolean isUp) {
+      CounterAccess turn, String key, Entry found, boolean isUnsigned, long delta, boolean isUp) {
     if (!found.isCounter()) {
       return countText(turn, key, found, isUnsigned, delta, isUp);
     }
@@ -267,7 +268,7 @@ final class TextCommands {
 
   /** A number with flags, which some clients keep so, is counted as the text that it is. */
   private static String countText(
-      CounterTurn turn, String key, Entry found, boolean isUnsigned, long delta, boolean isUp) {
+      CounterAccess turn, String key, Entry found, boolean isUnsigned, long delta, boolean isUp) {
     byte[] before = found.content();
     OptionalLong number = Entry.lenient(before);
     if (number.isEmpty()) {
@@ -286,7 +287,7 @@ final class TextCommands {
     return digits;
   }
 
-  private static void delete(CounterTurn turn, Request request, ByteBuf out) {
+  private static void delete(CounterAccess turn, Request request, ByteBuf out) {
     if (request.size() == 3 && !request.line().text(2).equals("0")) {
       throw new Refused(Line.BAD_FORMAT + ".  Usage: delete <key> [noreply]");
     }

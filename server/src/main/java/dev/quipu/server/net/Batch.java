@@ -1,6 +1,6 @@
 package dev.quipu.server.net;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Operation;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -164,13 +164,13 @@ public final class Batch implements Operation {
   }
 
   @Override
-  public int bytesMax(CounterTurn turn) {
+  public int bytesMax(CounterAccess turn) {
     int bytes = stepBytesMax(turn);
     return turn.canEverFit(bytes) ? bytes : 0; // else it is refused, which writes nothing
   }
 
   /** A step that fails here fails alone: the others of the commit are not about it. */
-  private int stepBytesMax(CounterTurn turn) {
+  private int stepBytesMax(CounterAccess turn) {
     try {
       return steps.get(next).bytesMax(turn);
     } catch (RuntimeException e) {
@@ -180,7 +180,7 @@ public final class Batch implements Operation {
   }
 
   @Override
-  public void on(CounterTurn turn) {
+  public void on(CounterAccess turn) {
     touched = next; // places that were looked up in an earlier commit may be those of others now
     int bytes = stepBytesMax(turn);
     do {
@@ -236,7 +236,7 @@ public final class Batch implements Operation {
     return true;
   }
 
-  private void touch(CounterTurn turn) {
+  private void touch(CounterAccess turn) {
     if (next == touched) {
       touched = Math.min(steps.size(), next + TOUCHED_AHEAD);
       for (int i = next; i < touched; i++) {

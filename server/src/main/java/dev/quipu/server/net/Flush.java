@@ -1,7 +1,7 @@
 package dev.quipu.server.net;
 
 import dev.quipu.StoreException;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import java.util.List;
 
 /** The removal of all counters and texts, in parts that each fit into a commit. */
@@ -14,7 +14,7 @@ public final class Flush {
 
   /** Returns the most bytes of log that a part writes. */
   public static int bytesMax() {
-    return CounterTurn.bytesMax(PART, 0);
+    return CounterAccess.bytesMax(PART, 0);
   }
 
   /**
@@ -23,7 +23,7 @@ public final class Flush {
    * @throws StoreException if it cannot; after the first part that is not known to have had no
    *     effect
    */
-  public void part(CounterTurn turn) {
+  public void part(CounterAccess turn) {
     isDone = true; // also if it throws
     List<String> names = turn.names("", "", PART);
     try {

@@ -1,7 +1,7 @@
 package dev.quipu.server.net;
 
 import dev.quipu.RequestId;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -95,12 +95,12 @@ public final class HotSteps {
     }
 
     @Override
-    public int bytesMax(CounterTurn turn) {
-      return isRead ? 0 : CounterTurn.bytesMax(1, length);
+    public int bytesMax(CounterAccess turn) {
+      return isRead ? 0 : CounterAccess.bytesMax(1, length);
     }
 
     @Override
-    public void touch(CounterTurn turn) {
+    public void touch(CounterAccess turn) {
       place = turn.placeOf(window, from, length);
       if (isOnce && place >= 0) {
         turn.touch(place, high, low);
@@ -108,7 +108,7 @@ public final class HotSteps {
     }
 
     @Override
-    public void run(CounterTurn turn, ByteBuf out) {
+    public void run(CounterAccess turn, ByteBuf out) {
       int at = out.writerIndex();
       long changes = turn.changeCount();
       try {
@@ -129,7 +129,7 @@ public final class HotSteps {
       }
     }
 
-    private boolean isAdded(CounterTurn turn) {
+    private boolean isAdded(CounterAccess turn) {
       return isOnce ? turn.addOnceAt(place, delta, high, low) : turn.addAt(place, delta);
     }
 

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.Operation;
@@ -28,12 +28,12 @@ final class BatchTest {
   /** Adds 1, and says so. */
   private record Counting(String counter) implements Step {
     @Override
-    public int bytesMax(CounterTurn turn) {
-      return CounterTurn.bytesMax(1, counter.length());
+    public int bytesMax(CounterAccess turn) {
+      return CounterAccess.bytesMax(1, counter.length());
     }
 
     @Override
-    public void run(CounterTurn turn, ByteBuf out) {
+    public void run(CounterAccess turn, ByteBuf out) {
       turn.set(counter, turn.get(counter).orElse(0) + 1);
       out.writeCharSequence("counted ", StandardCharsets.US_ASCII);
     }
@@ -55,12 +55,12 @@ final class BatchTest {
   /** Answers this many bytes. */
   private record Telling(int bytes) implements Step {
     @Override
-    public int bytesMax(CounterTurn turn) {
+    public int bytesMax(CounterAccess turn) {
       return 0;
     }
 
     @Override
-    public void run(CounterTurn turn, ByteBuf out) {
+    public void run(CounterAccess turn, ByteBuf out) {
       out.writeZero(bytes);
     }
 
@@ -237,12 +237,12 @@ final class BatchTest {
   /** Looks at more names than a group may. */
   private record Looking() implements Step {
     @Override
-    public int bytesMax(CounterTurn turn) {
+    public int bytesMax(CounterAccess turn) {
       return 0;
     }
 
     @Override
-    public void run(CounterTurn turn, ByteBuf out) {
+    public void run(CounterAccess turn, ByteBuf out) {
       turn.visit(50_001);
     }
 

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Reading;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
@@ -345,12 +345,12 @@ final class MemoryTest {
       batch.add(
           new Step() {
             @Override
-            public int bytesMax(CounterTurn turn) {
+            public int bytesMax(CounterAccess turn) {
               return 0;
             }
 
             @Override
-            public void run(CounterTurn turn, ByteBuf out) {}
+            public void run(CounterAccess turn, ByteBuf out) {}
 
             @Override
             public void failed(RuntimeException why, ByteBuf out) {}

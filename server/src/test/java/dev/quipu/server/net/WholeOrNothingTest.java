@@ -3,7 +3,7 @@ package dev.quipu.server.net;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
@@ -132,12 +132,12 @@ final class WholeOrNothingTest {
     private final StringBuilder all = new StringBuilder();
 
     @Override
-    public int bytesMax(CounterTurn turn) {
+    public int bytesMax(CounterAccess turn) {
       return 0;
     }
 
     @Override
-    public void on(CounterTurn turn) {
+    public void on(CounterAccess turn) {
       for (String name : turn.names("", "", 1_000)) {
         all.append(name)
             .append('=')

@@ -3,7 +3,7 @@ package dev.quipu.server.resp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
@@ -88,12 +88,12 @@ final class HostileClientsTest {
     Operation look =
         new Operation() {
           @Override
-          public int bytesMax(CounterTurn turn) {
-            return CounterTurn.bytesMax(GONE, 16 * GONE);
+          public int bytesMax(CounterAccess turn) {
+            return CounterAccess.bytesMax(GONE, 16 * GONE);
           }
 
           @Override
-          public void on(CounterTurn turn) {
+          public void on(CounterAccess turn) {
             for (int i = 0; i < GONE; i++) {
               turn.set("watched-" + i, 1);
               watched.addAndGet(turn.changes("watched-" + i) > 0 ? 1 : 0);

@@ -6,7 +6,7 @@ import dev.quipu.Bounds;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.net.ConnectionMemory;
 import dev.quipu.server.net.StoredText;
 import dev.quipu.server.resp.key.Arguments;
@@ -210,7 +210,7 @@ public final class CounterCommands {
   }
 
   /** What GET tells. */
-  static Reply value(CounterTurn turn, String key) {
+  static Reply value(CounterAccess turn, String key) {
     OptionalLong value = turn.get(key);
     if (value.isPresent()) {
       return Reply.bulk(Long.toString(value.getAsLong()));
@@ -236,7 +236,7 @@ public final class CounterCommands {
     return new CounterCall(id.length == 0 ? INCRBY : QUIPU_ADD, new Arguments(words, memory, 2));
   }
 
-  private static Reply add(CounterTurn turn, String key, long delta) {
+  private static Reply add(CounterAccess turn, String key, long delta) {
     OptionalLong value = turn.get(key);
     if (value.isEmpty()) {
       Kind.requireNumber(turn, key);
@@ -258,7 +258,7 @@ public final class CounterCommands {
     };
   }
 
-  private static Reply decrementBy(CounterTurn turn, Arguments words) {
+  private static Reply decrementBy(CounterAccess turn, Arguments words) {
     long less = words.number(2);
     if (less == Long.MIN_VALUE) {
       throw new Refused("ERR decrement would overflow");
@@ -266,7 +266,7 @@ public final class CounterCommands {
     return add(turn, words.key(1), -less);
   }
 
-  private static Reply many(CounterTurn turn, Arguments words) {
+  private static Reply many(CounterAccess turn, Arguments words) {
     Collected values = new Collected(words);
     for (int i = 1; i < words.size(); i++) {
       Kind kind = Kind.of(turn, words.key(i));
@@ -276,7 +276,7 @@ public final class CounterCommands {
     return values.array();
   }
 
-  private static Reply set(CounterTurn turn, Arguments words) {
+  private static Reply set(CounterAccess turn, Arguments words) {
     if (words.size() % 2 == 0) {
       throw new Refused("ERR wrong number of arguments for 'mset' command");
     }
@@ -292,7 +292,7 @@ public final class CounterCommands {
     return Replies.OK;
   }
 
-  private static Reply remove(CounterTurn turn, Arguments words) {
+  private static Reply remove(CounterAccess turn, Arguments words) {
     for (int i = 1; i < words.size(); i++) {
       words.key(i);
     }
@@ -303,7 +303,7 @@ public final class CounterCommands {
     return new Reply.Number(removed);
   }
 
-  private static Reply exist(CounterTurn turn, Arguments words) {
+  private static Reply exist(CounterAccess turn, Arguments words) {
     long there = 0;
     for (int i = 1; i < words.size(); i++) {
       there += Kind.of(turn, words.key(i)) == Kind.NONE ? 0 : 1;
@@ -319,7 +319,7 @@ public final class CounterCommands {
     }
   }
 
-  private static Reply addOnce(CounterTurn turn, Arguments words) {
+  private static Reply addOnce(CounterAccess turn, Arguments words) {
     if (!words.word(3).equals("ID") || words.size() % 2 == 0) {
       throw new Refused(Arguments.SYNTAX);
     }

@@ -1,7 +1,7 @@
 package dev.quipu.server.resp.command;
 
 import dev.quipu.Guarantee;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Engine;
 import dev.quipu.server.net.Flush;
 import dev.quipu.server.resp.key.Arguments;
@@ -56,7 +56,7 @@ final class EngineCommands {
         });
   }
 
-  private static Reply explain(Session session, CounterTurn turn, Arguments words) {
+  private static Reply explain(Session session, CounterAccess turn, Arguments words) {
     String key = words.key(1);
     Kind kind = Kind.of(turn, key);
     if (kind == Kind.NONE) {
@@ -108,12 +108,12 @@ final class EngineCommands {
     private final Flush flush = new Flush();
 
     @Override
-    public int bytesMax(CounterTurn turn) {
+    public int bytesMax(CounterAccess turn) {
       return Flush.bytesMax();
     }
 
     @Override
-    public Reply on(CounterTurn turn) {
+    public Reply on(CounterAccess turn) {
       flush.part(turn);
       return Replies.OK;
     }

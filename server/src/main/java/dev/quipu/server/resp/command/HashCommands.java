@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Family;
@@ -120,15 +120,15 @@ final class HashCommands {
             (turn, words) -> family(turn, words).remove(words)));
   }
 
-  private static Family family(CounterTurn turn, Arguments words) {
+  private static Family family(CounterAccess turn, Arguments words) {
     return Family.of(turn, words, Kind.HASH);
   }
 
-  private static String text(CounterTurn turn, String member) {
+  private static String text(CounterAccess turn, String member) {
     return Long.toString(turn.get(member).orElseThrow());
   }
 
-  private static Reply value(CounterTurn turn, Family family, String field) {
+  private static Reply value(CounterAccess turn, Family family, String field) {
     OptionalLong value = turn.get(family.member(field));
     return value.isEmpty() ? Replies.NULL : Reply.bulk(Long.toString(value.getAsLong()));
   }
@@ -139,7 +139,7 @@ final class HashCommands {
     return all.array();
   }
 
-  private static Reply everything(CounterTurn turn, Arguments words) {
+  private static Reply everything(CounterAccess turn, Arguments words) {
     Family family = family(turn, words);
     Collected all = new Collected(words);
     for (String name : family.names()) {
@@ -149,7 +149,7 @@ final class HashCommands {
     return all.pairs();
   }
 
-  private static Reply add(CounterTurn turn, Arguments words) {
+  private static Reply add(CounterAccess turn, Arguments words) {
     long delta = words.number(3);
     Family family = family(turn, words);
     return new Reply.Number(
@@ -157,7 +157,7 @@ final class HashCommands {
             family.member(words.field(2)), delta, "ERR increment or decrement would overflow"));
   }
 
-  private static Reply set(CounterTurn turn, Arguments words) {
+  private static Reply set(CounterAccess turn, Arguments words) {
     if (words.size() % 2 != 0) {
       throw new Refused("ERR wrong number of arguments for 'hset' command");
     }

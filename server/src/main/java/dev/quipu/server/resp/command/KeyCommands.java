@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Expiry;
@@ -94,7 +94,7 @@ final class KeyCommands {
         .onWholeKeys();
   }
 
-  private static Reply expire(CounterTurn turn, Arguments words, String unit, String command) {
+  private static Reply expire(CounterAccess turn, Arguments words, String unit, String command) {
     Set<String> options = new TreeSet<>();
     for (int i = 3; i < words.size(); i++) {
       switch (words.word(i)) {
@@ -146,7 +146,7 @@ final class KeyCommands {
         });
   }
 
-  private static Reply getAndExpire(CounterTurn turn, Arguments words) {
+  private static Reply getAndExpire(CounterAccess turn, Arguments words) {
     String key = words.key(1);
     Reply value = CounterCommands.value(turn, key);
     if (words.size() == 2) {
@@ -169,7 +169,7 @@ final class KeyCommands {
     return value;
   }
 
-  private static Reply keys(CounterTurn turn, Arguments words) {
+  private static Reply keys(CounterAccess turn, Arguments words) {
     Collected found = new Collected(words);
     Glob glob = new Glob(turn, List.of(words.text(1)));
     int count = 0;

@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Family;
@@ -122,7 +122,7 @@ final class RankingCommands {
             (turn, words) -> range(turn, words, true)));
   }
 
-  private static Family family(CounterTurn turn, Arguments words) {
+  private static Family family(CounterAccess turn, Arguments words) {
     return Family.of(turn, words, Kind.RANKING);
   }
 
@@ -134,12 +134,12 @@ final class RankingCommands {
     }
   }
 
-  private static Reply score(CounterTurn turn, Family family, String field) {
+  private static Reply score(CounterAccess turn, Family family, String field) {
     OptionalLong score = turn.get(family.member(field));
     return score.isEmpty() ? Replies.NULL : new Reply.Score(score.getAsLong());
   }
 
-  private static Reply set(CounterTurn turn, Arguments words) {
+  private static Reply set(CounterAccess turn, Arguments words) {
     boolean ifAbsent = false;
     boolean ifPresent = false;
     boolean tellsChanged = false;
@@ -182,7 +182,7 @@ final class RankingCommands {
     return new Reply.Number(tellsChanged ? changed : added);
   }
 
-  private static List<Ranked> ranked(CounterTurn turn, Family family, boolean isHighestFirst) {
+  private static List<Ranked> ranked(CounterAccess turn, Family family, boolean isHighestFirst) {
     List<Ranked> all = new ArrayList<>();
     for (String name : family.names()) {
       all.add(new Ranked(family.field(name), turn.get(name).orElseThrow()));
@@ -191,7 +191,7 @@ final class RankingCommands {
     return all;
   }
 
-  private static Reply rank(CounterTurn turn, Arguments words, boolean isHighestFirst) {
+  private static Reply rank(CounterAccess turn, Arguments words, boolean isHighestFirst) {
     Family family = family(turn, words);
     String field = Family.shownField(words.field(2));
     List<Ranked> all = ranked(turn, family, isHighestFirst);
@@ -203,7 +203,7 @@ final class RankingCommands {
     return Replies.NULL;
   }
 
-  private static Reply range(CounterTurn turn, Arguments words, boolean isReverse) {
+  private static Reply range(CounterAccess turn, Arguments words, boolean isReverse) {
     boolean isHighestFirst = isReverse;
     boolean withScores = false;
     for (int i = 4; i < words.size(); i++) {

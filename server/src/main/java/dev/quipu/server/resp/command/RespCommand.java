@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Family;
 import dev.quipu.server.resp.session.Session;
@@ -70,7 +70,7 @@ public record RespCommand(
 
   /** What a command does with counters, in one step. */
   interface OnCounters {
-    Reply run(CounterTurn turn, Arguments arguments);
+    Reply run(CounterAccess turn, Arguments arguments);
   }
 
   /** A command about the connection. */
@@ -136,7 +136,7 @@ public record RespCommand(
   }
 
   /** Most bytes of log that it writes. */
-  int bytesMax(CounterTurn turn, Arguments arguments) {
+  int bytesMax(CounterAccess turn, Arguments arguments) {
     if (!isWrite()) {
       return 0;
     }
@@ -148,18 +148,18 @@ public record RespCommand(
     if (isOnWholeKeys) {
       int last = lastKey < 0 ? arguments.size() - 1 : lastKey;
       length += DistinctSketch.BYTES_MAX;
-      long bytes = CounterTurn.bytesMax(changes, length);
+      long bytes = CounterAccess.bytesMax(changes, length);
       Set<String> keys = new HashSet<>(); // a key that is named again ends nothing more
       for (int i = firstKey;
           i <= last && turn.canEverFit(Math.clamp(bytes, 0, Integer.MAX_VALUE));
           i += step) {
         if (keys.add(arguments.anyKey(i))) {
-          bytes += CounterTurn.endsBytesMax(Family.size(turn, arguments.anyKey(i)));
+          bytes += CounterAccess.endsBytesMax(Family.size(turn, arguments.anyKey(i)));
         }
       }
       return Math.clamp(bytes, 0, Integer.MAX_VALUE);
     }
-    return CounterTurn.bytesMax(changes, length);
+    return CounterAccess.bytesMax(changes, length);
   }
 
   /** Whether so many words may be. */

@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Durability;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Glob;
@@ -313,7 +313,7 @@ final class SessionCommands {
     return new Reply.Pairs(told);
   }
 
-  private static Reply config(Session session, CounterTurn turn, Arguments words) {
+  private static Reply config(Session session, CounterAccess turn, Arguments words) {
     if (!words.word(1).equals("GET") || words.size() < 3) {
       return new Reply.Failure(
           "ERR only CONFIG GET is answered: settings are given when the server starts");
@@ -334,7 +334,7 @@ final class SessionCommands {
     return new Reply.Pairs(told);
   }
 
-  private static Reply info(Session session, CounterTurn turn, Arguments words) {
+  private static Reply info(Session session, CounterAccess turn, Arguments words) {
     Hub hub = session.hub;
     Map<String, String> sections = new TreeMap<>();
     sections.put(

@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.net.StoredText;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
@@ -49,7 +49,7 @@ final class SketchCommands {
             .onWholeKeys());
   }
 
-  private static DistinctSketch read(CounterTurn turn, String key) {
+  private static DistinctSketch read(CounterAccess turn, String key) {
     Kind kind = Kind.of(turn, key);
     if (kind == Kind.COUNTER || kind == Kind.TEXT) {
       throw new Refused("WRONGTYPE Key is not a valid HyperLogLog string value.");
@@ -59,7 +59,7 @@ final class SketchCommands {
     return stored == null ? DistinctSketch.empty() : DistinctSketch.of(StoredText.content(stored));
   }
 
-  private static DistinctSketch union(CounterTurn turn, Arguments words, int first) {
+  private static DistinctSketch union(CounterAccess turn, Arguments words, int first) {
     if (words.size() - first > KEYS_MAX) {
       throw new Refused("ERR %d keys at once, the limit is %d".formatted(words.size(), KEYS_MAX));
     }
@@ -70,7 +70,7 @@ final class SketchCommands {
     return all;
   }
 
-  private static Reply add(CounterTurn turn, Arguments words) {
+  private static Reply add(CounterAccess turn, Arguments words) {
     String key = words.key(1);
     DistinctSketch sketch = read(turn, key);
     boolean isChanged = !turn.exists(key);

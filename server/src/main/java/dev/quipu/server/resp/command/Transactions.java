@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Named;
 import dev.quipu.server.resp.session.Collected;
@@ -95,13 +95,13 @@ final class Transactions {
   private record Exec(Session session, Arguments words, Optional<List<Named>> calls)
       implements Later {
     @Override
-    public int bytesMax(CounterTurn turn) {
+    public int bytesMax(CounterAccess turn) {
       long sum = calls.stream().flatMap(List::stream).mapToLong(call -> call.bytesMax(turn)).sum();
       return (int) Math.min(sum, Integer.MAX_VALUE);
     }
 
     @Override
-    public Reply on(CounterTurn turn) {
+    public Reply on(CounterAccess turn) {
       boolean isUnchanged = session.unwatch(turn);
       if (calls.isEmpty()) {
         return new Reply.Failure(ABORTED);

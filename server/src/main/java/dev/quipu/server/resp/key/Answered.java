@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.key;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.net.Step;
 import dev.quipu.server.resp.wire.Reply;
 import io.netty.buffer.ByteBuf;
@@ -12,12 +12,12 @@ import io.netty.buffer.ByteBuf;
  */
 public record Answered(Named call, int protocol) implements Step {
   @Override
-  public int bytesMax(CounterTurn turn) {
+  public int bytesMax(CounterAccess turn) {
     return call.bytesMax(turn);
   }
 
   @Override
-  public void run(CounterTurn turn, ByteBuf out) {
+  public void run(CounterAccess turn, ByteBuf out) {
     Reply reply = call.reply(turn);
     if (call.isDone()) {
       reply.write(out, protocol);

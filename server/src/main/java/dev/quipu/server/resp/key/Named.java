@@ -2,7 +2,7 @@ package dev.quipu.server.resp.key;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.net.Incidents;
 import dev.quipu.server.net.Step;
 import dev.quipu.server.resp.key.Arguments.Refused;
@@ -15,7 +15,7 @@ import dev.quipu.server.resp.wire.Reply;
  * @param command in lower case; never what a client sent
  */
 public record Named(String command, Later later) {
-  public int bytesMax(CounterTurn turn) {
+  public int bytesMax(CounterAccess turn) {
     return later.bytesMax(turn);
   }
 
@@ -24,7 +24,7 @@ public record Named(String command, Later later) {
   }
 
   /** Does it; what it throws is the answer. */
-  public Reply reply(CounterTurn turn) {
+  public Reply reply(CounterAccess turn) {
     long changes = turn.changeCount();
     try {
       return later.on(turn);

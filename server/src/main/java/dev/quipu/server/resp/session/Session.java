@@ -1,7 +1,7 @@
 package dev.quipu.server.resp.session;
 
 import dev.quipu.Limits;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.net.ConnectionMemory;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Kind;
@@ -181,7 +181,7 @@ public final class Session {
   }
 
   /** Starts to watch counters: all of them or none. */
-  public Reply watch(CounterTurn turn, List<String> counters) {
+  public Reply watch(CounterAccess turn, List<String> counters) {
     Set<String> added = new TreeSet<>(counters);
     added.removeAll(watched.keySet());
     if (watched.size() + added.size() > WATCHED_MAX) {
@@ -212,7 +212,7 @@ public final class Session {
   }
 
   /** Whether all that it watches is as it was; it watches nothing from now on. */
-  public boolean unwatch(CounterTurn turn) {
+  public boolean unwatch(CounterAccess turn) {
     boolean isUnchanged = true;
     for (Map.Entry<String, Watched> each : watched.entrySet()) {
       String counter = each.getKey();
