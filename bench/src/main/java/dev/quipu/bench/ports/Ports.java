@@ -1,5 +1,9 @@
 package dev.quipu.bench.ports;
 
+import dev.quipu.bench.ports.load.AddKind;
+import dev.quipu.bench.ports.load.Workload;
+import dev.quipu.bench.ports.subject.Subject;
+import dev.quipu.bench.ports.subject.WireSubject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,8 +30,8 @@ public final class Ports {
 
   private final StringBuilder page = new StringBuilder();
   private final StringBuilder byRedisBenchmark = new StringBuilder();
-  private final List<Cell> plain = new ArrayList<>();
-  private final List<Cell> once = new ArrayList<>();
+  private final List<Comparison> plain = new ArrayList<>();
+  private final List<Comparison> once = new ArrayList<>();
   private final Servers servers;
   private final int rounds;
   private final Duration time;
@@ -94,7 +98,7 @@ public final class Ports {
         kinds of adds first, and each subject in each cell by a quarter of a turn.
         """
             .formatted(
-                Shape.CONNECTIONS,
+                Workload.CONNECTIONS,
                 time.toSeconds(),
                 rounds,
                 machine,
@@ -104,10 +108,10 @@ public final class Ports {
 
   private void warmUp() throws IOException {
     for (WireSubject each : servers.quipus()) {
-      for (Kind kind : Kind.values()) {
-        each.turn(new Shape(kind, Shape.KEYS_MAX, 128), time);
-        each.turn(new Shape(kind, Shape.KEYS_MAX, 16), time);
-        each.turn(new Shape(kind, Shape.KEYS_MAX, 1), time);
+      for (AddKind kind : AddKind.values()) {
+        each.turn(new Workload(kind, Workload.KEYS_MAX, 128), time);
+        each.turn(new Workload(kind, Workload.KEYS_MAX, 16), time);
+        each.turn(new Workload(kind, Workload.KEYS_MAX, 1), time);
       }
     }
   }
@@ -125,10 +129,10 @@ public final class Ports {
         exactly once, %d connections. RocksDB is called in this process, without a wire, and without
         a server: as many adds as are in flight share one synced batch; it has the generator's core.
         """
-            .formatted(Shape.CONNECTIONS));
+            .formatted(Workload.CONNECTIONS));
     page.append(COLUMNS);
-    for (Kind kind : List.of(Kind.PLAIN, Kind.ONCE)) {
-      List<Cell> cells = kind == Kind.PLAIN ? plain : once;
+    for (AddKind kind : List.of(AddKind.PLAIN, AddKind.ONCE)) {
+      List<Comparison> cells = kind == AddKind.PLAIN ? plain : once;
       for (int pipeline : List.of(1, 16, 128)) {
         List<Subject> subjects = new ArrayList<>(List.of(servers.quipu(), servers.redisAlways()));
         if (pipeline == 1) {
@@ -137,19 +141,21 @@ public final class Ports {
         if (pipeline != 16) {
           subjects.add(servers.rocks());
         }
-        cells.add(cell(new Shape(kind, Shape.KEYS_MAX, pipeline), subjects));
-        if (kind == Kind.PLAIN && RedisBenchmark.isThere()) {
+        cells.add(cell(new Workload(kind, Workload.KEYS_MAX, pipeline), subjects));
+        if (kind == AddKind.PLAIN && RedisBenchmark.isThere()) {
           // Now, so that both see the machine in the same state.
           byRedisBenchmark.append(
               RedisBenchmark.row(cells.getLast(), servers.quipu(), servers.redisAlways(), time));
         }
         if (pipeline != 16) {
-          cell(new Shape(kind, 1, pipeline), subjects);
+          cell(new Workload(kind, 1, pipeline), subjects);
         }
       }
     }
-    for (int keys : List.of(Shape.KEYS_MAX, 1)) {
-      cell(new Shape(Kind.BOUNDED, keys, 128), List.of(servers.quipu(), servers.redisAlways()));
+    for (int keys : List.of(Workload.KEYS_MAX, 1)) {
+      cell(
+          new Workload(AddKind.BOUNDED, keys, 128),
+          List.of(servers.quipu(), servers.redisAlways()));
     }
   }
 
@@ -163,9 +169,9 @@ public final class Ports {
         """);
     page.append(COLUMNS);
     List<Subject> subjects = List.of(servers.quipuEverySecond(), servers.redisEverySecond());
-    cell(new Shape(Kind.PLAIN, Shape.KEYS_MAX, 1), subjects);
-    cell(new Shape(Kind.PLAIN, Shape.KEYS_MAX, 128), subjects);
-    cell(new Shape(Kind.ONCE, Shape.KEYS_MAX, 128), subjects);
+    cell(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 1), subjects);
+    cell(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 128), subjects);
+    cell(new Workload(AddKind.ONCE, Workload.KEYS_MAX, 128), subjects);
     page.append(
         """
 
@@ -180,18 +186,18 @@ public final class Ports {
     for (List<Subject> pair : pairs) {
       if (!pair.isEmpty()) {
         for (int pipeline : List.of(1, 16, 128)) {
-          cell(new Shape(Kind.PLAIN, Shape.KEYS_MAX, pipeline), pair);
+          cell(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, pipeline), pair);
         }
-        cell(new Shape(Kind.PLAIN, 1, 128), pair);
+        cell(new Workload(AddKind.PLAIN, 1, 128), pair);
       }
     }
     if (!servers.memcachedMetas().isEmpty()) {
-      cell(new Shape(Kind.PLAIN, Shape.KEYS_MAX, 128), servers.memcachedMetas());
+      cell(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 128), servers.memcachedMetas());
     }
   }
 
-  private Cell cell(Shape shape, List<Subject> subjects) throws Exception {
-    Cell cell = new Cell(shape, subjects).run(rounds, time);
+  private Comparison cell(Workload shape, List<Subject> subjects) throws Exception {
+    Comparison cell = new Comparison(shape, subjects).run(rounds, time);
     page.append(cell.rows());
     return cell;
   }
@@ -211,7 +217,7 @@ public final class Ports {
         |---|---|---|---|---|---|
         """
             .formatted(time.multipliedBy(OPEN_TURNS).toSeconds()));
-    for (Cell cell : List.of(plain.getFirst(), once.getFirst())) {
+    for (Comparison cell : List.of(plain.getFirst(), once.getFirst())) {
       double quipu = cell.perSecond(0) * OPEN_SHARE;
       double redis = cell.perSecond(1) * OPEN_SHARE;
       latency(cell.shape(), servers.quipu(), quipu);
@@ -224,7 +230,7 @@ public final class Ports {
     }
   }
 
-  private void latency(Shape shape, WireSubject subject, double rate) throws IOException {
+  private void latency(Workload shape, WireSubject subject, double rate) throws IOException {
     subject.open(shape, rate, time.dividedBy(2));
     Histogram latencies = subject.open(shape, rate, time.multipliedBy(OPEN_TURNS)).latencies();
     String row =

@@ -1,5 +1,8 @@
 package dev.quipu.bench.ports;
 
+import dev.quipu.bench.ports.load.Workload;
+import dev.quipu.bench.ports.subject.Processes;
+import dev.quipu.bench.ports.subject.WireSubject;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,7 +21,7 @@ final class RedisBenchmark {
   }
 
   /** A row: what it measures of Quipu and of Redis, in turns as long as those of the cell. */
-  static String row(Cell cell, WireSubject quipu, WireSubject redis, Duration time)
+  static String row(Comparison cell, WireSubject quipu, WireSubject redis, Duration time)
       throws IOException, InterruptedException {
     List<Double> own = new ArrayList<>();
     List<Double> others = new ArrayList<>();
@@ -32,14 +35,15 @@ final class RedisBenchmark {
         Locale.ROOT,
         "| %d | %,.0f | %,.0f | %.2f | %,.0f | %,.0f |%n",
         cell.shape().pipeline(),
-        Cell.median(own),
-        Cell.median(others),
-        Cell.median(ratios),
+        Comparison.median(own),
+        Comparison.median(others),
+        Comparison.median(ratios),
         cell.perSecond(0),
         cell.perSecond(1));
   }
 
-  private static double perSecond(Shape shape, WireSubject subject, double expected, Duration time)
+  private static double perSecond(
+      Workload shape, WireSubject subject, double expected, Duration time)
       throws IOException, InterruptedException {
     // It counts requests, not seconds.
     long requests = Math.max(REQUESTS_MIN, (long) (expected * time.toMillis() / 1e3));
@@ -51,7 +55,7 @@ final class RedisBenchmark {
                 "-p",
                 Integer.toString(subject.port()),
                 "-c",
-                Integer.toString(Shape.CONNECTIONS),
+                Integer.toString(Workload.CONNECTIONS),
                 "-P",
                 Integer.toString(shape.pipeline()),
                 "-n",

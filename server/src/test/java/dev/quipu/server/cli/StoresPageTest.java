@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.cli.store.StoreCommands;
 import dev.quipu.store.Atomicity;
 import dev.quipu.store.Capability;
 import dev.quipu.store.StoreProfile;

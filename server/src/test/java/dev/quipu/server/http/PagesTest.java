@@ -9,6 +9,7 @@ import dev.quipu.ingest.StoredQueue;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.http.route.Services;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 import dev.quipu.verify.pace.Progress;
