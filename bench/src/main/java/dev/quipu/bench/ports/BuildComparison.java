@@ -63,9 +63,9 @@ public final class BuildComparison implements AutoCloseable {
         List<WireSubject> subjects = compare.subjects(durability);
         for (AddKind kind : AddKind.values()) {
           for (int pipeline : durability.equals("fsync") ? List.of(1, 16, 128) : List.of(128)) {
-            Workload shape = new Workload(kind, Workload.KEYS_MAX, pipeline);
+            Workload workload = new Workload(kind, Workload.KEYS_MAX, pipeline);
             page.append(
-                new Comparison(shape, subjects).run(rounds, Duration.ofSeconds(seconds)).rows());
+                new Comparison(workload, subjects).run(rounds, Duration.ofSeconds(seconds)).rows());
           }
         }
       }

@@ -10,33 +10,33 @@ import java.util.Locale;
 
 /** Subjects under one load in turns: the first is Quipu, the others its peers. */
 final class Comparison {
-  private final Workload shape;
+  private final Workload workload;
   private final List<Subject> subjects;
   private final List<List<Measurement>> rounds = new ArrayList<>();
 
-  Comparison(Workload shape, List<? extends Subject> subjects) {
-    this.shape = shape;
+  Comparison(Workload workload, List<? extends Subject> subjects) {
+    this.workload = workload;
     this.subjects = List.copyOf(subjects);
   }
 
-  Workload shape() {
-    return shape;
+  Workload workload() {
+    return workload;
   }
 
   /** One round to warm up, which does not count, and so many that do. */
   Comparison run(int count, Duration time) throws Exception {
     for (Subject each : subjects) {
-      each.turn(shape, time.dividedBy(4));
+      each.measure(workload, time.dividedBy(4));
     }
     for (int round = 0; round < count; round++) {
-      List<Measurement> turns = new ArrayList<>();
+      List<Measurement> measurements = new ArrayList<>();
       for (int i = 0; i < subjects.size(); i++) {
         // Back and forth, so that nobody always comes after the same one.
         boolean back = round % 2 == 1;
         Subject subject = subjects.get(back ? subjects.size() - 1 - i : i);
-        turns.add(back ? 0 : i, subject.turn(shape, time));
+        measurements.add(back ? 0 : i, subject.measure(workload, time));
       }
-      rounds.add(turns);
+      rounds.add(measurements);
     }
     System.err.print(rows());
     return this;
@@ -44,7 +44,8 @@ final class Comparison {
 
   /** Adds a second: the median of the rounds. */
   double perSecond(int subject) {
-    return median(rounds.stream().map(turns -> turns.get(subject).perSecond()).toList());
+    return median(
+        rounds.stream().map(measurements -> measurements.get(subject).perSecond()).toList());
   }
 
   /** A row for each peer. */
@@ -59,15 +60,16 @@ final class Comparison {
   private String row(int peer) {
     List<Double> ratios =
         rounds.stream()
-            .map(turns -> turns.get(0).perSecond() / turns.get(peer).perSecond())
+            .map(measurements ->
+                measurements.get(0).perSecond() / measurements.get(peer).perSecond())
             .sorted()
             .toList();
     return String.format(
         Locale.ROOT,
         "| %s | %,d | %d | %s | %s | %,.0f | %,.0f | %.2f | %.2f..%.2f | %s | %s |%n",
-        shape.kind(),
-        shape.keys(),
-        shape.pipeline(),
+        workload.kind(),
+        workload.keys(),
+        workload.pipeline(),
         subjects.get(0).name(),
         subjects.get(peer).name(),
         perSecond(0),
@@ -80,9 +82,13 @@ final class Comparison {
   }
 
   private String cpu(int subject) {
-    double all = median(rounds.stream().map(turns -> turns.get(subject).cpu().all()).toList());
+    double all =
+        median(rounds.stream().map(measurements -> measurements.get(subject).cpu().all()).toList());
     double share =
-        median(rounds.stream().map(turns -> turns.get(subject).cpu().kernelShare()).toList());
+        median(
+            rounds.stream()
+                .map(measurements -> measurements.get(subject).cpu().kernelShare())
+                .toList());
     return Double.isNaN(all) || Double.isNaN(share)
         ? "-"
         : String.format(Locale.ROOT, "%.2f (%.0f %%)", all, share);

@@ -109,9 +109,9 @@ public final class Ports {
   private void warmUp() throws IOException {
     for (WireSubject each : servers.quipus()) {
       for (AddKind kind : AddKind.values()) {
-        each.turn(new Workload(kind, Workload.KEYS_MAX, 128), time);
-        each.turn(new Workload(kind, Workload.KEYS_MAX, 16), time);
-        each.turn(new Workload(kind, Workload.KEYS_MAX, 1), time);
+        each.measure(new Workload(kind, Workload.KEYS_MAX, 128), time);
+        each.measure(new Workload(kind, Workload.KEYS_MAX, 16), time);
+        each.measure(new Workload(kind, Workload.KEYS_MAX, 1), time);
       }
     }
   }
@@ -132,7 +132,7 @@ public final class Ports {
             .formatted(Workload.CONNECTIONS));
     page.append(COLUMNS);
     for (AddKind kind : List.of(AddKind.PLAIN, AddKind.ONCE)) {
-      List<Comparison> cells = kind == AddKind.PLAIN ? plain : once;
+      List<Comparison> comparisons = kind == AddKind.PLAIN ? plain : once;
       for (int pipeline : List.of(1, 16, 128)) {
         List<Subject> subjects = new ArrayList<>(List.of(servers.quipu(), servers.redisAlways()));
         if (pipeline == 1) {
@@ -141,19 +141,20 @@ public final class Ports {
         if (pipeline != 16) {
           subjects.add(servers.rocks());
         }
-        cells.add(cell(new Workload(kind, Workload.KEYS_MAX, pipeline), subjects));
+        comparisons.add(comparison(new Workload(kind, Workload.KEYS_MAX, pipeline), subjects));
         if (kind == AddKind.PLAIN && RedisBenchmark.isThere()) {
           // Now, so that both see the machine in the same state.
           byRedisBenchmark.append(
-              RedisBenchmark.row(cells.getLast(), servers.quipu(), servers.redisAlways(), time));
+              RedisBenchmark.row(
+                  comparisons.getLast(), servers.quipu(), servers.redisAlways(), time));
         }
         if (pipeline != 16) {
-          cell(new Workload(kind, 1, pipeline), subjects);
+          comparison(new Workload(kind, 1, pipeline), subjects);
         }
       }
     }
     for (int keys : List.of(Workload.KEYS_MAX, 1)) {
-      cell(
+      comparison(
           new Workload(AddKind.BOUNDED, keys, 128),
           List.of(servers.quipu(), servers.redisAlways()));
     }
@@ -169,9 +170,9 @@ public final class Ports {
         """);
     page.append(COLUMNS);
     List<Subject> subjects = List.of(servers.quipuEverySecond(), servers.redisEverySecond());
-    cell(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 1), subjects);
-    cell(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 128), subjects);
-    cell(new Workload(AddKind.ONCE, Workload.KEYS_MAX, 128), subjects);
+    comparison(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 1), subjects);
+    comparison(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 128), subjects);
+    comparison(new Workload(AddKind.ONCE, Workload.KEYS_MAX, 128), subjects);
     page.append(
         """
 
@@ -186,20 +187,20 @@ public final class Ports {
     for (List<Subject> pair : pairs) {
       if (!pair.isEmpty()) {
         for (int pipeline : List.of(1, 16, 128)) {
-          cell(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, pipeline), pair);
+          comparison(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, pipeline), pair);
         }
-        cell(new Workload(AddKind.PLAIN, 1, 128), pair);
+        comparison(new Workload(AddKind.PLAIN, 1, 128), pair);
       }
     }
     if (!servers.memcachedMetas().isEmpty()) {
-      cell(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 128), servers.memcachedMetas());
+      comparison(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 128), servers.memcachedMetas());
     }
   }
 
-  private Comparison cell(Workload shape, List<Subject> subjects) throws Exception {
-    Comparison cell = new Comparison(shape, subjects).run(rounds, time);
-    page.append(cell.rows());
-    return cell;
+  private Comparison comparison(Workload workload, List<Subject> subjects) throws Exception {
+    Comparison comparison = new Comparison(workload, subjects).run(rounds, time);
+    page.append(comparison.rows());
+    return comparison;
   }
 
   private void openLoop() throws Exception {
@@ -217,27 +218,27 @@ public final class Ports {
         |---|---|---|---|---|---|
         """
             .formatted(time.multipliedBy(OPEN_TURNS).toSeconds()));
-    for (Comparison cell : List.of(plain.getFirst(), once.getFirst())) {
-      double quipu = cell.perSecond(0) * OPEN_SHARE;
-      double redis = cell.perSecond(1) * OPEN_SHARE;
-      latency(cell.shape(), servers.quipu(), quipu);
-      latency(cell.shape(), servers.redisAlways(), redis);
+    for (Comparison comparison : List.of(plain.getFirst(), once.getFirst())) {
+      double quipu = comparison.perSecond(0) * OPEN_SHARE;
+      double redis = comparison.perSecond(1) * OPEN_SHARE;
+      latency(comparison.workload(), servers.quipu(), quipu);
+      latency(comparison.workload(), servers.redisAlways(), redis);
       if (quipu > redis) {
-        latency(cell.shape(), servers.quipu(), redis);
+        latency(comparison.workload(), servers.quipu(), redis);
       } else {
-        latency(cell.shape(), servers.redisAlways(), quipu);
+        latency(comparison.workload(), servers.redisAlways(), quipu);
       }
     }
   }
 
-  private void latency(Workload shape, WireSubject subject, double rate) throws IOException {
-    subject.open(shape, rate, time.dividedBy(2));
-    Histogram latencies = subject.open(shape, rate, time.multipliedBy(OPEN_TURNS)).latencies();
+  private void latency(Workload workload, WireSubject subject, double rate) throws IOException {
+    subject.open(workload, rate, time.dividedBy(2));
+    Histogram latencies = subject.open(workload, rate, time.multipliedBy(OPEN_TURNS)).latencies();
     String row =
         String.format(
             Locale.ROOT,
             "| %s | %s | %,.0f | %.2f | %.2f | %.2f |%n",
-            shape.kind(),
+            workload.kind(),
             subject.name(),
             rate,
             latencies.getValueAtPercentile(50) / 1e6,

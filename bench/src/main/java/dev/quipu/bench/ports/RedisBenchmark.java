@@ -21,29 +21,29 @@ final class RedisBenchmark {
   }
 
   /** A row: what it measures of Quipu and of Redis, in turns as long as those of the cell. */
-  static String row(Comparison cell, WireSubject quipu, WireSubject redis, Duration time)
+  static String row(Comparison comparison, WireSubject quipu, WireSubject redis, Duration time)
       throws IOException, InterruptedException {
     List<Double> own = new ArrayList<>();
     List<Double> others = new ArrayList<>();
     List<Double> ratios = new ArrayList<>();
     for (int round = 0; round < ROUNDS; round++) {
-      own.add(perSecond(cell.shape(), quipu, cell.perSecond(0), time));
-      others.add(perSecond(cell.shape(), redis, cell.perSecond(1), time));
+      own.add(perSecond(comparison.workload(), quipu, comparison.perSecond(0), time));
+      others.add(perSecond(comparison.workload(), redis, comparison.perSecond(1), time));
       ratios.add(own.getLast() / others.getLast());
     }
     return String.format(
         Locale.ROOT,
         "| %d | %,.0f | %,.0f | %.2f | %,.0f | %,.0f |%n",
-        cell.shape().pipeline(),
+        comparison.workload().pipeline(),
         Comparison.median(own),
         Comparison.median(others),
         Comparison.median(ratios),
-        cell.perSecond(0),
-        cell.perSecond(1));
+        comparison.perSecond(0),
+        comparison.perSecond(1));
   }
 
   private static double perSecond(
-      Workload shape, WireSubject subject, double expected, Duration time)
+      Workload workload, WireSubject subject, double expected, Duration time)
       throws IOException, InterruptedException {
     // It counts requests, not seconds.
     long requests = Math.max(REQUESTS_MIN, (long) (expected * time.toMillis() / 1e3));
@@ -57,11 +57,11 @@ final class RedisBenchmark {
                 "-c",
                 Integer.toString(Workload.CONNECTIONS),
                 "-P",
-                Integer.toString(shape.pipeline()),
+                Integer.toString(workload.pipeline()),
                 "-n",
                 Long.toString(requests),
                 "-r",
-                Integer.toString(shape.keys()),
+                Integer.toString(workload.keys()),
                 "INCR",
                 "r:__rand_int__"));
     List<String> lines = printed.lines().filter(line -> line.startsWith("\"INCR")).toList();

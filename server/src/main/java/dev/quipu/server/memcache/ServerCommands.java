@@ -67,7 +67,7 @@ final class ServerCommands {
     Request.line(out, "STAT " + name + " " + value);
   }
 
-  /** Done by a step of its own, in parts: see {@link MemcacheDecoder}. */
+  /** Executed in parts by a command of its own: see {@link MemcacheDecoder}. */
   private static void flush(CounterTurn turn, Request request, ByteBuf out) {
     throw new Refused("CLIENT_ERROR flush_all is off: it needs --allow-flush");
   }

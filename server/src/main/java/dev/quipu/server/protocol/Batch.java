@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /*
  * A commit that fails by its deadline may still be done later, by another thread. So a batch that
- * has failed is left alone: its steps and what they write are never used again, the answers that
+ * has failed is left alone: its commands and what they write are never used again, the answers that
  * say so are others, and the connection ends with them.
  *
  * A batch pauses after a command with a large reply, so that others come between, and when its
@@ -38,7 +38,7 @@ public final class Batch implements Operation {
   private final ConnectionMemory memory;
   private ByteBuf out;
   private int next;
-  private int answered; // steps whose answers have been taken
+  private int answered; // commands whose answers have been taken
   private int touched;
   private int held; // bytes of the answers that are reserved
   private int holdAt = ANSWER_STEP_BYTES / 4; // bytes of answers that need more to be reserved
@@ -47,7 +47,7 @@ public final class Batch implements Operation {
   private boolean isHeavy; // a command of it was
   private boolean isHeavyExpected;
   private boolean isAbandoned;
-  private @Nullable RuntimeException broken; // the next step, before it was run
+  private @Nullable RuntimeException broken; // the next command, before it was run
   private @Nullable ByteBuf failures;
   private @Nullable Runnable then;
 
@@ -169,7 +169,7 @@ public final class Batch implements Operation {
     return turn.canEverFit(bytes) ? bytes : 0; // else it is refused, which writes nothing
   }
 
-  /** A step that fails here fails alone: the others of the commit are not about it. */
+  /** A command that fails here fails alone: the others of the commit do not depend on it. */
   private int commandBytesMax(CounterTurn turn) {
     try {
       return commands.get(next).bytesMax(turn);

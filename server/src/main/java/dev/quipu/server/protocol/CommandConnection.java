@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 
 /** One connection of a port that takes commands. Lives on its event loop. */
-public final class CommandConnection extends ChannelInboundHandlerAdapter {
+final class CommandConnection extends ChannelInboundHandlerAdapter {
   /** Most commands of a connection in one group. */
   static final int BATCH_COMMANDS_MAX = 1_024;
 

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  */
 
 /** Ends a connection so that the client can read its last answer. Lives on its event loop. */
-public final class LingeringClose {
+final class LingeringClose {
   private static final int WRITE_SECONDS_MAX = 30;
   private static final int READ_SECONDS_MAX = 2;
 

@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  * come by all of them, and then commits it in one group: the loop waits for the disk itself, which
  * is quicker than to hand over to another thread. Lives on its event loop.
  */
-public final class LoopCommits {
+final class LoopCommits {
   /** Batches in one group that keep others waiting. */
   private static final int HEAVY_MAX = 2;
 

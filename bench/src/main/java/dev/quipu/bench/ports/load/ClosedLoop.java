@@ -21,16 +21,16 @@ public final class ClosedLoop implements AutoCloseable {
   private final List<Client> clients = new ArrayList<>();
   private final Selector selector = Selector.open();
   private final Request request;
-  private final Workload shape;
+  private final Workload workload;
   private final RequestNumbers numbers;
   private long replies;
   private int busy;
 
   public ClosedLoop(
-      int port, Dialect dialect, Request request, Workload shape, RequestNumbers numbers)
+      int port, Dialect dialect, Request request, Workload workload, RequestNumbers numbers)
       throws IOException {
     this.request = request;
-    this.shape = shape;
+    this.workload = workload;
     this.numbers = numbers;
     for (int i = 0; i < Workload.CONNECTIONS; i++) {
       clients.add(new Client(new LoadConnection(selector, port, dialect)));
@@ -67,7 +67,7 @@ public final class ClosedLoop implements AutoCloseable {
     long nanos = clock.nanoTime() - start;
     long applied = 0;
     for (Client client : clients) {
-      applied += client.wire.applied();
+      applied += client.connection.applied();
     }
     return new Outcome(replies, applied, nanos);
   }
@@ -75,35 +75,35 @@ public final class ClosedLoop implements AutoCloseable {
   @Override
   public void close() throws IOException {
     for (Client client : clients) {
-      client.wire.close();
+      client.connection.close();
     }
     selector.close();
   }
 
   private final class Client {
-    private final LoadConnection wire;
-    private final ByteBuffer out = request.encoded(shape.pipeline());
+    private final LoadConnection connection;
+    private final ByteBuffer out = request.encoded(workload.pipeline());
     private int waiting;
 
-    Client(LoadConnection wire) {
-      this.wire = wire;
-      wire.attach(this);
+    Client(LoadConnection connection) {
+      this.connection = connection;
+      connection.attach(this);
     }
 
     void send() throws IOException {
-      for (int i = 0; i < shape.pipeline(); i++) {
-        request.number(out, i * request.length(), numbers.next(), shape.keys());
+      for (int i = 0; i < workload.pipeline(); i++) {
+        request.number(out, i * request.length(), numbers.next(), workload.keys());
       }
-      waiting = shape.pipeline();
-      wire.write(out.rewind());
+      waiting = workload.pipeline();
+      connection.write(out.rewind());
     }
 
     void ready(boolean more) throws IOException {
-      if (wire.isWritable()) {
-        wire.write(out);
+      if (connection.isWritable()) {
+        connection.write(out);
       }
-      if (wire.isReadable()) {
-        int ended = wire.read(in);
+      if (connection.isReadable()) {
+        int ended = connection.read(in);
         replies += ended;
         waiting -= ended;
         if (waiting < 0) {

@@ -11,7 +11,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 
 /** One connection of a generator. */
-public final class LoadConnection implements AutoCloseable {
+final class LoadConnection implements AutoCloseable {
   private final SocketChannel socket;
   private final SelectionKey key;
   private final ReplyScanner replies;

@@ -26,15 +26,15 @@ public final class OpenLoop implements AutoCloseable {
   private final Selector selector = Selector.open();
   private final Histogram latencies = new Histogram(DIGITS);
   private final Request request;
-  private final Workload shape;
+  private final Workload workload;
   private final RequestNumbers numbers;
   private long answered;
 
   public OpenLoop(
-      int port, Dialect dialect, Request request, Workload shape, RequestNumbers numbers)
+      int port, Dialect dialect, Request request, Workload workload, RequestNumbers numbers)
       throws IOException {
     this.request = request;
-    this.shape = shape;
+    this.workload = workload;
     this.numbers = numbers;
     for (int i = 0; i < Workload.CONNECTIONS; i++) {
       clients.add(new Client(new LoadConnection(selector, port, dialect)));
@@ -74,7 +74,7 @@ public final class OpenLoop implements AutoCloseable {
     }
     long applied = 0;
     for (Client client : clients) {
-      applied += client.wire.applied();
+      applied += client.connection.applied();
     }
     return new Outcome(applied, latencies);
   }
@@ -86,21 +86,21 @@ public final class OpenLoop implements AutoCloseable {
   @Override
   public void close() throws IOException {
     for (Client client : clients) {
-      client.wire.close();
+      client.connection.close();
     }
     selector.close();
   }
 
   private final class Client {
-    private final LoadConnection wire;
+    private final LoadConnection connection;
     private final ByteBuffer out = ByteBuffer.allocateDirect(OUT_BYTES);
     private final long[] dueTimes = new long[WAITING_MAX]; // a ring
     private long first;
     private long end;
 
-    Client(LoadConnection wire) {
-      this.wire = wire;
-      wire.attach(this);
+    Client(LoadConnection connection) {
+      this.connection = connection;
+      connection.attach(this);
     }
 
     /** False if it has to wait for room; the request stays due at its time. */
@@ -110,23 +110,23 @@ public final class OpenLoop implements AutoCloseable {
       }
       dueTimes[(int) (end % WAITING_MAX)] = dueTime;
       end++;
-      request.append(out, numbers.next(), shape.keys());
+      request.append(out, numbers.next(), workload.keys());
       write();
       return true;
     }
 
     private void write() throws IOException {
       out.flip();
-      wire.write(out);
+      connection.write(out);
       out.compact();
     }
 
     void ready() throws IOException {
-      if (wire.isWritable()) {
+      if (connection.isWritable()) {
         write();
       }
-      if (wire.isReadable()) {
-        int ended = wire.read(in);
+      if (connection.isReadable()) {
+        int ended = connection.read(in);
         long now = clock.nanoTime();
         for (int i = 0; i < ended; i++) {
           latencies.recordValue(now - dueTimes[(int) (first % WAITING_MAX)]);

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
  * protocol also a {@code *} and a digit with so many lines after it, whose second tells what was
  * added.
  */
-public final class ReplyScanner {
+final class ReplyScanner {
   private static final int BYTES = 1 << 16;
 
   private final Dialect dialect;

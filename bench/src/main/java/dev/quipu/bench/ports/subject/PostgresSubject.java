@@ -55,9 +55,9 @@ public final class PostgresSubject implements Subject {
   }
 
   @Override
-  public Measurement turn(Workload shape, Duration time) throws Exception {
-    if (shape.pipeline() != 1 || shape.kind() == AddKind.BOUNDED) {
-      throw new IllegalArgumentException("PostgreSQL is not asked for " + shape);
+  public Measurement measure(Workload workload, Duration time) throws Exception {
+    if (workload.pipeline() != 1 || workload.kind() == AddKind.BOUNDED) {
+      throw new IllegalArgumentException("PostgreSQL is not asked for " + workload);
     }
     List<Connection> connections = new ArrayList<>();
     try (Connection control = DriverManager.getConnection(url);
@@ -68,12 +68,12 @@ public final class PostgresSubject implements Subject {
       long before = sum(statement);
       Cpu cpu = Processes.cpu(pid);
       long start = Clock.system().nanoTime();
-      long applied = run(connections, shape, start + time.toNanos());
+      long applied = run(connections, workload, start + time.toNanos());
       long nanos = Clock.system().nanoTime() - start;
       Cpu taken = Processes.cpu(pid).since(cpu);
       long found = sum(statement) - before;
       if (found != applied) {
-        throw new WrongCountException(name(), shape, applied, found);
+        throw new WrongCountException(name(), workload, applied, found);
       }
       return new Measurement(applied / (nanos / 1e9), taken.per(applied / 1e6));
     } finally {
@@ -83,11 +83,11 @@ public final class PostgresSubject implements Subject {
     }
   }
 
-  private long run(List<Connection> connections, Workload shape, long end) throws Exception {
+  private long run(List<Connection> connections, Workload workload, long end) throws Exception {
     try (ExecutorService executor = Executors.newFixedThreadPool(connections.size())) {
       List<Future<Long>> running = new ArrayList<>();
       for (Connection connection : connections) {
-        running.add(executor.submit(() -> client(connection, shape, end)));
+        running.add(executor.submit(() -> client(connection, workload, end)));
       }
       long applied = 0;
       for (Future<Long> each : running) {
@@ -97,8 +97,8 @@ public final class PostgresSubject implements Subject {
     }
   }
 
-  private long client(Connection connection, Workload shape, long end) throws SQLException {
-    boolean once = shape.kind() == AddKind.ONCE;
+  private long client(Connection connection, Workload workload, long end) throws SQLException {
+    boolean once = workload.kind() == AddKind.ONCE;
     long applied = 0;
     try (PreparedStatement add = connection.prepareStatement(once ? ONCE : PLAIN)) {
       while (Clock.system().nanoTime() < end) {
@@ -107,7 +107,7 @@ public final class PostgresSubject implements Subject {
         if (once) {
           add.setLong(at++, number);
         }
-        add.setString(at, Request.key(RequestNumbers.key(number, shape.keys())));
+        add.setString(at, Request.key(RequestNumbers.key(number, workload.keys())));
         applied += add.executeUpdate();
       }
     }

@@ -34,27 +34,27 @@ public final class RocksSubject implements Subject, AutoCloseable {
   }
 
   @Override
-  public Measurement turn(Workload shape, Duration time) throws RocksDBException {
+  public Measurement measure(Workload workload, Duration time) throws RocksDBException {
     long start = Clock.system().nanoTime();
     long applied = 0;
     long asked = 0;
     while (Clock.system().nanoTime() - start < time.toNanos()) {
-      applied += target.addAll(adds(shape));
-      asked += shape.inFlight();
+      applied += target.addAll(adds(workload));
+      asked += workload.inFlight();
     }
     long nanos = Clock.system().nanoTime() - start;
     if (applied != asked) {
-      throw new WrongCountException(name(), shape, asked, applied);
+      throw new WrongCountException(name(), workload, asked, applied);
     }
     return new Measurement(applied / (nanos / 1e9), Cpu.UNKNOWN);
   }
 
-  private List<Add> adds(Workload shape) {
-    List<Add> adds = new ArrayList<>(shape.inFlight());
-    for (int i = 0; i < shape.inFlight(); i++) {
+  private List<Add> adds(Workload workload) {
+    List<Add> adds = new ArrayList<>(workload.inFlight());
+    for (int i = 0; i < workload.inFlight(); i++) {
       long number = numbers.next();
-      String name = Request.key(RequestNumbers.key(number, shape.keys()));
-      boolean once = shape.kind() == AddKind.ONCE;
+      String name = Request.key(RequestNumbers.key(number, workload.keys()));
+      boolean once = workload.kind() == AddKind.ONCE;
       adds.add(new Add(name, 1, once ? RequestId.of(number * SPREAD, number) : null));
     }
     return adds;

@@ -13,5 +13,5 @@ public interface Subject {
    *
    * @throws WrongCountException if it does not hold afterwards what it said it had applied
    */
-  Measurement turn(Workload shape, Duration time) throws Exception;
+  Measurement measure(Workload workload, Duration time) throws Exception;
 }

@@ -48,40 +48,43 @@ public final class WireSubject implements Subject {
   }
 
   @Override
-  public Measurement turn(Workload shape, Duration time) throws IOException {
+  public Measurement measure(Workload workload, Duration time) throws IOException {
     try (ControlConnection control = new ControlConnection(port, dialect);
-        ClosedLoop load = new ClosedLoop(port, dialect, request(shape, control), shape, numbers)) {
+        ClosedLoop load =
+            new ClosedLoop(port, dialect, request(workload, control), workload, numbers)) {
       long before = control.sum(Workload.KEYS_MAX);
       Cpu cpu = Processes.cpu(pid);
       ClosedLoop.Outcome outcome = load.run(time);
       Cpu taken = Processes.cpu(pid).since(cpu);
-      check(shape, outcome.applied(), control.sum(Workload.KEYS_MAX) - before);
+      check(workload, outcome.applied(), control.sum(Workload.KEYS_MAX) - before);
       return new Measurement(
           outcome.applied() / (outcome.nanos() / 1e9), taken.per(outcome.applied() / MILLION));
     }
   }
 
   /** Sends at this rate, whatever comes back. */
-  public OpenLoop.Outcome open(Workload shape, double perSecond, Duration time) throws IOException {
+  public OpenLoop.Outcome open(Workload workload, double perSecond, Duration time)
+      throws IOException {
     try (ControlConnection control = new ControlConnection(port, dialect);
-        OpenLoop load = new OpenLoop(port, dialect, request(shape, control), shape, numbers)) {
+        OpenLoop load =
+            new OpenLoop(port, dialect, request(workload, control), workload, numbers)) {
       long before = control.sum(Workload.KEYS_MAX);
       OpenLoop.Outcome outcome = load.run(perSecond, time);
-      check(shape, outcome.applied(), control.sum(Workload.KEYS_MAX) - before);
+      check(workload, outcome.applied(), control.sum(Workload.KEYS_MAX) - before);
       return outcome;
     }
   }
 
-  private Request request(Workload shape, ControlConnection control) {
-    return requests.computeIfAbsent(shape.kind(), kind -> dialect.request(kind, control));
+  private Request request(Workload workload, ControlConnection control) {
+    return requests.computeIfAbsent(workload.kind(), kind -> dialect.request(kind, control));
   }
 
-  private void check(Workload shape, long applied, long found) {
+  private void check(Workload workload, long applied, long found) {
     if (applied != found) {
-      throw new WrongCountException(name, shape, applied, found);
+      throw new WrongCountException(name, workload, applied, found);
     }
     if (applied == 0) {
-      throw new IllegalStateException(name + ", " + shape + ": nothing was applied");
+      throw new IllegalStateException(name + ", " + workload + ": nothing was applied");
     }
   }
 }

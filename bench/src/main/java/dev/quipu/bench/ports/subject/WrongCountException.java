@@ -6,9 +6,9 @@ import dev.quipu.bench.ports.load.Workload;
 public final class WrongCountException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  public WrongCountException(String subject, Workload shape, long expected, long found) {
+  public WrongCountException(String subject, Workload workload, long expected, long found) {
     super(
         "%s, %s: %,d were applied, and the counters hold %,d"
-            .formatted(subject, shape, expected, found));
+            .formatted(subject, workload, expected, found));
   }
 }

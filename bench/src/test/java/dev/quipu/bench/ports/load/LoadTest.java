@@ -30,10 +30,10 @@ final class LoadTest {
           new WireSubject("Redis", Dialect.REDIS, server.port(), server.pid(), numbers);
       for (AddKind kind : AddKind.values()) {
         for (int keys : new int[] {1, Workload.KEYS_MAX}) {
-          assertTrue(redis.turn(new Workload(kind, keys, PIPELINE), TIME).perSecond() > 0);
+          assertTrue(redis.measure(new Workload(kind, keys, PIPELINE), TIME).perSecond() > 0);
         }
-        Workload shape = new Workload(kind, Workload.KEYS_MAX, 1);
-        OpenLoop.Outcome outcome = redis.open(shape, PER_SECOND, TIME);
+        Workload workload = new Workload(kind, Workload.KEYS_MAX, 1);
+        OpenLoop.Outcome outcome = redis.open(workload, PER_SECOND, TIME);
         assertEquals(400, outcome.applied(), "2,000 a second in 200 ms");
         assertEquals(400, outcome.latencies().getTotalCount());
       }
@@ -46,8 +46,9 @@ final class LoadTest {
         ControlConnection control = new ControlConnection(server.port(), Dialect.REDIS)) {
       String byTwo = control.script("return redis.call('INCRBY', KEYS[1], 2)");
       Request twice = Request.resp("EVALSHA", byTwo, "1", Request.KEY);
-      Workload shape = new Workload(AddKind.PLAIN, 1, PIPELINE);
-      try (ClosedLoop load = new ClosedLoop(server.port(), Dialect.REDIS, twice, shape, numbers)) {
+      Workload workload = new Workload(AddKind.PLAIN, 1, PIPELINE);
+      try (ClosedLoop load =
+          new ClosedLoop(server.port(), Dialect.REDIS, twice, workload, numbers)) {
         ClosedLoop.Outcome outcome = load.run(TIME);
         assertEquals(outcome.replies(), outcome.applied());
         assertEquals(2 * outcome.applied(), control.sum(Workload.KEYS_MAX));
@@ -63,8 +64,8 @@ final class LoadTest {
       for (Dialect dialect : new Dialect[] {Dialect.MEMCACHED, Dialect.MEMCACHED_META}) {
         WireSubject memcached =
             new WireSubject("memcached", dialect, server.port(), server.pid(), numbers);
-        Workload shape = new Workload(AddKind.PLAIN, Workload.KEYS_MAX, PIPELINE);
-        assertTrue(memcached.turn(shape, TIME).perSecond() > 0);
+        Workload workload = new Workload(AddKind.PLAIN, Workload.KEYS_MAX, PIPELINE);
+        assertTrue(memcached.measure(workload, TIME).perSecond() > 0);
       }
     }
   }

@@ -31,7 +31,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Counters over HTTP. */
-public final class CounterRoutes {
+final class CounterRoutes {
   static final String BULK = "/v1/counters/bulk";
 
   private static final int PAGE_COUNTERS = 100;

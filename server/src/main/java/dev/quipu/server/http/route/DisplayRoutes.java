@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** Counters to be shown, over HTTP. */
-public final class DisplayRoutes {
+final class DisplayRoutes {
   private final DisplayCounters display;
 
   DisplayRoutes(DisplayCounters display) {

@@ -18,7 +18,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 
 /** What pages embed: a badge that counts its hits, and the script that sends views. */
-public final class HitRoutes {
+final class HitRoutes {
   private static final String PREFIX = "hit/";
   private static final int LABEL_CHARACTERS_MAX = 64;
   private static final int CHARACTER_WIDTH = 7;

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /** Who is online, over HTTP. */
-public final class PresenceRoutes {
+final class PresenceRoutes {
   private final Supplier<Presence> presence;
 
   PresenceRoutes(Supplier<Presence> presence) {

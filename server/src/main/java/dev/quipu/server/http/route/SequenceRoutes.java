@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /** Numbered records over HTTP. */
-public final class SequenceRoutes {
+final class SequenceRoutes {
   private final Supplier<SequenceOfRecords> sequences;
 
   SequenceRoutes(Supplier<SequenceOfRecords> sequences) {

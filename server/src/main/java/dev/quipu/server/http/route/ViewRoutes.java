@@ -31,7 +31,7 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
 /** Exact unique views over HTTP. */
-public final class ViewRoutes {
+final class ViewRoutes {
   static final String BULK = "/v1/views/bulk";
 
   private static final int LINES_MAX = 10_000;
