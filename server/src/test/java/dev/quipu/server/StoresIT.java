@@ -80,7 +80,7 @@ final class StoresIT {
           store.port(),
           (port, name) ->
               "postgresql://postgres@127.0.0.1:%d/postgres?table=%s".formatted(port, name),
-          write -> FoldedAdds.sum(write, PARTITION));
+          write -> MergedAdds.sum(write, PARTITION));
     }
   }
 

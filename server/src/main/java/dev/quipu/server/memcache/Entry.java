@@ -1,7 +1,7 @@
 package dev.quipu.server.memcache;
 
 import dev.quipu.engine.CounterAccess;
-import dev.quipu.server.net.StoredText;
+import dev.quipu.server.protocol.StoredText;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.OptionalLong;

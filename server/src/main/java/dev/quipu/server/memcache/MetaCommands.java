@@ -31,40 +31,35 @@ final class MetaCommands {
 
   static List<MemcacheCommand> all() {
     return List.of(
+        MemcacheCommand.of("mg", "key [b c f k N(time) O(opaque) q s t T(time) v]")
+            .summary("Reads.")
+            .words(2, WORDS_MAX)
+            .runs(MetaCommands::read),
         MemcacheCommand.of(
-            "mg",
-            2,
-            WORDS_MAX,
-            "key [b c f k N(time) O(opaque) q s t T(time) v]",
-            "Reads.",
-            MetaCommands::read),
-        new MemcacheCommand(
-            "ms",
-            3,
-            WORDS_MAX,
-            2,
-            false,
-            "key length [b c C(unique) F(flags) I k M(mode) O(opaque) q s T(time)]",
-            "Stores; the mode is S set, E add, R replace, A append or P prepend.",
-            MetaCommands::store),
+                "ms", "key length [b c C(unique) F(flags) I k M(mode) O(opaque) q s T(time)]")
+            .summary("Stores; the mode is S set, E add, R replace, A append or P prepend.")
+            .words(3, WORDS_MAX)
+            .dataLengthAt(2)
+            .runs(MetaCommands::store),
+        MemcacheCommand.of("md", "key [b C(unique) k O(opaque) q]")
+            .summary("Removes.")
+            .words(2, WORDS_MAX)
+            .runs(MetaCommands::delete),
         MemcacheCommand.of(
-            "md",
-            2,
-            WORDS_MAX,
-            "key [b C(unique) k O(opaque) q]",
-            "Removes.",
-            MetaCommands::delete),
-        MemcacheCommand.of(
-            "ma",
-            2,
-            WORDS_MAX,
-            "key [b c C(unique) D(delta) J(initial) k M(mode) N(time) O(id) q t T(time) v]",
-            "Counts, up with mode I and down with D; once for each O, however often it is sent.",
-            MetaCommands::count),
-        MemcacheCommand.of(
-            "me", 2, 3, "key [b]", "Returns the metadata of a key.", MetaCommands::describe),
-        MemcacheCommand.of(
-            "mn", 1, 1, "", "Answers MN.", (turn, request, out) -> Request.line(out, "MN")));
+                "ma",
+                "key [b c C(unique) D(delta) J(initial) k M(mode) N(time) O(id) q t T(time) v]")
+            .summary(
+                "Counts, up with mode I and down with D; once for each O, however often it is sent.")
+            .words(2, WORDS_MAX)
+            .runs(MetaCommands::count),
+        MemcacheCommand.of("me", "key [b]")
+            .summary("Returns the metadata of a key.")
+            .words(2, 3)
+            .runs(MetaCommands::describe),
+        MemcacheCommand.of("mn", "")
+            .summary("Answers MN.")
+            .words(1, 1)
+            .runs((turn, request, out) -> Request.line(out, "MN")));
   }
 
   private static void read(CounterAccess turn, Request request, ByteBuf out) {

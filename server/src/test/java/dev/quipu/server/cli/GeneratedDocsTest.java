@@ -2,6 +2,7 @@ package dev.quipu.server.cli;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.server.cli.store.TechniqueTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -124,7 +124,7 @@ final class ImportTest {
   }
 
   /** The numbers of lines, counted now, counted before, skipped. */
-  private List<Long> said() {
+  private List<Long> result() {
     JsonNode json = MAPPER.readTree(out.toString());
     return List.of(
         json.path("lines").asLong(),
@@ -163,10 +163,10 @@ final class ImportTest {
     driver.writesLeft.set(Long.MAX_VALUE);
     assertEquals(writes, views());
     assertEquals(0, load("combined-log", file));
-    assertEquals(List.of(2_000L, 2_000 - writes, writes, 0L), said());
+    assertEquals(List.of(2_000L, 2_000 - writes, writes, 0L), result());
     assertEquals(2_000, views());
     assertEquals(0, load("combined-log", file));
-    assertEquals(List.of(2_000L, 0L, 2_000L, 0L), said());
+    assertEquals(List.of(2_000L, 0L, 2_000L, 0L), result());
   }
 
   @Test
@@ -176,7 +176,7 @@ final class ImportTest {
     lines[3] = view(1, 1);
     lines[13] = view(1, 2);
     assertEquals(ExitCode.SKIPPED, load("combined-log", file("log", lines)));
-    assertEquals(List.of(14L, 2L, 0L, 12L), said());
+    assertEquals(List.of(14L, 2L, 0L, 12L), result());
     assertEquals(10, err.toString().lines().count(), err.toString());
     assertTrue(err.toString().startsWith("line 1 skipped: client address: "), err.toString());
   }
@@ -187,7 +187,7 @@ final class ImportTest {
     assertEquals(
         ExitCode.SKIPPED,
         load("combined-log", file("log", view(1, 1) + "\r", huge, view(1, 2), huge)));
-    assertEquals(List.of(4L, 2L, 0L, 2L), said());
+    assertEquals(List.of(4L, 2L, 0L, 2L), result());
     String why = "line 2 skipped: the line has 3000000 characters; the limit is 1048576\n";
     assertTrue(err.toString().startsWith(why), err.toString());
   }
@@ -201,7 +201,7 @@ final class ImportTest {
       writer.write(view(1, 1));
     }
     assertEquals(0, load("combined-log", good));
-    assertEquals(List.of(1L, 1L, 0L, 0L), said());
+    assertEquals(List.of(1L, 1L, 0L, 0L), result());
     assertEquals(ExitCode.FAILED, load("combined-log", file("bad.gz", view(1, 1))));
     assertTrue(err.toString().contains("bad.gz: Not in GZIP format"), err.toString());
     assertEquals(ExitCode.FAILED, load("combined-log", directory.resolve("none")));
@@ -226,7 +226,7 @@ final class ImportTest {
             "{\"name\":\"a\",\"delta\":1,\"delta\":2}",
             "[1]");
     assertEquals(ExitCode.SKIPPED, load("ndjson", file));
-    assertEquals(List.of(12L, 4L, 0L, 6L), said());
+    assertEquals(List.of(12L, 4L, 0L, 6L), result());
     String why = err.toString();
     assertTrue(why.contains("line 7 skipped: id: used for another request before"), why);
     assertTrue(why.contains("line 8 skipped: floor: not known"), why);
@@ -235,7 +235,7 @@ final class ImportTest {
     assertTrue(why.contains("line 11 skipped: not JSON"), why);
     assertTrue(why.contains("line 12 skipped: not a JSON object"), why);
     assertEquals(ExitCode.SKIPPED, load("ndjson", file));
-    assertEquals(List.of(12L, 0L, 4L, 6L), said());
+    assertEquals(List.of(12L, 0L, 4L, 6L), result());
     assertEquals("17", value("a"));
     assertEquals("3", value("b"));
     assertEquals("none", value("zero"));

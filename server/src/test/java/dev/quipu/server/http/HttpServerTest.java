@@ -9,6 +9,7 @@ import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.http.route.Services;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.net.http.HttpRequest;

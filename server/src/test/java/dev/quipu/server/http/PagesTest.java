@@ -9,6 +9,7 @@ import dev.quipu.ingest.StoredQueue;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.http.route.Services;
 import dev.quipu.simulation.driver.Fault;
 import dev.quipu.simulation.driver.FaultingDriver;
 import dev.quipu.testkit.pace.Progress;

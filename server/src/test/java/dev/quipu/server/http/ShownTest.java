@@ -10,6 +10,7 @@ import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.presence.OnlineRing;
 import dev.quipu.presence.Window;
+import dev.quipu.server.http.route.Services;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.time.Clock;
 import java.nio.file.Path;

@@ -12,6 +12,7 @@ import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.ToolProcess;
+import dev.quipu.server.http.route.Services;
 import dev.quipu.simulation.driver.InterceptingDriver;
 import dev.quipu.testservers.Tool;
 import dev.quipu.time.Clock;

@@ -8,7 +8,8 @@ import dev.quipu.Reading;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.ToolProcess;
-import dev.quipu.server.net.PortOptions;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.server.resp.RawClient;
 import dev.quipu.simulation.proxy.FaultPlan;
 import dev.quipu.simulation.proxy.FaultProxy;
@@ -38,7 +39,7 @@ final class MemcachedClientsTest {
   @TempDir Path directory;
 
   private Engine engine;
-  private MemcacheServer server;
+  private CommandPort server;
 
   @BeforeEach
   void start() throws IOException {

@@ -8,7 +8,8 @@ import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.Operation;
-import dev.quipu.server.net.PortOptions;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.testkit.pace.Progress;
 import dev.quipu.time.Clock;
 import java.io.IOException;
@@ -29,7 +30,7 @@ final class HostileClientsTest {
 
   @TempDir Path directory;
   private Engine engine;
-  private RespServer server;
+  private CommandPort server;
   private RawClient client;
 
   @SuppressWarnings("NullAway.Init") // JUnit calls start before each test

@@ -9,6 +9,7 @@ import dev.quipu.Add;
 import dev.quipu.Reading;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.protocol.CommandPort;
 import dev.quipu.simulation.proxy.FaultPlan;
 import dev.quipu.simulation.proxy.FaultProxy;
 import dev.quipu.simulation.proxy.RedisProtocol;
@@ -44,7 +45,7 @@ final class JavaClientsTest {
   @TempDir Path directory;
 
   private Engine engine;
-  private RespServer server;
+  private CommandPort server;
 
   @BeforeEach
   void start() throws IOException {

@@ -2,11 +2,11 @@ package dev.quipu.server.resp.command;
 
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
-import dev.quipu.server.resp.wire.Later;
+import dev.quipu.server.resp.wire.DeferredCommand;
 import dev.quipu.server.resp.wire.Reply;
 
 /** One command on counters and its words. */
-public record CounterCall(RespCommand command, Arguments words) implements Later {
+public record CounterCall(RespCommand command, Arguments words) implements DeferredCommand {
   @Override
   public int bytesMax(CounterAccess turn) {
     return command.bytesMax(turn, words);
@@ -14,10 +14,9 @@ public record CounterCall(RespCommand command, Arguments words) implements Later
 
   @Override
   public Reply on(CounterAccess turn) {
-    RespCommand.OnCounters does = command.onCounters();
-    if (does == null) {
-      throw new IllegalStateException(command.name() + " is not about counters");
+    if (command.handler() instanceof RespCommand.OnCounters onCounters) {
+      return onCounters.run(turn, words);
     }
-    return does.run(turn, words);
+    throw new IllegalStateException(command.name() + " is not about counters");
   }
 }

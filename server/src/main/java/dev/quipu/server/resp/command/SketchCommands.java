@@ -1,7 +1,7 @@
 package dev.quipu.server.resp.command;
 
 import dev.quipu.engine.CounterAccess;
-import dev.quipu.server.net.StoredText;
+import dev.quipu.server.protocol.StoredText;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Kind;
@@ -18,35 +18,27 @@ final class SketchCommands {
 
   static List<RespCommand> all() {
     return List.of(
-        RespCommand.writes(
-                "pfadd",
-                -2,
-                1,
-                1,
-                "key [element ...]",
-                "Adds to the different things under a key: whether that changed their number.",
-                SketchCommands::add)
-            .onWholeKeys(),
-        RespCommand.reads(
-            "pfcount",
-            -2,
-            -1,
-            "key [key ...]",
-            "Returns the number of distinct elements: exactly up to 512, then within 0.84 %.",
-            (turn, words) -> new Reply.Number(union(turn, words, 1).estimate())),
-        RespCommand.writes(
-                "pfmerge",
-                -2,
-                -1,
-                1,
-                "key [key ...]",
-                "Unites the different things under several keys under the first.",
-                (turn, words) -> {
-                  DistinctSketch all = union(turn, words, 1);
-                  turn.setText(words.key(1), StoredText.ofSketch(all.bytes()));
-                  return Replies.OK;
-                })
-            .onWholeKeys());
+        RespCommand.of("pfadd", "key [element ...]")
+            .summary("Adds to the different things under a key: whether that changed their number.")
+            .arity(-2)
+            .onWholeKeys()
+            .writes(SketchCommands::add),
+        RespCommand.of("pfcount", "key [key ...]")
+            .summary(
+                "Returns the number of distinct elements: exactly up to 512, then within 0.84 %.")
+            .arity(-2)
+            .everyKey(1)
+            .reads((turn, words) -> new Reply.Number(union(turn, words, 1).estimate())),
+        RespCommand.of("pfmerge", "key [key ...]")
+            .summary("Unites the different things under several keys under the first.")
+            .arity(-2)
+            .everyKey(1)
+            .onWholeKeys()
+            .writes((turn, words) -> {
+              DistinctSketch all = union(turn, words, 1);
+              turn.setText(words.key(1), StoredText.ofSketch(all.bytes()));
+              return Replies.OK;
+            }));
   }
 
   private static DistinctSketch read(CounterAccess turn, String key) {

@@ -1,7 +1,7 @@
 package dev.quipu.server.resp.key;
 
 import dev.quipu.engine.CounterAccess;
-import dev.quipu.server.net.StoredText;
+import dev.quipu.server.protocol.StoredText;
 import dev.quipu.server.resp.key.Arguments.Refused;
 
 /** What is under a key. */
