@@ -1,5 +1,6 @@
 package dev.quipu.layer;
 
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.Limits;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;

@@ -1,5 +1,6 @@
 package dev.quipu.entity;
 
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
 import dev.quipu.store.BatchDriver;

@@ -1,5 +1,6 @@
 package dev.quipu.testkit.store;
 
+import dev.quipu.store.StoreDriver.Consistency;
 import static dev.quipu.testkit.store.StoreFixture.applied;
 import static dev.quipu.testkit.store.StoreFixture.key;
 import static dev.quipu.testkit.store.StoreFixture.number;
