@@ -310,9 +310,7 @@ public final class Sharded implements Technique {
   }
 
   private boolean hasPlaces(ShardPlan plan) {
-    return plan.together()
-        && technique instanceof AddPart.Shardable shardable
-        && shardable.keepsIdsApart();
+    return plan.together() && technique instanceof AddPart.Shardable one && one.keepsIdsApart();
   }
 
   /** The same request on one shard, with the bounds of the counter in any case. */
