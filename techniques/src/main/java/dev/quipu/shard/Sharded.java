@@ -59,7 +59,7 @@ import java.util.stream.Stream;
  *   2. It does not fit: read the plan and all shards at one moment.
  *      a. The plan has changed: start again with that.
  *      b. The sum has no room for it, and the request has not come in meanwhile: rejected.
- *      c. There is room: part the amount. The own shard takes what it can, the one with most room
+ *      c. There is room: split the amount. The own shard takes what it can, the one with most room
  *         the rest, and so on; one that gives, gives half of what it has, so that the own shard
  *         serves the next ones by itself. All parts and the technique's own step are one batch,
  *         and each part is held to its share. It does not fit any more: go to 2.
@@ -82,7 +82,7 @@ import java.util.stream.Stream;
  * Crash table. That of the technique below: an add is one step of its own, whether it falls on one
  * shard or on several. A growth happens wholly or not at all; whoever repeats it sees which.
  *
- * Cost. That of the technique below, as long as the own shard has room. A part: one read of all
+ * Cost. That of the technique below, as long as the own shard has room. A split: one read of all
  * shards, and one write more for each other shard that gives. A rejection: one read of all shards
  * and one of the request, if it has an id. A sum: one read of all shards; by themselves, each shard
  * is read twice. An add with an id to a counter that was taken over reads one item more.
@@ -161,7 +161,7 @@ public final class Sharded implements Technique {
     }
     if (!(below instanceof AddPart.Shardable splittable)) {
       throw new IllegalArgumentException(
-          "%s cannot be part, so its shards have neither bounds nor growth; these can: %s"
+          "%s cannot be split, so its shards have neither bounds nor growth; these can: %s"
               .formatted(
                   below.spec().name(),
                   "atomic-add, optimistic, optimistic-with-history, marker-item, token-set"));
@@ -310,7 +310,7 @@ public final class Sharded implements Technique {
   }
 
   private boolean hasPlaces(ShardPlan plan) {
-    return plan.together() && technique instanceof AddPart.Shardable part && part.keepsIdsApart();
+    return plan.together() && technique instanceof AddPart.Shardable one && one.keepsIdsApart();
   }
 
   /** The same request on one shard, with the bounds of the counter in any case. */
