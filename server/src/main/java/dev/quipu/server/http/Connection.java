@@ -42,8 +42,8 @@ import org.slf4j.LoggerFactory;
  *
  * A connection always waits for one thing, and no longer than that thing's time: the next request,
  * the rest of a head, the rest of a body, an answer, the client to read it. The time does not start
- * again when bytes trickle, as it would with Netty's IdleStateHandler. One timer of the server looks
- * at the deadlines of all connections.
+ * again when bytes trickle, as it would with Netty's IdleStateHandler. One timer of the server
+ * looks at the deadlines of all connections.
  */
 
 /** One connection. Lives on its event loop. */
