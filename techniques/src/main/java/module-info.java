@@ -17,4 +17,7 @@ module dev.quipu.techniques {
   exports dev.quipu.shard;
   exports dev.quipu.technique;
   exports dev.quipu.view;
+
+  provides dev.quipu.Quipu.Opener with
+      dev.quipu.backend.StoreOpener;
 }

@@ -4,51 +4,128 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * The definite answer to an add. What is not definite is thrown: {@link dev.quipu.StoreException}
- * with {@link dev.quipu.Outcome#UNKNOWN}.
+ * The definite answer to an add. An add without one throws {@link QuipuException}.
+ *
+ * <pre>{@code
+ * long left = seats.add(-2, RequestId.of("order-982")).orElseThrow().value();
+ * }</pre>
  */
+@CheckReturnValue
 public sealed interface AddResult extends ItemResult {
+  /** Returns whether the add counts: applied by this call, or by an earlier one with its id. */
+  boolean isApplied();
+
+  /**
+   * Returns what was applied.
+   *
+   * @throws NotAppliedException with {@link Reason#REJECTED} or {@link Reason#CONFLICT} if the add
+   *     does not count
+   */
+  Success orElseThrow();
+
   @Override
-  default AddResult orThrow() {
+  default AddResult result() {
     return this;
+  }
+
+  /** An add that counts. */
+  sealed interface Success extends AddResult {
+    /** Returns what was added. */
+    long added();
+
+    /** Returns whether an earlier call under the same request id applied it. */
+    boolean isReplayed();
+
+    /**
+     * Returns the value of the counter right after the add; empty if the technique cannot return it
+     * on this store ({@link Guarantee#ADD_AND_GET}).
+     */
+    OptionalLong valueIfKnown();
+
+    /**
+     * Returns the value of the counter right after the add.
+     *
+     * @throws IllegalStateException if the technique cannot return it on this store
+     */
+    default long value() {
+      return valueIfKnown()
+          .orElseThrow(() ->
+              new IllegalStateException(
+                  "the value after this add is unknown: the technique does not return it on this"
+                      + " store. Use valueIfKnown(), or read the counter"));
+    }
+
+    @Override
+    default boolean isApplied() {
+      return true;
+    }
+
+    @Override
+    default Success orElseThrow() {
+      return this;
+    }
   }
 
   /**
    * The add was applied by this call.
    *
    * @param added what was added
-   * @param value the counter right after this add, if the technique can tell ({@link
-   *     dev.quipu.Guarantee#ADD_AND_GET})
+   * @param valueIfKnown the value right after this add, if known
    */
-  record Applied(long added, OptionalLong value) implements AddResult {}
+  record Applied(long added, OptionalLong valueIfKnown) implements Success {
+    @Override
+    public boolean isReplayed() {
+      return false;
+    }
+  }
 
   /**
-   * The add was applied earlier under the same request id; nothing changed now. Its parts repeat
-   * the first answer.
+   * The add was applied earlier under the same request id; nothing changed now. The components
+   * repeat the first answer.
+   *
+   * @param added what was added
+   * @param valueIfKnown the value right after the add, if it was kept
    */
-  record Replayed(long added, OptionalLong value) implements AddResult {}
+  record Replayed(long added, OptionalLong valueIfKnown) implements Success {
+    @Override
+    public boolean isReplayed() {
+      return true;
+    }
+  }
 
   /**
    * The add was not applied, and nothing was consumed.
    *
    * @param why the reason
-   * @param value the counter when it was refused, if it was looked at
-   * @param heldBy for {@link Refusal#HELD_ELSEWHERE}, the regions that did not answer
+   * @param valueIfKnown the value of the counter at the rejection, if it was read
+   * @param heldBy for {@link Rejection#HELD_ELSEWHERE}, the regions that did not answer
    */
-  record Refused(Refusal why, OptionalLong value, List<String> heldBy) implements AddResult {
+  record Rejected(Rejection why, OptionalLong valueIfKnown, List<String> heldBy)
+      implements AddResult {
     /** Copies the list. */
-    public Refused {
+    public Rejected {
       heldBy = List.copyOf(heldBy);
     }
 
-    /** One for want of room, or for ever. */
-    public Refused(Refusal why, long value) {
+    /** Creates a rejection at this value. */
+    public Rejected(Rejection why, long value) {
       this(why, OptionalLong.of(value), List.of());
     }
 
-    /** One for which the counter was not looked at. */
-    public Refused(Refusal why) {
+    /** Creates a rejection for which the counter was not read. */
+    public Rejected(Rejection why) {
       this(why, OptionalLong.empty(), List.of());
+    }
+
+    @Override
+    public boolean isApplied() {
+      return false;
+    }
+
+    @Override
+    public Success orElseThrow() {
+      String at = valueIfKnown.isPresent() ? " at " + valueIfKnown.getAsLong() : "";
+      throw new NotAppliedException(Reason.REJECTED, "the add was rejected (" + why + ")" + at);
     }
   }
 
@@ -57,5 +134,17 @@ public sealed interface AddResult extends ItemResult {
    *
    * @param added what that earlier request added
    */
-  record Conflict(long added) implements AddResult {}
+  record Conflict(long added) implements AddResult {
+    @Override
+    public boolean isApplied() {
+      return false;
+    }
+
+    @Override
+    public Success orElseThrow() {
+      throw new NotAppliedException(
+          Reason.CONFLICT,
+          "the request id was used before for another request, which added " + added);
+    }
+  }
 }

@@ -4,7 +4,8 @@ package dev.quipu;
  * The range that an add must leave the counter in, checked atomically with the add.
  *
  * <p>Only the bound that the add moves towards is checked: a counter that already lies outside may
- * always move back in.
+ * always move back in. If the bounds exclude 0, where a counter starts, both are checked: a counter
+ * that would start outside of its bounds is rejected.
  *
  * @param floor smallest value allowed after a decrement; {@link Long#MIN_VALUE} for none
  * @param ceiling largest value allowed after an increment; {@link Long#MAX_VALUE} for none
@@ -43,7 +44,17 @@ public record Bounds(long floor, long ceiling) {
     return new Bounds(floor, ceiling);
   }
 
-  /** Whether neither bound is set. */
+  /** Returns whether an add of {@code delta} must leave the counter at the floor or above. */
+  public boolean isFloorCheckedBy(long delta) {
+    return delta < 0 || floor > 0;
+  }
+
+  /** Returns whether an add of {@code delta} must leave the counter at the ceiling or below. */
+  public boolean isCeilingCheckedBy(long delta) {
+    return delta > 0 || ceiling < 0;
+  }
+
+  /** Returns whether neither bound is set. */
   public boolean isNone() {
     return floor == Long.MIN_VALUE && ceiling == Long.MAX_VALUE;
   }

@@ -1,61 +1,145 @@
 package dev.quipu;
 
+import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** One counter: a name and bounds over {@link Counters}. Thread-safe; costs nothing to make. */
+/**
+ * One counter by name, with bounds and a deadline for each call. Immutable and thread-safe;
+ * creating one costs nothing and does not touch the store.
+ *
+ * <p>Each method throws {@link OutcomeUnknownException} if the store gave no definite answer in
+ * time, and {@link NotAppliedException} if the call certainly had no effect.
+ */
 public final class Counter {
   private final Counters counters;
   private final String name;
   private final Bounds bounds;
+  private final @Nullable Duration timeout;
 
-  Counter(Counters counters, String name, Bounds bounds) {
+  Counter(Counters counters, String name, Bounds bounds, @Nullable Duration timeout) {
     this.counters = counters;
     this.name = Limits.checkText("name", name, Limits.NAME_BYTES_MAX);
     this.bounds = bounds;
+    this.timeout = timeout;
   }
 
-  /** Its name. */
+  /** Returns the same counter with other bounds, which each of its adds must keep. */
+  public Counter withBounds(Bounds other) {
+    return new Counter(counters, name, other, timeout);
+  }
+
+  /**
+   * Returns the same counter with a deadline for each call, which ends {@code limit} after it began
+   * with an {@link OutcomeUnknownException} if there is no answer by then. Without one, the time
+   * limit of the store or of the engine applies (10 s by default); a longer one does not extend it.
+   *
+   * @param limit 1 ms or more
+   */
+  public Counter withTimeout(Duration limit) {
+    return new Counter(counters, name, bounds, TimeLimit.check(limit));
+  }
+
+  /** Returns the name of the counter. */
   public String name() {
     return name;
+  }
+
+  /** Returns the bounds that each add must keep. */
+  public Bounds bounds() {
+    return bounds;
   }
 
   /**
    * Adds {@code delta} once, however often the call is repeated under the same id.
    *
    * @param delta not zero
-   * @throws dev.quipu.StoreException if the outcome is not known; repeat with the same id
+   * @throws OutcomeUnknownException if the outcome is unknown; repeat with the same id
+   * @throws UnsupportedOperationException if the technique keeps no request ids or no bounds
    */
+  @CheckReturnValue
   public AddResult add(long delta, RequestId id) {
-    return addOnce(delta, id);
+    return within(() -> counters.add(new Add(name, delta, bounds, id)));
   }
 
   /**
-   * Adds {@code delta} without an id. After an exception with an unknown outcome nobody can tell
-   * whether it counted.
+   * Adds {@code delta} without a request id. If the outcome is unknown, it stays unknown.
    *
    * @param delta not zero
    */
+  @CheckReturnValue
   public AddResult add(long delta) {
-    return addOnce(delta, null);
+    return within(() -> counters.add(new Add(name, delta, bounds, null)));
   }
 
-  /** The value; empty if it was never written. */
+  /** Returns the value; empty if the counter was never written, or was deleted. */
   public Optional<Reading> read() {
-    return counters.read(name);
+    return within(() -> counters.read(name));
   }
 
-  /** What became of a request. */
+  /**
+   * Sets the value, whatever the bounds.
+   *
+   * @throws UnsupportedOperationException if the technique cannot set a value exactly
+   */
+  public void set(long value) {
+    within(() -> counters.set(name, value, OptionalLong.empty()));
+  }
+
+  /**
+   * Sets the value if it is {@code ifValue}; a counter that was never written is 0.
+   *
+   * @throws UnsupportedOperationException if the technique cannot set a value exactly
+   */
+  @CheckReturnValue
+  public SetResult set(long value, long ifValue) {
+    return within(() -> counters.set(name, value, OptionalLong.of(ifValue)));
+  }
+
+  /** Sets the value to 0; see {@link #set(long)}. */
+  public void reset() {
+    set(0);
+  }
+
+  /**
+   * Deletes the counter. Its request ids are kept: a repeat of an earlier add stays a replay.
+   *
+   * @throws UnsupportedOperationException if the technique cannot delete a counter exactly
+   */
+  public void delete() {
+    within(() -> {
+      counters.delete(name);
+      return Optional.empty();
+    });
+  }
+
+  /**
+   * Returns the outcome of a request.
+   *
+   * @throws UnsupportedOperationException if the technique keeps no request ids
+   */
   public RequestOutcome outcome(RequestId id) {
-    return counters.outcome(name, id);
+    return within(() -> counters.outcome(name, id));
   }
 
-  /** Makes sure that a request which has not applied never will. */
-  public RequestOutcome seal(RequestId id) {
-    return counters.seal(name, id);
+  /**
+   * Cancels a request: if it was not applied so far, it never will be. Safe to repeat.
+   *
+   * @return {@link RequestOutcome.Applied} or {@link RequestOutcome.Canceled}
+   * @throws UnsupportedOperationException if the technique keeps no request ids
+   */
+  public RequestOutcome cancel(RequestId id) {
+    return within(() -> counters.cancel(name, id));
   }
 
-  private AddResult addOnce(long delta, @Nullable RequestId id) {
-    return counters.add(new Add(name, delta, bounds, id));
+  @Override
+  public String toString() {
+    return name;
+  }
+
+  private <T> T within(Supplier<T> call) {
+    return timeout == null ? call.get() : TimeLimit.within(timeout, call);
   }
 }

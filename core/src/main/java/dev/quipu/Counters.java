@@ -3,29 +3,31 @@ package dev.quipu;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
- * Many counters, by name: what a technique or the embedded engine offers. Thread-safe and blocking;
- * callers bring virtual threads.
+ * Counters by name, as a technique or the embedded engine keeps them. Thread-safe and blocking: use
+ * virtual threads for many calls at a time.
  *
- * <p>Every method throws {@link dev.quipu.StoreException} when the store did not give a definite
- * answer in time, and {@link IllegalArgumentException} for a name outside {@link Limits}.
+ * <p>Each method throws {@link OutcomeUnknownException} if the store gave no definite answer in
+ * time, {@link NotAppliedException} if the call certainly had no effect, and {@link
+ * IllegalArgumentException} for a name outside {@link Limits}.
  */
 public interface Counters {
-  /** The name of the technique that counts. */
+  /** Returns the name of the technique. */
   String technique();
 
-  /** What these counters promise. */
+  /** Returns what these counters guarantee. */
   Set<Guarantee> guarantees();
 
-  /** Whether these counters promise this. */
+  /** Returns whether these counters guarantee this. */
   default boolean promises(Guarantee guarantee) {
     return guarantees().contains(guarantee);
   }
 
-  /** Whether requests have ids under which a repeat counts once. */
+  /** Returns whether a repeat under its request id counts once. */
   default boolean remembersIds() {
     return promises(Guarantee.IDEMPOTENT) || promises(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
   }
@@ -33,14 +35,15 @@ public interface Counters {
   /**
    * Adds, once.
    *
-   * @throws UnsupportedOperationException if {@code add} has bounds or an id that this technique
-   *     cannot honour
+   * @throws UnsupportedOperationException if {@code add} has bounds or a request id and this
+   *     technique does not support them
    */
+  @CheckReturnValue
   AddResult add(Add add);
 
   /**
-   * Adds several, one after the other, each by itself: what becomes of one changes nothing about
-   * another. A store that can commits them together.
+   * Adds several in order, each by itself: the outcome of one does not affect another. Throws for
+   * none of them. A store that can commits them as a group.
    *
    * @param adds at most {@link Limits#BULK_ADDS_MAX}
    * @return one result for each add, in the same order
@@ -55,39 +58,71 @@ public interface Counters {
   }
 
   /**
-   * The same for a caller who waits for many: adds to one counter are done in order, those to
-   * different counters at the same time.
+   * Adds several: those to one counter in order, those to different counters concurrently.
    *
-   * @param mayBegin asked before each add, by any thread; once it is false, adds that have not
-   *     begun are answered {@link dev.quipu.Reason#TIMEOUT}, not applied
+   * @param mayBegin called before each add, by any thread; once it is false, adds that have not
+   *     begun fail as not applied with {@link Reason#TIMEOUT}
    */
   default List<ItemResult> addAll(List<Add> adds, BooleanSupplier mayBegin) {
     return ParallelAdds.addAll(this, adds, mayBegin);
   }
 
-  /** The value of a counter; empty if it was never written. */
+  /** Returns the value of a counter; empty if it was never written, or was deleted. */
   Optional<Reading> read(String counter);
 
   /**
-   * Counters whose name starts with {@code prefix}, in order of name.
+   * Returns the values of several counters, in the order of the names; empty where {@link #read}
+   * is. Each value is read by itself: they need not belong to one moment.
    *
-   * @param after only names behind this one; empty to start
+   * @param counters at most {@link Limits#PAGE_COUNTERS_MAX}
+   */
+  default List<Optional<Reading>> readAll(List<String> counters) {
+    Limits.checkReads(counters.size());
+    return counters.stream().map(this::read).toList();
+  }
+
+  /**
+   * Sets the value of a counter, whatever its bounds. Request ids are kept: a repeat of an earlier
+   * add stays a replay.
+   *
+   * @param ifValue the value that the counter must have, where one that was never written is 0;
+   *     empty to set it whatever it is
+   * @throws UnsupportedOperationException if the technique cannot set a value exactly
+   */
+  default SetResult set(String counter, long value, OptionalLong ifValue) {
+    throw new UnsupportedOperationException(technique() + " cannot set a value exactly");
+  }
+
+  /**
+   * Deletes a counter, if it exists. Request ids are kept: a repeat of an earlier add stays a
+   * replay.
+   *
+   * @throws UnsupportedOperationException if the technique cannot delete a counter exactly
+   */
+  default void delete(String counter) {
+    throw new UnsupportedOperationException(technique() + " cannot delete a counter exactly");
+  }
+
+  /**
+   * Returns a page of the counters whose name starts with {@code prefix}, in order of name.
+   *
+   * @param after only names after this one; empty to start
    * @param limit 1 to {@link Limits#PAGE_COUNTERS_MAX}
    */
   CounterPage list(String prefix, String after, int limit);
 
   /**
-   * What became of a request.
+   * Returns the outcome of a request.
    *
    * @throws UnsupportedOperationException if this technique keeps no request ids
    */
   RequestOutcome outcome(String counter, RequestId id);
 
   /**
-   * Makes sure that a request which has not applied never will, and tells which it is: {@link
-   * RequestOutcome.Applied} or {@link RequestOutcome.Sealed}. Safe to repeat.
+   * Cancels a request: if it was not applied so far, it never will be. Safe to repeat.
    *
+   * @return {@link RequestOutcome.Applied} or {@link RequestOutcome.Canceled}
    * @throws UnsupportedOperationException if this technique keeps no request ids
    */
-  RequestOutcome seal(String counter, RequestId id);
+  RequestOutcome cancel(String counter, RequestId id);
 }

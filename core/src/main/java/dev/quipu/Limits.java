@@ -32,6 +32,15 @@ public final class Limits {
   /** Most counters in one page of a listing. */
   public static final int PAGE_COUNTERS_MAX = 1_000;
 
+  /** Checks how many counters one call reads. */
+  public static void checkReads(int counters) {
+    if (counters > PAGE_COUNTERS_MAX) {
+      throw new IllegalArgumentException(
+          "%d counters in one call; the limit is %d. Send several calls"
+              .formatted(counters, PAGE_COUNTERS_MAX));
+    }
+  }
+
   private Limits() {}
 
   /**

@@ -84,7 +84,7 @@ final class ParallelAdds {
 
   private static ItemResult late() {
     return new ItemResult.Failed(
-        StoreException.notApplied(
+        new NotAppliedException(
             Reason.TIMEOUT, "the time for the batch ended before this add began; repeat it"));
   }
 }

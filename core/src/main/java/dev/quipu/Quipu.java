@@ -1,94 +1,54 @@
 package dev.quipu;
 
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.ServiceLoader;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Where counting starts.
+ * The entry point: counters in a directory, or on a store. Thread-safe; close it at the end.
  *
  * <pre>{@code
- * try (Quipu quipu = Quipu.open(Path.of("data"))) {
- *   Counter likes = quipu.counter("article/42");
- *   likes.add(1, RequestId.of("order-981"));
- *   Counter seats = quipu.counter("event/7", Bounds.atLeast(0));
- *   seats.add(-2, RequestId.of("order-982"));
+ * try (Quipu quipu = Quipu.builder().directory(Path.of("data")).build()) {
+ *   Counter seats = quipu.counter("event/7").withBounds(Bounds.atLeast(0));
+ *   long left = seats.add(-2, RequestId.of("order-982")).orElseThrow().value();
  * }
  * }</pre>
  */
 public final class Quipu implements AutoCloseable {
   private final Backend backend;
 
-  /** What counts: the engine, or a technique on a store. */
-  public interface Backend extends AutoCloseable {
-    /** All counters. */
-    Counters counters();
-
-    /**
-     * Something else that stands on the same store; the same object each time.
-     *
-     * @throws UnsupportedOperationException if there is none
-     */
-    <T> T part(Class<T> type);
-
-    /** Whether it counts in one of several regions, and has no part but its counters. */
-    boolean isRegional();
-
-    @Override
-    void close();
-  }
-
-  /** Opens the embedded engine; found by {@link ServiceLoader}. */
-  public interface Opener {
-    /**
-     * Opens the engine over a directory, which it creates if need be.
-     *
-     * @throws StoreException if the directory is locked, damaged or not writable
-     */
-    Quipu open(Path directory);
-  }
-
   private Quipu(Backend backend) {
     this.backend = backend;
   }
 
-  /**
-   * Counts on the embedded engine, in files under {@code directory}.
-   *
-   * @throws StoreException if the directory is locked, damaged or not writable
-   * @throws IllegalStateException if {@code quipu-engine} is not on the class path
-   */
-  public static Quipu open(Path directory) {
-    return ServiceLoader.load(Opener.class)
-        .findFirst()
-        .orElseThrow(
-            () -> new IllegalStateException("dev.quipu:quipu-engine is not on the class path"))
-        .open(directory);
+  /** Returns a builder, which needs a directory or a store. */
+  public static Builder builder() {
+    return new Builder();
   }
 
-  /** Counts on a backend, which is closed with this; {@code Backends} makes them. */
+  /** Returns counters on a backend, which is closed with them. */
   public static Quipu on(Backend backend) {
     return new Quipu(backend);
   }
 
-  /** A counter without bounds. */
+  /** Returns a counter without bounds. */
   public Counter counter(String name) {
-    return counter(name, Bounds.none());
+    return new Counter(counters(), name, Bounds.none(), null);
   }
 
-  /** A counter that stays within bounds. */
-  public Counter counter(String name, Bounds bounds) {
-    return new Counter(counters(), name, bounds);
-  }
-
-  /** All counters, by name. */
+  /** Returns all counters, by name. */
   public Counters counters() {
     return backend.counters();
   }
 
   /**
-   * What else counts on the same store: {@code ViewCounter} for exact unique views, {@code
-   * SequenceOfRecords} for records that are numbered without a gap, {@code Presence} for who is
-   * online, {@code UniqueValues}, {@code DisplayCounters}, and {@code Store} for the rest.
+   * Returns what else is kept on the same store: {@code ViewCounter} for exact unique views, {@code
+   * SequenceOfRecords} for records numbered without a gap, {@code Presence} for users online,
+   * {@code UniqueValues}, {@code DisplayCounters}, and {@code Store} for the rest.
    *
    * @throws UnsupportedOperationException if there is none, as in one of several regions
    */
@@ -96,7 +56,7 @@ public final class Quipu implements AutoCloseable {
     return backend.part(type);
   }
 
-  /** Whether it counts in one of several regions, and has no part but its counters. */
+  /** Returns whether this is one of several regions, which has no part but its counters. */
   public boolean isRegional() {
     return backend.isRegional();
   }
@@ -104,5 +64,137 @@ public final class Quipu implements AutoCloseable {
   @Override
   public void close() {
     backend.close();
+  }
+
+  /** Builds a {@link Quipu}. */
+  public static final class Builder {
+    private @Nullable Path directory;
+    private @Nullable StoreDriver driver;
+    private boolean ownsDriver;
+    private @Nullable String technique;
+    private @Nullable Duration requestIdRetention;
+
+    private Builder() {}
+
+    /** Counts on the embedded engine, in files under this directory, which is created if needed. */
+    public Builder directory(Path path) {
+      directory = path;
+      return this;
+    }
+
+    /**
+     * Counts on a store by its URI, such as {@code redis://127.0.0.1} or {@code
+     * postgresql://user@127.0.0.1/db}. The client is closed with the counters.
+     *
+     * @throws IllegalArgumentException if the URI is malformed, or its store is not on the class
+     *     path
+     * @throws NotAppliedException if the store cannot be reached
+     */
+    public Builder store(String uri) {
+      driver = StoreProvider.open(uri);
+      ownsDriver = true;
+      return this;
+    }
+
+    /** Counts on a store by its driver, which stays the caller's to close. */
+    public Builder driver(StoreDriver other) {
+      driver = other;
+      ownsDriver = false;
+      return this;
+    }
+
+    /**
+     * Counts by this technique; by default the one with the strongest guarantees that works on the
+     * store.
+     */
+    public Builder technique(String name) {
+      technique = name;
+      return this;
+    }
+
+    /**
+     * Keeps request ids for this time: a repeat within it counts once. By default 24 hours on the
+     * embedded engine, and forever on a store.
+     */
+    public Builder requestIdRetention(Duration time) {
+      requestIdRetention = time;
+      return this;
+    }
+
+    /**
+     * Opens the directory or the store.
+     *
+     * @throws IllegalStateException if neither or both are given, or {@code quipu-engine} or {@code
+     *     quipu-techniques} is not on the class path
+     * @throws IllegalArgumentException if the technique does not work on the store, or the store is
+     *     already used with other settings
+     * @throws NotAppliedException if the directory is locked, damaged or not writable, or the store
+     *     does not answer
+     */
+    public Quipu build() {
+      if ((directory == null) == (driver == null)) {
+        throw new IllegalStateException(
+            directory == null
+                ? "neither directory nor store is set; set one of them"
+                : "directory and store are both set; set one of them");
+      }
+      Settings settings =
+          new Settings(
+              Optional.ofNullable(directory),
+              Optional.ofNullable(driver),
+              ownsDriver,
+              Optional.ofNullable(technique),
+              Optional.ofNullable(requestIdRetention));
+      for (Opener opener : ServiceLoader.load(Opener.class)) {
+        Optional<Backend> backend = opener.open(settings);
+        if (backend.isPresent()) {
+          return on(backend.get());
+        }
+      }
+      throw new IllegalStateException(
+          "dev.quipu:%s is not on the class path"
+              .formatted(directory == null ? "quipu-techniques" : "quipu-engine"));
+    }
+  }
+
+  /**
+   * The settings of a builder.
+   *
+   * @param directory where the embedded engine keeps its files
+   * @param driver the store, if there is no directory
+   * @param ownsDriver whether the driver is closed with the counters
+   * @param technique the name of the technique, if not the default
+   * @param requestIdRetention how long request ids are kept, if not the default
+   */
+  public record Settings(
+      Optional<Path> directory,
+      Optional<StoreDriver> driver,
+      boolean ownsDriver,
+      Optional<String> technique,
+      Optional<Duration> requestIdRetention) {}
+
+  /** Opens a backend; found by {@link ServiceLoader}. */
+  public interface Opener {
+    /** Returns the backend, or empty if the settings are not for this opener. */
+    Optional<Backend> open(Settings settings);
+  }
+
+  /** What keeps the counters: the engine, or a technique on a store. */
+  public interface Backend extends AutoCloseable {
+    /** Returns all counters. */
+    Counters counters();
+
+    /**
+     * Returns something else that is kept on the same store; the same object each time.
+     *
+     * @throws UnsupportedOperationException if there is none
+     */
+    <T> T part(Class<T> type);
+
+    /** Returns whether this is one of several regions, which has no part but its counters. */
+    boolean isRegional();
+
+    @Override
+    void close();
   }
 }

@@ -15,13 +15,17 @@ public enum Reason {
   /** The store rejects what was sent; a repeat would be rejected too. */
   INVALID,
   /** What is stored is damaged. */
-  CORRUPT;
+  CORRUPT,
+  /** The add was rejected: a bound, or a canceled request; see {@link AddResult.Rejected}. */
+  REJECTED,
+  /** The request id was used before for another request; see {@link AddResult.Conflict}. */
+  CONFLICT;
 
   /** Whether the same call may succeed a moment later. */
   public boolean isTemporary() {
     return switch (this) {
       case UNAVAILABLE, THROTTLED, TIMEOUT -> true;
-      case FULL, DENIED, INVALID, CORRUPT -> false;
+      case FULL, DENIED, INVALID, CORRUPT, REJECTED, CONFLICT -> false;
     };
   }
 }

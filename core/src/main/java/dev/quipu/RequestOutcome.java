@@ -2,19 +2,19 @@ package dev.quipu;
 
 import java.util.OptionalLong;
 
-/** What became of a request. */
+/** The outcome of a request, looked up by its id. */
 public sealed interface RequestOutcome {
   /**
-   * It applied.
+   * The request was applied.
    *
    * @param added what it added
-   * @param value the counter right after it, if the technique can tell
+   * @param valueIfKnown the value of the counter right after it, if it was kept
    */
-  record Applied(long added, OptionalLong value) implements RequestOutcome {}
+  record Applied(long added, OptionalLong valueIfKnown) implements RequestOutcome {}
 
-  /** It has not applied so far. It may still be on its way: seal it to be sure. */
+  /** The request was not applied so far, and may still be under way: cancel it to be sure. */
   record NotSeen() implements RequestOutcome {}
 
-  /** It did not apply and never will. */
-  record Sealed() implements RequestOutcome {}
+  /** The request was canceled: it was not applied and never will be. */
+  record Canceled() implements RequestOutcome {}
 }

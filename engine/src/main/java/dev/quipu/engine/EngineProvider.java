@@ -2,15 +2,29 @@ package dev.quipu.engine;
 
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
-import java.nio.file.Path;
+import java.util.Optional;
 
-/** Makes {@code Quipu.open(Path)} find the engine. */
+/** Opens the embedded engine for {@link Quipu#builder} with a directory. */
 public final class EngineProvider implements Quipu.Opener {
   /** For {@link java.util.ServiceLoader}. */
   public EngineProvider() {}
 
   @Override
-  public Quipu open(Path directory) {
-    return Backends.on(Engine.open(directory, EngineOptions.defaults()));
+  public Optional<Quipu.Backend> open(Quipu.Settings settings) {
+    return settings
+        .directory()
+        .map(directory -> {
+          if (settings.technique().isPresent()) {
+            throw new IllegalArgumentException(
+                "technique is %s; a directory is counted by the engine alone. Remove technique, or set a"
+                        .formatted(settings.technique().get())
+                    + " store");
+          }
+          EngineOptions options = EngineOptions.defaults();
+          return Backends.backend(
+              Engine.open(
+                  directory,
+                  settings.requestIdRetention().map(options::withWindow).orElse(options)));
+        });
   }
 }

@@ -35,6 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Counters that several regions write, by last writer wins. */
+@SuppressWarnings("CheckReturnValue") // adds that set the stage
 final class GlobalTableTest {
   private static final int SEEDS = 50;
   private static final int REGIONS = 3;

@@ -45,8 +45,13 @@ public final class Backends {
 
   /** Counts on an engine that was opened with its own options; it is closed with this. */
   public static Quipu on(EmbeddedEngine engine) {
+    return Quipu.on(backend(engine));
+  }
+
+  /** Returns the backend of an engine, which is closed with it. */
+  public static Quipu.Backend backend(EmbeddedEngine engine) {
     Store store = new Store(engine.driver(), Clock.system());
-    return Quipu.on(new OneStore(engine, store, engine::close));
+    return new OneStore(engine, store, engine::close);
   }
 
   /**
@@ -56,7 +61,7 @@ public final class Backends {
    *
    * @throws IllegalArgumentException if no technique works on the store, or its record says that it
    *     is counted on otherwise
-   * @throws dev.quipu.StoreException if the record cannot be read
+   * @throws dev.quipu.QuipuException if the record cannot be read
    */
   public static Quipu on(StoreDriver driver) {
     TechniqueSpec best = Techniques.bestFor(driver.profile());
@@ -67,13 +72,18 @@ public final class Backends {
 
   /** Counts on a store by a technique. The driver stays the caller's to close. */
   public static Quipu on(StoreDriver driver, Function<Store, Counters> technique) {
+    return Quipu.on(backend(driver, technique, () -> {}));
+  }
+
+  static Quipu.Backend backend(
+      StoreDriver driver, Function<Store, Counters> technique, Runnable onClose) {
     Store store = new Store(driver, StoreClock.of(driver, Clock.system()));
-    return Quipu.on(new OneStore(technique.apply(store), store, () -> {}));
+    return new OneStore(technique.apply(store), store, onClose);
   }
 
   /**
    * Counts in one of several regions, each with its own replica of one table. Counters are exact
-   * over all; what else there is would lose writes, and is refused. The replicas and the leases
+   * over all; what else there is would lose writes, and is rejected. The replicas and the leases
    * stay the caller's.
    */
   public static Quipu inRegions(Regions regions, RegionOptions options, RegionLeases leases) {

@@ -1,6 +1,6 @@
 package dev.quipu.layer;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.StoreDriver.Finding;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
@@ -30,7 +30,7 @@ public final class StoreWatch implements AutoCloseable {
    * Checks, and goes on checking until it is closed.
    *
    * @throws IllegalArgumentException if acknowledged writes can be lost and that was not chosen
-   * @throws StoreException if the store answers that it cannot be asked
+   * @throws QuipuException if the store answers that it cannot be asked
    */
   public StoreWatch(Store store) {
     this.store = store;
@@ -40,7 +40,7 @@ public final class StoreWatch implements AutoCloseable {
       if (stopped.isPresent()) {
         throw new IllegalArgumentException(stopped.get());
       }
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (!e.reason().isTemporary()) {
         throw e;
       }

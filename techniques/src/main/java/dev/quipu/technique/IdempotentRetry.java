@@ -2,8 +2,9 @@ package dev.quipu.technique;
 
 import dev.quipu.AddResult;
 import dev.quipu.Outcome;
-import dev.quipu.Refusal;
-import dev.quipu.StoreException;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
+import dev.quipu.Rejection;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import java.util.function.Predicate;
@@ -23,32 +24,34 @@ public final class IdempotentRetry {
    * @param store that it is sent to
    * @param what is asked for, for the message
    * @param once sends it; sent twice, it must be as harmless as once
-   * @throws StoreException if there is none; what was lost may still arrive
+   * @throws QuipuException if there is none; what was lost may still arrive
    */
   public static <T> T result(Store store, String what, Supplier<T> once) {
     return first(store, what, once, result -> false);
   }
 
   /**
-   * The first definite answer to an add; after a lost attempt, a refusal for want of room is none.
+   * The first definite answer to an add; after a lost attempt, a rejection for want of room is
+   * none.
    */
   public static AddResult answer(Store store, String what, Supplier<AddResult> once) {
     return first(
         store,
         what,
         once,
-        answer -> answer instanceof AddResult.Refused refused && refused.why() != Refusal.SEALED);
+        answer ->
+            answer instanceof AddResult.Rejected rejected && rejected.why() != Rejection.CANCELED);
   }
 
   /** The first result that is definite even if an attempt was lost that may still arrive. */
   private static <T> T first(Store store, String what, Supplier<T> once, Predicate<T> mayChange) {
     RetryPolicy.Attempts attempts = store.attempts();
-    @Nullable StoreException lost = null;
+    @Nullable QuipuException lost = null;
     do {
       T result;
       try {
         result = store.sharing(attempts, once);
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (e.outcome() == Outcome.NOT_APPLIED && lost == null) {
           throw e;
         }
@@ -66,9 +69,9 @@ public final class IdempotentRetry {
     throw unknown(what, attempts, lost);
   }
 
-  private static StoreException unknown(
-      String what, RetryPolicy.Attempts attempts, StoreException cause) {
-    return StoreException.unknown(
+  private static QuipuException unknown(
+      String what, RetryPolicy.Attempts attempts, QuipuException cause) {
+    return new OutcomeUnknownException(
         cause.reason(),
         "no definite answer for %s after %s: %s".formatted(what, attempts, cause.getMessage()),
         cause);

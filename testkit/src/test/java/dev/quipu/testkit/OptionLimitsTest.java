@@ -47,6 +47,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** Options and names: the limits themselves are taken, and what is beyond them is named. */
+@SuppressWarnings("CheckReturnValue") // adds that set the stage
 final class OptionLimitsTest {
   private static final Duration STEP = Duration.ofMillis(1);
 
@@ -224,7 +225,7 @@ final class OptionLimitsTest {
             name -> counters -> counters.add(new Add(name, 1, null)),
             name -> counters -> counters.read(name),
             name -> counters -> counters.outcome(name, id),
-            name -> counters -> counters.seal(name, id));
+            name -> counters -> counters.cancel(name, id));
     for (Counters counters : all()) {
       for (Function<String, Consumer<Counters>> call : calls) {
         for (String wrong : List.of(longest + "n", "", "\u0000")) {

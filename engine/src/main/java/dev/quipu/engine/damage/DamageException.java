@@ -1,15 +1,14 @@
 package dev.quipu.engine.damage;
 
-import dev.quipu.Outcome;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.nio.file.Path;
 
 /**
  * The data directory is damaged, and opening it as it is would lose or double something in silence.
  * {@code Inspection.check} tells more, {@code Inspection.salvage} keeps what is whole.
  */
-public final class DamageException extends StoreException {
+public final class DamageException extends NotAppliedException {
   private static final long serialVersionUID = 1;
   private static final String REMEDY =
       "'quipu check --data DIR' lists all that is damaged; 'quipu salvage --data DIR' keeps what is"
@@ -25,10 +24,10 @@ public final class DamageException extends StoreException {
   /** Makes one. */
   public DamageException(Damage damage, Path file, long offset, String detail) {
     super(
-        Outcome.NOT_APPLIED,
         Reason.CORRUPT,
-        fault(damage, file, offset, detail) + ". " + (damage == Damage.FORMAT ? NO_REMEDY : REMEDY),
-        null);
+        fault(damage, file, offset, detail)
+            + ". "
+            + (damage == Damage.FORMAT ? NO_REMEDY : REMEDY));
     this.fault = fault(damage, file, offset, detail);
     this.damage = damage;
     this.file = file;

@@ -8,8 +8,8 @@ import dev.quipu.Add;
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.backend.Backends;
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.VersionTree;
@@ -47,6 +47,7 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
  * What each technique makes of each fault, measured: the drift of a counter after a few adds, each
  * of which meets the fault once. The page is compared; {@code -Dquipu.docs.write=true} writes it.
  */
+@SuppressWarnings("CheckReturnValue") // adds that set the stage
 final class FaultTableTest {
   private static final Path PAGE = Path.of("../../docs/reference/faults.md");
   private static final int ADDS = 2;
@@ -175,7 +176,7 @@ final class FaultTableTest {
       try {
         counters.add(add);
         return;
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (e.outcome() == Outcome.UNKNOWN && !again) {
           return;
         }

@@ -1,8 +1,9 @@
 package dev.quipu.redis;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.StoreProfile.Atomicity;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
@@ -127,7 +128,7 @@ final class RedisConnection implements AutoCloseable {
       boolean triedMeanwhile = attempts != seen;
       if (!opened.connection.isOpen()) {
         if (triedMeanwhile || isClosed) {
-          throw StoreException.notApplied(Reason.UNAVAILABLE, "Redis: not connected");
+          throw new NotAppliedException(Reason.UNAVAILABLE, "Redis: not connected");
         }
         attempts = seen + 1; // whoever waits for the lock need not try once more
         opened.connection.closeAsync();
@@ -181,10 +182,10 @@ final class RedisConnection implements AutoCloseable {
     } catch (TimeoutException e) {
       answer.cancel(true);
       connection.connection.closeAsync();
-      throw new StoreException(lost, Reason.TIMEOUT, "Redis: no answer in " + timeout, e);
+      throw QuipuException.of(lost, Reason.TIMEOUT, "Redis: no answer in " + timeout, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new StoreException(lost, Reason.UNAVAILABLE, "Redis: interrupted", e);
+      throw QuipuException.of(lost, Reason.UNAVAILABLE, "Redis: interrupted", e);
     }
   }
 

@@ -1,7 +1,7 @@
 package dev.quipu.redis;
 
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.StoreDriver.Finding;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +40,7 @@ final class Settings {
     List<String> infos;
     try {
       infos = link.onEachMaster(commands -> commands.info());
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.reason() != Reason.DENIED) {
         throw e;
       }
@@ -60,7 +60,7 @@ final class Settings {
   private List<Map<String, String>> configs() {
     try {
       return link.onEachMaster(commands -> commands.configGet(ASKED.toArray(String[]::new)));
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       return eachByItself();
     }
   }
@@ -79,7 +79,7 @@ final class Settings {
         }
       }
       return all;
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       return List.of();
     }
   }

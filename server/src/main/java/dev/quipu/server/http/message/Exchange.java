@@ -112,7 +112,7 @@ public final class Exchange {
         .orElseThrow(() -> Problem.badRequest("query parameter " + name + " is missing"));
   }
 
-  /** Refuses query parameters that the route does not know. */
+  /** Rejects query parameters that the route does not know. */
   public void allowParameters(Set<String> known) {
     for (String name : query.keySet()) {
       if (!known.contains(name)) {

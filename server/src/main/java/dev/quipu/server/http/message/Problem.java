@@ -1,7 +1,7 @@
 package dev.quipu.server.http.message;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.server.net.MemoryBudget;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -75,7 +75,7 @@ public final class Problem extends RuntimeException {
   }
 
   /** What to tell of a store that gave no definite good answer. */
-  static Problem of(StoreException e) {
+  static Problem of(QuipuException e) {
     boolean unknown = e.outcome() == Outcome.UNKNOWN;
     Problem problem =
         switch (e.reason()) {
@@ -90,6 +90,10 @@ public final class Problem extends RuntimeException {
           case TIMEOUT -> unavailable("The store does not answer", e.getMessage());
           case DENIED -> unavailable("The store rejects the call", e.getMessage());
           case UNAVAILABLE -> unavailable("The store is unavailable", e.getMessage());
+          case REJECTED ->
+              new Problem(409, "bound-reached", "The add was rejected", e.getMessage());
+          case CONFLICT ->
+              new Problem(422, "request-id-reused", "Request id already used", e.getMessage());
         };
     if (unknown) {
       problem = unknown(e.getMessage());

@@ -1,7 +1,7 @@
 package dev.quipu.server.http.route;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.ingest.ViewQueue;
 import dev.quipu.server.http.message.Bulk;
 import dev.quipu.server.http.message.Exchange;
@@ -104,7 +104,7 @@ final class ViewRoutes {
     try {
       ViewEvent event = event(line.json(FIELDS));
       if (!exchange.mayBegin()) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.TIMEOUT, "the time for the request ended before this line; repeat it");
       }
       Map<String, Object> members = new LinkedHashMap<>();

@@ -1,0 +1,20 @@
+package dev.quipu;
+
+import java.util.OptionalLong;
+
+/** The definite answer to {@link Counters#set}. */
+public sealed interface SetResult {
+  /**
+   * The value was set.
+   *
+   * @param value the value now
+   */
+  record Done(long value) implements SetResult {}
+
+  /**
+   * The counter had another value than the condition names; nothing changed.
+   *
+   * @param value the value of the counter; empty if it was never written
+   */
+  record Mismatch(OptionalLong value) implements SetResult {}
+}
