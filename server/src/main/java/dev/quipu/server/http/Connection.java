@@ -22,7 +22,6 @@ import io.netty.util.ReferenceCountUtil;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -315,11 +314,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
       write(context, call, early == null ? Answer.of(Problem.notFound("no route")) : early);
       return;
     }
-    long beginUntil = clock.nanoTime() + options.requestDeadline().toNanos() * 2 / 3;
-    BooleanSupplier mayBegin = () -> clock.nanoTime() - beginUntil < 0;
+    Exchange.TimeLeft timeLeft =
+        new Exchange.TimeLeft(clock, clock.nanoTime(), options.requestDeadline());
     boolean runs =
         workers.tryRun(
-            () -> answered(context, call, dispatcher.answer(route, call, mayBegin)),
+            () -> answered(context, call, dispatcher.answer(route, call, timeLeft)),
             () -> {
               call.reservation.release();
               channel.close();

@@ -20,11 +20,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Counters over HTTP. */
 final class CounterRoutes {
+  static final String ADD = "/v1/counters/{name}/add";
   static final String BULK = "/v1/counters/bulk";
 
   private static final int PAGE_COUNTERS = 100;
@@ -44,11 +44,18 @@ final class CounterRoutes {
 
   /** POST /v1/counters/{name}/add */
   Answer add(Exchange exchange) {
-    JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling"));
-    Add add = read(exchange.variable(), body, exchange.idempotencyKey().orElse(null));
-    AddResult result = counters.add(add);
-    metrics.added(result);
-    Map<String, Object> members = members(add, result);
+    Add add;
+    AddResult result;
+    Map<String, Object> members;
+    try {
+      JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling"));
+      add = read(exchange.variable(), body, exchange.idempotencyKey().orElse(null));
+      result = counters.add(add);
+      metrics.added(result);
+      members = members(add, result);
+    } catch (RuntimeException e) {
+      throw failures.problem(e, ADD).ofWrite().with("name", exchange.variable()); // as in a bulk
+    }
     Answer answer = Answer.json(200, members);
     return result instanceof AddResult.Replayed
         ? answer.with("Idempotent-Replayed", "true")
@@ -57,11 +64,10 @@ final class CounterRoutes {
 
   /** POST /v1/counters/bulk */
   Answer bulk(Exchange exchange) {
-    return Bulk.answer(
-        exchange, Limits.BULK_ADDS_MAX, lines -> addLines(lines, exchange::mayBegin));
+    return Bulk.answer(exchange, Limits.BULK_ADDS_MAX, lines -> addLines(lines, exchange));
   }
 
-  private List<Map<String, Object>> addLines(List<Lines.Line> lines, BooleanSupplier mayBegin) {
+  private List<Map<String, Object>> addLines(List<Lines.Line> lines, Exchange exchange) {
     List<Map<String, Object>> answers = new ArrayList<>();
     List<Add> adds = new ArrayList<>();
     List<Integer> places = new ArrayList<>();
@@ -81,7 +87,7 @@ final class CounterRoutes {
         answers.add(answer);
       }
     }
-    List<ItemResult> results = counters.addAll(adds, mayBegin);
+    List<ItemResult> results = counters.addAll(adds, exchange::mayBegin, exchange::mayWait);
     for (int i = 0; i < places.size(); i++) {
       answers.set(places.get(i), line(adds.get(i), results.get(i)));
     }
@@ -104,9 +110,7 @@ final class CounterRoutes {
   }
 
   private Map<String, Object> failed(RuntimeException thrown) {
-    Map<String, Object> line = failures.problem(thrown, BULK).members();
-    line.putIfAbsent("outcome", "not-applied");
-    return line;
+    return failures.problem(thrown, BULK).ofWrite().members();
   }
 
   private static Add read(String name, JsonBody body, @Nullable RequestId id) {
@@ -117,7 +121,7 @@ final class CounterRoutes {
     return new Add(name, body.number("delta"), bounds, id);
   }
 
-  private static Map<String, Object> members(Add add, AddResult result) {
+  private Map<String, Object> members(Add add, AddResult result) {
     return switch (result) {
       case AddResult.Applied applied -> members(add, applied.added(), applied.value(), false);
       case AddResult.Replayed again -> members(add, again.added(), again.value(), true);
@@ -140,7 +144,7 @@ final class CounterRoutes {
     return members;
   }
 
-  private static Problem refused(Add add, AddResult.Refused refused) {
+  private Problem refused(Add add, AddResult.Refused refused) {
     OptionalLong value = refused.value();
     String detail =
         value.isPresent()
@@ -150,13 +154,12 @@ final class CounterRoutes {
         switch (refused.why()) {
           case FLOOR, CEILING -> {
             boolean floor = refused.why() == Refusal.FLOOR;
-            long bound = floor ? add.bounds().floor() : add.bounds().ceiling();
+            Bounds bounds = add.bounds().isNone() ? counters.bounds() : add.bounds();
+            long bound = floor ? bounds.floor() : bounds.ceiling();
             Problem reached =
                 new Problem(409, "bound-reached", "The counter would leave its bounds", detail)
                     .with("bound", floor ? "floor" : "ceiling");
-            yield add.bounds().isNone() // then the counters have their own
-                ? reached
-                : reached.with("limit", Long.toString(bound));
+            yield bounds.isNone() ? reached : reached.with("limit", Long.toString(bound));
           }
           case HELD_ELSEWHERE ->
               new Problem(
@@ -229,7 +232,9 @@ final class CounterRoutes {
     try {
       return Integer.parseInt(text);
     } catch (NumberFormatException e) {
-      throw Problem.badRequest("query parameter limit is not a number");
+      throw Problem.badRequest(
+          "query parameter limit is not a number; the limits are 1 and "
+              + Limits.PAGE_COUNTERS_MAX);
     }
   }
 

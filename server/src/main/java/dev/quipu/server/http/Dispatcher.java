@@ -14,7 +14,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 
 /** From a request to its answer: who may ask, which route, what went wrong. Thread-safe. */
@@ -102,17 +101,17 @@ final class Dispatcher {
   /**
    * Runs the route, which may block. Throws only what making the answer throws.
    *
-   * @param mayBegin see {@link Exchange#mayBegin}
+   * @param timeLeft until the answer must be there
    */
-  Answer answer(Route route, Call call, BooleanSupplier mayBegin) {
+  Answer answer(Route route, Call call, Exchange.TimeLeft timeLeft) {
     HttpRequest request = call.request;
-    Answer answer = run(route, call, mayBegin);
+    Answer answer = run(route, call, timeLeft);
     return route.forPages() && isKnown(request.headers())
         ? open(answer, request.headers())
         : answer;
   }
 
-  private Answer run(Route route, Call call, BooleanSupplier mayBegin) {
+  private Answer run(Route route, Call call, Exchange.TimeLeft timeLeft) {
     HttpRequest request = call.request;
     try {
       String raw = String.valueOf(route.match(rawPath(request.uri())));
@@ -125,11 +124,11 @@ final class Dispatcher {
               call.body.all(),
               call.reservation,
               host.budget(),
-              mayBegin);
+              timeLeft);
       return route.handler().handle(exchange);
     } catch (Throwable e) {
       Problem problem = failures.problem(e, route.path());
-      return Answer.of(route.writes() ? problem : problem.ofRead());
+      return Answer.of(route.writes() ? problem.ofWrite() : problem.ofRead());
     }
   }
 

@@ -2,17 +2,19 @@ package dev.quipu.server.http;
 
 import dev.quipu.RequestId;
 import dev.quipu.server.net.MemoryBudget;
+import dev.quipu.time.Clock;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
+import java.util.TreeSet;
 
 /** One request, and what its route reads of it. */
 final class Exchange {
@@ -25,7 +27,7 @@ final class Exchange {
   private final ByteBuffer body;
   private final Reservation reservation;
   private final MemoryBudget budget;
-  private final BooleanSupplier mayBegin;
+  private final TimeLeft timeLeft;
 
   Exchange(
       HttpMethod method,
@@ -35,7 +37,7 @@ final class Exchange {
       ByteBuffer body,
       Reservation reservation,
       MemoryBudget budget,
-      BooleanSupplier mayBegin) {
+      TimeLeft timeLeft) {
     this.method = method;
     this.headers = headers;
     this.variable = variable;
@@ -43,12 +45,27 @@ final class Exchange {
     this.body = body;
     this.reservation = reservation;
     this.budget = budget;
-    this.mayBegin = mayBegin;
+    this.timeLeft = timeLeft;
+  }
+
+  /**
+   * The time of a request that does many things in turn: all of it is the request's deadline, after
+   * which nothing of the answer is sent.
+   */
+  record TimeLeft(Clock clock, long startNanos, Duration deadline) {
+    private boolean isWithin(int fifteenths) {
+      return clock.nanoTime() - startNanos < deadline.toNanos() * fifteenths / 15;
+    }
   }
 
   /** Whether there is time for another part of a request that does many things in turn. */
   boolean mayBegin() {
-    return mayBegin.getAsBoolean();
+    return timeLeft.isWithin(10);
+  }
+
+  /** Whether there is time to wait for the parts that have begun. */
+  boolean mayWait() {
+    return timeLeft.isWithin(14);
   }
 
   HttpMethod method() {
@@ -116,7 +133,9 @@ final class Exchange {
   void allowParameters(Set<String> known) {
     for (String name : query.keySet()) {
       if (!known.contains(name)) {
-        throw Problem.badRequest("query parameter " + name + " is not known");
+        throw Problem.badRequest(
+            "query parameter %s is not known; known are %s"
+                .formatted(name, String.join(", ", new TreeSet<>(known))));
       }
     }
   }
