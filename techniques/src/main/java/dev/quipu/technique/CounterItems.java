@@ -65,12 +65,17 @@ public final class CounterItems {
     }
     Key key = new Key(DIRECTORY, counter);
     Write entry = new Write.Put(key, Map.of(), Optional.empty(), new Condition.Absent());
-    UntilDefinite.result(
-        store, "name of " + counter, () -> store.write(entry)); // the add is still to come
+    UntilDefinite.prepared(store, counter, "its name", () -> store.write(entry));
     if (listed.size() >= LISTED_MAX) {
       listed.clear(); // a cache: what is forgotten is written again, to no effect
     }
     listed.add(counter);
+  }
+
+  /** Enlists a counter that was, on a store that has lost what it held. */
+  public void enlistAgain(String counter) {
+    listed.remove(counter);
+    enlist(counter);
   }
 
   /**
