@@ -37,15 +37,17 @@ final class Link implements AutoCloseable {
   private final Supplier<Opened> opener;
   private final Atomicity atomicity;
   private final Duration timeout;
+  private final String server;
   private final ReentrantLock opening = new ReentrantLock();
   private volatile Opened opened;
   private volatile int attempts;
   private volatile boolean isClosed;
 
-  private Link(Supplier<Opened> opener, Atomicity atomicity, Duration timeout) {
+  private Link(Supplier<Opened> opener, Atomicity atomicity, Duration timeout, String server) {
     this.opener = opener;
     this.atomicity = atomicity;
     this.timeout = timeout;
+    this.server = server;
     this.opened = open(opener);
     warnIfItRepeats(opened.connection.getOptions());
   }
@@ -60,17 +62,24 @@ final class Link implements AutoCloseable {
       RedisClusterAsyncCommands<String, String> commands,
       Supplier<List<RedisClusterAsyncCommands<String, String>>> masters) {}
 
-  static Link to(RedisClient client, Duration timeout) {
+  /**
+   * A link to one server.
+   *
+   * @param server where it is, for messages; empty if that is not known
+   */
+  static Link to(RedisClient client, Duration timeout, String server) {
     return new Link(
         () -> {
           StatefulRedisConnection<String, String> connection = client.connect(StringCodec.UTF8);
           return new Opened(connection, connection.async(), () -> List.of(connection.async()));
         },
         Atomicity.STORE,
-        timeout);
+        timeout,
+        server);
   }
 
-  static Link to(RedisClusterClient client, Duration timeout) {
+  /** A link to a cluster. */
+  static Link to(RedisClusterClient client, Duration timeout, String server) {
     return new Link(
         () -> {
           StatefulRedisClusterConnection<String, String> connection =
@@ -78,7 +87,8 @@ final class Link implements AutoCloseable {
           return new Opened(connection, connection.async(), () -> masters(connection));
         },
         Atomicity.PARTITION, // a script works in one slot
-        timeout);
+        timeout,
+        server);
   }
 
   private static List<RedisClusterAsyncCommands<String, String>> masters(
@@ -127,7 +137,8 @@ final class Link implements AutoCloseable {
       boolean triedMeanwhile = attempts != seen;
       if (!opened.connection.isOpen()) {
         if (triedMeanwhile || isClosed) {
-          throw StoreException.notApplied(Reason.UNAVAILABLE, "Redis: not connected");
+          throw StoreException.notApplied(
+              Reason.UNAVAILABLE, Failures.named(server) + "not connected");
         }
         attempts = seen + 1; // whoever waits for the lock need not try once more
         opened.connection.closeAsync();
@@ -172,16 +183,17 @@ final class Link implements AutoCloseable {
     try {
       answer = call.on(on);
     } catch (RedisException e) {
-      throw Failures.of(e, lost);
+      throw Failures.of(e, server, lost);
     }
     try {
       return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      throw Failures.of(e.getCause() == null ? e : e.getCause(), lost);
+      throw Failures.of(e.getCause() == null ? e : e.getCause(), server, lost);
     } catch (TimeoutException e) {
       answer.cancel(true);
       connection.connection.closeAsync();
-      throw new StoreException(lost, Reason.TIMEOUT, "Redis: no answer in " + timeout, e);
+      String late = Failures.named(server) + "no answer in " + timeout;
+      throw new StoreException(lost, Reason.TIMEOUT, late, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new StoreException(lost, Reason.UNAVAILABLE, "Redis: interrupted", e);

@@ -74,6 +74,7 @@ public final class RedisDriver implements StoreDriver {
   /** Largest item, in bytes. */
   static final int ITEM_BYTES_MAX = 1 << 20;
 
+  private static final String PROBE = "permissions"; // a partition that has no items
   private static final int BATCH_ITEMS_MAX = 100;
   private static final Duration KEEP_EXPIRED = Duration.ofMinutes(1);
   private static final Set<Capability> CAPABILITIES =
@@ -99,7 +100,8 @@ public final class RedisDriver implements StoreDriver {
     this.settings = new Settings(link, mayLose);
     this.script = new Script(link);
     this.prefix = prefix;
-    this.profile = profile(isDurable(), link.atomicity());
+    this.profile =
+        profile(settings.inspect().stream().noneMatch(Finding::losesWrites), link.atomicity());
     this.onClose = onClose;
   }
 
@@ -112,12 +114,12 @@ public final class RedisDriver implements StoreDriver {
    * @throws StoreException if the server cannot be used
    */
   public static RedisDriver of(RedisClient client, String prefix, Duration timeout) {
-    return open(Link.to(client, timeout), prefix, false, () -> {});
+    return open(Link.to(client, timeout, ""), prefix, false, () -> {});
   }
 
   /** Counts on a cluster; see {@link #of(RedisClient, String, Duration)}. */
   public static RedisDriver of(RedisClusterClient client, String prefix, Duration timeout) {
-    return open(Link.to(client, timeout), prefix, false, () -> {});
+    return open(Link.to(client, timeout, ""), prefix, false, () -> {});
   }
 
   static RedisDriver open(Link link, String prefix, boolean mayLose, Runnable onClose) {
@@ -135,14 +137,6 @@ public final class RedisDriver implements StoreDriver {
       capabilities.add(Capability.DURABLE);
     }
     return new StoreProfile("redis", capabilities, atomicity, BATCH_ITEMS_MAX, ITEM_BYTES_MAX);
-  }
-
-  private boolean isDurable() {
-    try {
-      return settings.inspect().stream().noneMatch(Finding::losesWrites);
-    } catch (StoreException e) {
-      return false; // those who run it for others do not let one look
-    }
   }
 
   /** In a cluster the earliest of all masters, so that no item expires too early. */
@@ -167,7 +161,9 @@ public final class RedisDriver implements StoreDriver {
 
   @Override
   public List<Finding> inspect() {
-    return settings.inspect();
+    List<Finding> found = new ArrayList<>(settings.inspect());
+    script.obstacle(indexKey(PROBE)).ifPresent(found::add);
+    return found;
   }
 
   @Override

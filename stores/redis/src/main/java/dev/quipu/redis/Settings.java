@@ -1,6 +1,5 @@
 package dev.quipu.redis;
 
-import dev.quipu.Reason;
 import dev.quipu.StoreException;
 import dev.quipu.store.StoreDriver.Finding;
 import java.util.ArrayList;
@@ -41,7 +40,7 @@ final class Settings {
     try {
       infos = link.onEachMaster(commands -> commands.info());
     } catch (StoreException e) {
-      if (e.reason() != Reason.DENIED) {
+      if (!Failures.isRefusal(e)) {
         throw e;
       }
       String remedy = "allow the user INFO and CONFIG GET";
@@ -61,6 +60,9 @@ final class Settings {
     try {
       return link.onEachMaster(commands -> commands.configGet(ASKED.toArray(String[]::new)));
     } catch (StoreException e) {
+      if (!Failures.isRefusal(e)) {
+        throw e; // what is not answered is not hidden
+      }
       return eachByItself();
     }
   }
@@ -80,6 +82,9 @@ final class Settings {
       }
       return all;
     } catch (StoreException e) {
+      if (!Failures.isRefusal(e)) {
+        throw e;
+      }
       return List.of();
     }
   }
