@@ -30,7 +30,7 @@ final class Failures {
       case ApiProxy.RequestTooLargeException large ->
           new StoreException(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
       case DatastoreNeedIndexException index ->
-          new StoreException(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+          new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
       case IllegalArgumentException rejected ->
           new StoreException(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
       case DatastoreTimeoutException late -> new StoreException(lost, Reason.TIMEOUT, message, e);

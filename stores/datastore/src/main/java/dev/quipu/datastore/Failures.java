@@ -34,11 +34,12 @@ final class Failures {
       case ABORTED -> new Transactions.Contended(message, e);
       case RESOURCE_EXHAUSTED ->
           new StoreException(Outcome.NOT_APPLIED, Reason.THROTTLED, message, e);
-      case INVALID_ARGUMENT, FAILED_PRECONDITION, NOT_FOUND, ALREADY_EXISTS, OUT_OF_RANGE ->
-          new StoreException(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+      case INVALID_ARGUMENT -> new StoreException(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
       case PERMISSION_DENIED, UNAUTHENTICATED ->
           new StoreException(Outcome.NOT_APPLIED, Reason.DENIED, message, e);
-      case UNIMPLEMENTED -> new StoreException(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+      case FAILED_PRECONDITION, NOT_FOUND, ALREADY_EXISTS, OUT_OF_RANGE, UNIMPLEMENTED ->
+          // an index or the database is missing, say: no fault of what was sent
+          new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
       case DEADLINE_EXCEEDED -> new StoreException(lost, Reason.TIMEOUT, message, e);
       default -> new StoreException(lost, Reason.UNAVAILABLE, message, e);
     };
