@@ -14,20 +14,23 @@ awk -v table="$table" '
   !skipping { print }' README.md > README.md.new
 mv README.md.new README.md
 
-# Each technique's page is the essay at the head of its file.
+# Each technique's page is an essay at the head of its file: the first, or the one that is numbered.
 for name in AtomicAdd:atomic-add Optimistic:optimistic \
-  OptimisticWithHistory:optimistic-with-history RequestTokens:request-token MarkerItem:marker-item ItemCollection:item-collection \
+  Optimistic:optimistic-with-history:2 RequestTokens:request-token MarkerItem:marker-item ItemCollection:item-collection \
   TokenSet:token-set Sharded:sharded Locks:locks CacheFirst:cache-first DurableFirst:durable-first \
   OnlineRing:online-ring OnlineExact:online-exact OnlineApproximate:online-approximate \
   ViewCounter:unique-views SqsConsumer:sqs-consumer HitLog:hit-log VersionTree:version-tree SequenceOfRecords:sequence-of-records \
   UniqueValues:unique-values RevisionLog:revision-log RangeJob:range-job \
   RegionalCounters:regional-counters RegionalCollection:regional-collection; do
-  page=docs/concepts/${name#*:}.md
+  IFS=: read -r class title number <<< "$name"
+  page=docs/concepts/$title.md
   {
-    printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "${name#*:}" "${name%:*}"
-    find techniques/src/main sketches/src/main ingest/src/main -name "${name%:*}.java" \
-      -exec sed -n '/^\/\*$/,/^ \*\/$/p' {} + |
-      sed '1d;$d;s/^ \* \{0,1\}//'
+    printf '# %s\n\nFrom `%s.java`, made by `./dev docs`.\n\n```text\n' "$title" "$class"
+    find techniques/src/main sketches/src/main ingest/src/main -name "$class.java" \
+      -exec awk -v number="${number:-1}" '
+        /^ \*\/$/ { inside = 0 }
+        inside && essays == number { sub(/^ \* ?/, ""); print }
+        /^\/\*$/ { inside = 1; essays++ }' {} +
     printf '```\n'
   } > "$page"
 done

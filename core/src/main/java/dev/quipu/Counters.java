@@ -49,7 +49,7 @@ public interface Counters {
     Limits.checkBatch(adds.size());
     List<ItemResult> results = new ArrayList<>(adds.size());
     for (Add add : adds) {
-      results.add(SideBySide.add(this, add));
+      results.add(ParallelAdds.add(this, add));
     }
     return results;
   }
@@ -73,7 +73,7 @@ public interface Counters {
    */
   default List<ItemResult> addAll(
       List<Add> adds, BooleanSupplier mayBegin, BooleanSupplier mayWait) {
-    return SideBySide.addAll(this, adds, mayBegin, mayWait);
+    return ParallelAdds.addAll(this, adds, mayBegin, mayWait);
   }
 
   /** The bounds that every counter has, besides those of an add; none unless there are such. */

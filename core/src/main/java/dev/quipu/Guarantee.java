@@ -1,8 +1,8 @@
 package dev.quipu;
 
 /**
- * What a technique promises. A constant exists only if a checker in {@code dev.quipu.verify} can
- * prove it, and a test shows that a technique without it fails that checker.
+ * What a technique promises. A constant exists only if a checker in {@code dev.quipu.simulation}
+ * can prove it, and a test shows that a technique without it fails that checker.
  */
 public enum Guarantee {
   /** An add counts once or not at all, and one that was acknowledged counts. */

@@ -4,7 +4,7 @@ import dev.quipu.bench.library.DurableAdds;
 import dev.quipu.bench.library.IngestOverhead;
 import dev.quipu.bench.library.SequenceNumbers;
 import dev.quipu.bench.library.StoreOverhead;
-import dev.quipu.bench.ports.Compare;
+import dev.quipu.bench.ports.BuildComparison;
 import dev.quipu.bench.ports.Ports;
 import dev.quipu.bench.ports.Sizes;
 import java.io.IOException;
@@ -45,7 +45,7 @@ public final class Main {
           case "sequences" -> sequencesHead() + SequenceNumbers.measure();
           case "ports" -> Ports.measure(rest(arguments), machine());
           case "sizes" -> Sizes.measure(rest(arguments), machine());
-          case "compare" -> Compare.measure(rest(arguments), machine());
+          case "compare" -> BuildComparison.measure(rest(arguments), machine());
           default ->
               throw new IllegalArgumentException(
                   "engine, stores, ingest, sequences, ports, sizes or compare, not "

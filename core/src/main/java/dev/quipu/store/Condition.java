@@ -1,5 +1,6 @@
 package dev.quipu.store;
 
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import java.util.List;
 import java.util.Optional;

@@ -1,5 +1,6 @@
 package dev.quipu.store;
 
+import dev.quipu.store.StoreDriver.Consistency;
 import java.util.List;
 import java.util.Optional;
 

@@ -2,15 +2,15 @@ package dev.quipu.store;
 
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
-import dev.quipu.store.Scan.Page;
+import dev.quipu.store.StoreProfile.Capability;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What a backend implements. Blocking and thread-safe; callers bring virtual threads.
+ * What a backend implements; with batches also {@link BatchDriver}, with scans also {@link
+ * ScanDriver}. Blocking and thread-safe; callers bring virtual threads.
  *
  * <p>Only {@code Store} calls it: keys are within limits, batches are within the profile, each key
  * occurs once in a batch, and a call that needs a capability comes only if it was declared.
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * an unknown outcome the item is wholly old or wholly new.
  */
 public interface StoreDriver extends AutoCloseable {
-  /** What this opened driver is able to do. */
+  /** Returns what this opened driver is able to do. */
   StoreProfile profile();
 
   /** One item, if stored. */
@@ -30,46 +30,6 @@ public interface StoreDriver extends AutoCloseable {
 
   /** One item, atomic, conditional. {@link WriteResult.Applied#after} is what this write left. */
   WriteResult write(Write write);
-
-  /**
-   * All or nothing, within {@link StoreProfile#atomicity}.
-   *
-   * @param token if not null, a repeat under the same token is applied once, within a time that the
-   *     driver's documentation states
-   */
-  default WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    throw profile().lacks(Capability.ATOMIC_BATCH);
-  }
-
-  /**
-   * Several items as they are at one moment, within {@link StoreProfile#atomicity}: what no batch
-   * can come between. Needs {@link Capability#ATOMIC_BATCH}. Strongly consistent.
-   *
-   * @return one answer for each key, in the same order
-   */
-  default List<Optional<Item>> getAll(List<Key> keys) {
-    throw profile().lacks(Capability.ATOMIC_BATCH);
-  }
-
-  /** One page of one partition, in order of sort. */
-  default Page scan(Scan scan) {
-    throw profile().lacks(Capability.ORDERED_SCAN);
-  }
-
-  /**
-   * How many items one partition holds within a range; {@link Scan#descending} and {@link
-   * Scan#itemsMax} say only how to look. Counts expired items that are still stored.
-   */
-  default long count(Scan scan) {
-    long count = 0;
-    Optional<String> resume = Optional.empty();
-    do {
-      Page page = scan(resume.map(scan::resumedAt).orElse(scan));
-      count += page.items().size();
-      resume = page.resumeAt();
-    } while (resume.isPresent());
-    return count;
-  }
 
   /**
    * Puts tokens into a set of an item, which may be new, in one step, whatever else happens to it:
@@ -168,5 +128,13 @@ public interface StoreDriver extends AutoCloseable {
     public boolean losesWrites() {
       return effect != Effect.REJECTS_WRITES;
     }
+  }
+
+  /** How fresh a read must be. */
+  enum Consistency {
+    /** It sees every write that was acknowledged before it began. */
+    STRONG,
+    /** It may be stale; cheaper on some stores. */
+    EVENTUAL
   }
 }

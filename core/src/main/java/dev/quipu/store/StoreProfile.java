@@ -1,6 +1,8 @@
 package dev.quipu.store;
 
 import dev.quipu.Reason;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.Write.Change;
 import java.util.Optional;
 import java.util.Set;
 
@@ -66,4 +68,44 @@ public record StoreProfile(
    * @param writesPerSecond how many the store sustains in one group, by its vendor's word
    */
   public record WriteGroup(Atomicity scope, int writesPerSecond) {}
+
+  /** How far apart items may lie that one batch writes. */
+  public enum Atomicity {
+    /** A batch is one item. */
+    ITEM,
+    /** All items of a batch lie in one partition. */
+    PARTITION,
+    /** Anywhere. */
+    STORE
+  }
+
+  /** What a store may be able to do; {@code Store} simulates some of what is missing. */
+  public enum Capability {
+    /** {@link Consistency#STRONG} reads. */
+    STRONG_READ,
+    /**
+     * A lone, unconditional {@link Change.Add} to {@link Item#VALUE}, in one round trip and without
+     * a reader in between.
+     */
+    NATIVE_ADD,
+    /** Any {@link Write.Update} under any condition. */
+    NATIVE_UPDATE,
+    /** {@link StoreDriver#addTokens} and {@link StoreDriver#dropTokens}. */
+    NATIVE_TOKENS,
+    /** {@link BatchDriver#writeAll} without a token, and {@link BatchDriver#getAll}. */
+    ATOMIC_BATCH,
+    /** {@link BatchDriver#writeAll} with a token. */
+    TOKEN_BATCH,
+    /** {@link ScanDriver#scan}. */
+    ORDERED_SCAN,
+    /**
+     * {@link ScanDriver#scan} with {@link Consistency#EVENTUAL} alone: what it shows may be old,
+     * and what is new may be missing. Who has {@link #ORDERED_SCAN} can do this too.
+     */
+    EVENTUAL_SCAN,
+    /** Expired items are removed by the store itself, some time later. */
+    NATIVE_EXPIRY,
+    /** An acknowledged write survives a power cut. */
+    DURABLE
+  }
 }

@@ -3,6 +3,9 @@ package dev.quipu.engine;
 import dev.quipu.Add;
 import dev.quipu.ItemResult;
 import dev.quipu.RequestId;
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.state.State;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -24,20 +27,20 @@ final class AddTask extends Task {
   }
 
   @Override
-  boolean run(State state, Group group) {
-    CounterTurn turn = new CounterTurn(state, group);
+  public boolean run(State state, Group group) {
+    CounterAccess access = new CounterAccess(state, group);
     while (results.size() < adds.size()) {
       int next = results.size();
       if (next % TOUCHED_AHEAD == 0 && adds.size() - next > 1) {
         touch(state, next);
       }
       Add add = adds.get(next);
-      if (!group.fits(CounterTurn.CHANGE_BYTES_MAX + 3 * add.counter().length())) {
+      if (!group.fits(CounterAccess.CHANGE_BYTES_MAX + 3 * add.counter().length())) {
         return false;
       }
       long before = state.changes;
       try {
-        results.add(turn.add(add));
+        results.add(access.add(add));
       } catch (RuntimeException e) {
         if (state.changes != before) {
           throw e;
@@ -48,7 +51,7 @@ final class AddTask extends Task {
     return true;
   }
 
-  /** Brings what the next few adds will look for nearer: see {@link RequestIds#touch}. */
+  /** Brings what the next few adds will look for nearer: see {@code RequestIds.touch}. */
   private void touch(State state, int from) {
     for (int i = from; i < Math.min(adds.size(), from + TOUCHED_AHEAD); i++) {
       Add add = adds.get(i);

@@ -13,9 +13,29 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
 import dev.quipu.backend.EmbeddedEngine;
-import dev.quipu.store.Atomicity;
+import dev.quipu.engine.commit.Checkpointer;
+import dev.quipu.engine.commit.Committer;
+import dev.quipu.engine.commit.ExpirySweeper;
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.environment.Closer;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.Environment;
+import dev.quipu.engine.environment.Failure;
+import dev.quipu.engine.environment.HeldLock;
+import dev.quipu.engine.environment.Ticker;
+import dev.quipu.engine.ids.IdFile;
+import dev.quipu.engine.ids.IdFiles;
+import dev.quipu.engine.ids.Sealer;
+import dev.quipu.engine.log.HighWater;
+import dev.quipu.engine.log.Log;
+import dev.quipu.engine.recovery.FormatFile;
+import dev.quipu.engine.recovery.Recovered;
+import dev.quipu.engine.recovery.Recovery;
+import dev.quipu.engine.state.State;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.technique.Cost;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.time.Randomness;
@@ -76,17 +96,17 @@ public final class Engine implements EmbeddedEngine {
   private final ExpirySweeper sweeper;
   private final EngineDriver driver;
   private final Durability durability;
-  private final Opened opened;
+  private final Closer opened;
   private final ReentrantLock closing = new ReentrantLock();
   private boolean closed; // guarded by closing
 
   private Engine(
-      Opened opened,
+      Closer opened,
       HeldLock lock,
       Environment environment,
       Path directory,
       EngineOptions options,
-      Recovery.Found found,
+      Recovered found,
       Failure failure)
       throws IOException {
     this.opened = opened;
@@ -97,7 +117,7 @@ public final class Engine implements EmbeddedEngine {
     for (Path each : List.of(directory, Log.directory(directory), IdFiles.directory(directory))) {
       disk.syncDirectory(each); // what was read may not have been durable: see Log.writeAgain
     }
-    long logBytes = logBytes(disk, found);
+    long logBytes = found.logBytes(disk);
     this.log =
         opened.add(
             Log.open(
@@ -118,14 +138,22 @@ public final class Engine implements EmbeddedEngine {
     Sealer sealer = opened.add(new Sealer(environment, directory, failure));
     this.committer =
         new Committer(
-            disk, state, log, highWater, found.identity(), kept, options, sealer, failure);
+            disk,
+            state,
+            log,
+            highWater,
+            found.identity(),
+            kept,
+            options.settings(),
+            sealer,
+            failure);
     opened.add(committer::close);
     this.checkpointer =
         new Checkpointer(
             environment,
             directory,
             found.identity(),
-            options,
+            options.settings(),
             committer,
             failure,
             log,
@@ -167,7 +195,7 @@ public final class Engine implements EmbeddedEngine {
   }
 
   static Engine open(Path directory, EngineOptions options, Environment environment) {
-    Opened opened = new Opened();
+    Closer opened = new Closer();
     Engine engine = null;
     try {
       engine = open(opened, directory, options, environment);
@@ -184,7 +212,7 @@ public final class Engine implements EmbeddedEngine {
   }
 
   private static Engine open(
-      Opened opened, Path directory, EngineOptions options, Environment environment)
+      Closer opened, Path directory, EngineOptions options, Environment environment)
       throws IOException {
     Disk disk = environment.disk();
     disk.createDirectories(directory);
@@ -195,7 +223,7 @@ public final class Engine implements EmbeddedEngine {
       FormatFile.create(disk, directory, Randomness.secure().nextLong());
       disk.syncDirectory(directory);
     }
-    Recovery.Found found = Recovery.read(disk, directory, options, false);
+    Recovered found = Recovery.read(disk, directory, options.settings(), false);
     for (String note : found.notes()) {
       LOGGER.atWarn().addKeyValue("directory", directory).log(note);
     }
@@ -245,14 +273,6 @@ public final class Engine implements EmbeddedEngine {
         disk.delete(file);
       }
     }
-  }
-
-  private static long logBytes(Disk disk, Recovery.Found found) throws IOException {
-    long bytes = found.segments().isEmpty() ? 0 : found.end();
-    for (int i = 0; i < found.segments().size() - 1; i++) {
-      bytes += disk.size(found.segments().get(i).path());
-    }
-    return bytes;
   }
 
   @Override
@@ -326,7 +346,7 @@ public final class Engine implements EmbeddedEngine {
    *     failed
    */
   public void run(List<? extends Operation> operations) {
-    committer.run(new TurnTask(operations));
+    committer.run(new OperationTask(operations));
   }
 
   @Override
@@ -397,16 +417,7 @@ public final class Engine implements EmbeddedEngine {
   public Statistics statistics() {
     StatisticsTask task = new StatisticsTask();
     committer.run(task);
-    return new Statistics(
-        task.counters,
-        task.named - task.counters,
-        task.items,
-        task.memoryBytes,
-        task.ids,
-        task.idFiles,
-        committer.frames(),
-        committer.bytes(),
-        log.segments());
+    return task.statistics(committer, log);
   }
 
   /**
@@ -467,33 +478,13 @@ public final class Engine implements EmbeddedEngine {
     }
 
     @Override
-    boolean run(State state, Group group) {
+    public boolean run(State state, Group group) {
       int ordinal = state.counters.find(counter);
       if (ordinal >= 0
           && state.counters.isAlive(ordinal, state.wallMillis)
           && state.counters.text(ordinal) == null) {
         reading = Optional.of(Reading.exact(state.counters.value(ordinal)));
       }
-      return true;
-    }
-  }
-
-  private static final class StatisticsTask extends Task {
-    private long counters;
-    private long named;
-    private long memoryBytes;
-    private long items;
-    private long ids;
-    private int idFiles;
-
-    @Override
-    boolean run(State state, Group group) {
-      counters = new CounterTurn(state, group).size();
-      named = state.counters.named();
-      memoryBytes = state.memoryBytes();
-      items = state.items.size();
-      ids = state.ids.size();
-      idFiles = state.ids.files().size();
       return true;
     }
   }

@@ -2,16 +2,22 @@ package dev.quipu.engine;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Consistency;
+import dev.quipu.engine.commit.Committer;
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.log.Records;
+import dev.quipu.engine.state.State;
+import dev.quipu.store.BatchDriver.RequestToken;
+import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.ArrayList;
@@ -27,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * lies in one frame, so it is there wholly or not at all. Conditions are judged by {@link
  * Write#applyTo}. An item is at most 64 KiB, a batch 100 items; all items must fit in memory.
  */
-final class EngineDriver implements StoreDriver {
+final class EngineDriver implements BatchDriver, ScanDriver {
   private static final int ITEM_BYTES_MAX = 64 << 10;
   private static final int ITEM_GROWN_BYTES_MAX = 4 * ITEM_BYTES_MAX; // as the log counts them
   private static final int BATCH_ITEMS_MAX = 100;
@@ -108,7 +114,7 @@ final class EngineDriver implements StoreDriver {
     }
 
     @Override
-    boolean run(State state, Group group) {
+    public boolean run(State state, Group group) {
       found = keys.stream().map(state.items::get).toList();
       return true;
     }
@@ -123,7 +129,7 @@ final class EngineDriver implements StoreDriver {
     }
 
     @Override
-    boolean run(State state, Group group) {
+    public boolean run(State state, Group group) {
       page = state.items.page(scan);
       return true;
     }
@@ -140,7 +146,7 @@ final class EngineDriver implements StoreDriver {
     }
 
     @Override
-    boolean run(State state, Group group) {
+    public boolean run(State state, Group group) {
       List<Optional<Item>> after = new ArrayList<>(writes.size());
       long bytes = 0;
       long grown = 0;

@@ -1,5 +1,6 @@
 package dev.quipu.engine;
 
+import dev.quipu.engine.environment.Settings;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 
@@ -54,7 +55,8 @@ public record EngineOptions(
 
   private static final int IDS_SHARE = 4;
 
-  private static final int LEAP_SHARE = 8; // of the window
+  /** Part of the window by which a start may move the age of request ids. */
+  private static final int LEAP_SHARE = 8;
 
   /**
    * Checks the limits.
@@ -100,9 +102,17 @@ public record EngineOptions(
         Clock.system());
   }
 
-  /** Returns how far a start may move the age of request ids by what the wall clock says. */
-  long leapMillisMax() {
-    return window.equals(WINDOW_MAX) ? 0 : window.toMillis() / LEAP_SHARE;
+  /** Returns what the parts of the engine read of the options. */
+  Settings settings() {
+    return new Settings(
+        window,
+        window.equals(WINDOW_MAX) ? 0 : window.toMillis() / LEAP_SHARE,
+        checkpointBytes,
+        idsInMemoryMax,
+        memoryBytesMax,
+        durability instanceof Durability.Fsync,
+        callDeadline,
+        clock);
   }
 
   /** The same with another window. */

@@ -3,6 +3,23 @@ package dev.quipu.engine;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.engine.damage.DamageException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.Environment;
+import dev.quipu.engine.environment.Failure;
+import dev.quipu.engine.environment.FileDisk;
+import dev.quipu.engine.environment.HeldLock;
+import dev.quipu.engine.environment.Threads;
+import dev.quipu.engine.ids.IdFile;
+import dev.quipu.engine.ids.IdFiles;
+import dev.quipu.engine.ids.IdTable;
+import dev.quipu.engine.log.HighWater;
+import dev.quipu.engine.log.Log;
+import dev.quipu.engine.recovery.Recovered;
+import dev.quipu.engine.recovery.Recovery;
+import dev.quipu.engine.recovery.Snapshot;
+import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.State;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import java.io.IOException;
@@ -63,7 +80,7 @@ public final class Inspection {
         disk,
         directory,
         () -> {
-          Recovery.Found found = read(disk, directory);
+          Recovered found = read(disk, directory);
           Report before = report(directory, found);
           if (before.sound()) {
             return before;
@@ -95,13 +112,13 @@ public final class Inspection {
     }
   }
 
-  private static Recovery.Found read(Disk disk, Path directory) throws IOException {
+  private static Recovered read(Disk disk, Path directory) throws IOException {
     // Whatever window the engine is opened with, no id is given up here.
     EngineOptions patient = EngineOptions.defaults().withWindow(EngineOptions.WINDOW_MAX);
-    return Recovery.read(disk, directory, patient, true);
+    return Recovery.read(disk, directory, patient.settings(), true);
   }
 
-  private static Report report(Path directory, Recovery.Found found) {
+  private static Report report(Path directory, Recovered found) {
     List<String> lines = new ArrayList<>();
     State state = found.state();
     lines.add(
@@ -135,8 +152,7 @@ public final class Inspection {
     return new Report(damages.isEmpty(), lines);
   }
 
-  private static String rewrite(Disk disk, Path directory, Recovery.Found found)
-      throws IOException {
+  private static String rewrite(Disk disk, Path directory, Recovered found) throws IOException {
     Path aside = directory.resolve(DAMAGED);
     for (int i = 1; disk.exists(aside); i++) {
       aside = directory.resolve(DAMAGED + "-" + i);
@@ -197,7 +213,7 @@ public final class Inspection {
   }
 
   private static void writeSnapshot(
-      Disk disk, Path directory, Recovery.Found found, Snapshot.Start start, List<IdFile> files)
+      Disk disk, Path directory, Recovered found, Snapshot.Start start, List<IdFile> files)
       throws IOException {
     State state = found.state();
     try (Snapshot snapshot = Snapshot.start(disk, directory, found.identity(), start)) {

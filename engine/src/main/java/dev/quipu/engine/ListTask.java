@@ -2,6 +2,10 @@ package dev.quipu.engine;
 
 import dev.quipu.CounterPage;
 import dev.quipu.Reading;
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.state.State;
+import dev.quipu.engine.state.Watches;
 import dev.quipu.store.Key;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -39,7 +43,7 @@ final class ListTask extends Task {
   }
 
   @Override
-  boolean run(State state, Group group) {
+  public boolean run(State state, Group group) {
     Iterator<Map.Entry<String, Integer>> next = iterator(state);
     for (int visits = 0; next.hasNext(); visits++) {
       Map.Entry<String, Integer> each = next.next();
@@ -55,7 +59,7 @@ final class ListTask extends Task {
         goOnAt(name);
         return false;
       }
-      int end = CounterTurn.familyEnd(name);
+      int end = Watches.familyEnd(name);
       if (end >= 0) {
         goOnAt(name.substring(0, end) + (char) (name.charAt(end) + 1));
         next = iterator(state);

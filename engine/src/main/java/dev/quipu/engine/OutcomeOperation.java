@@ -26,13 +26,13 @@ final class OutcomeOperation implements Operation {
   }
 
   @Override
-  public int bytesMax(CounterTurn turn) {
-    return CounterTurn.bytesMax(1, counter.length());
+  public int bytesMax(CounterAccess access) {
+    return CounterAccess.bytesMax(1, counter.length());
   }
 
   @Override
-  public void on(CounterTurn turn) {
-    outcome = seal ? turn.seal(counter, id) : turn.outcome(counter, id);
+  public void on(CounterAccess access) {
+    outcome = seal ? access.seal(counter, id) : access.outcome(counter, id);
   }
 
   @Override

@@ -14,6 +14,9 @@ import dev.quipu.Reason;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.log.Frame;
+import dev.quipu.engine.state.State;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.util.ArrayList;
@@ -30,7 +33,7 @@ final class AddTaskTest {
 
   private final State state = new State(7, 1_000, 1_000);
   private final Group group = new Group(ByteBuffer.allocate(1 << 20));
-  private final CounterTurn turn = new CounterTurn(state, group);
+  private final CounterAccess access = new CounterAccess(state, group);
 
   AddTaskTest() {
     state.wallMillis = 1;
@@ -48,7 +51,7 @@ final class AddTaskTest {
   }
 
   private OptionalLong value(String counter) {
-    return turn.get(counter);
+    return access.get(counter);
   }
 
   /** Allows no counter that there is not yet. */
@@ -114,7 +117,7 @@ final class AddTaskTest {
 
   @Test
   void aTextFailsItsAddAlone() {
-    turn.setText("text", new byte[] {'t'});
+    access.setText("text", new byte[] {'t'});
     List<ItemResult> results =
         results(new Add("a", 1, null), new Add("text", 1, null), new Add("a", 1, null));
     assertEquals(applied(1, 1), results.get(0));
@@ -124,8 +127,8 @@ final class AddTaskTest {
 
   @Test
   void aRequestThatIsRememberedIsAnsweredThoughItsCounterHoldsATextNow() {
-    turn.add(new Add("a", 5, ID));
-    turn.setText("a", new byte[] {'t'});
+    access.add(new Add("a", 5, ID));
+    access.setText("a", new byte[] {'t'});
     AddTask task = new AddTask(List.of(new Add("a", 5, ID)));
     assertTrue(task.run(state, group));
     assertEquals(List.of(new AddResult.Replayed(5, OptionalLong.of(5))), task.results());
@@ -133,9 +136,9 @@ final class AddTaskTest {
 
   @Test
   void anAddThatMemoryHasNoRoomForFailsAlone() {
-    turn.set("a", 1);
+    access.set("a", 1);
     Add repeat = new Add("a", 5, ID);
-    turn.add(repeat);
+    access.add(repeat);
     fillMemory();
     List<ItemResult> results =
         results(new Add("new", 1, RequestId.of("new")), repeat, new Add("a", 1, null));
@@ -148,7 +151,7 @@ final class AddTaskTest {
   void aTextThatComesBetweenTwoFramesFailsItsAddAlone() {
     AddTask task = new AddTask(List.of(new Add("a", 1, null), new Add("text", 1, null)));
     assertFalse(task.run(state, groupOf(ONE_ADD)));
-    turn.setText("text", new byte[] {'t'});
+    access.setText("text", new byte[] {'t'});
     assertTrue(task.run(state, group));
     assertEquals(applied(1, 1), task.results().getFirst());
     expectText(task.results().getLast());
@@ -168,7 +171,7 @@ final class AddTaskTest {
     List<Add> adds = new ArrayList<>();
     for (int i = 0; i < 33; i++) {
       adds.add(new Add("c" + i, 1, RequestId.of(1, i)));
-      turn.add(adds.getLast());
+      access.add(adds.getLast());
     }
     adds.add(3, new Add("no id", 1, null));
     adds.add(5, new Add("not there", 1, ID));
@@ -190,7 +193,7 @@ final class AddTaskTest {
     long expected = 0;
     for (int i = 0; i < 33; i++) {
       adds.add(new Add("a", 1, RequestId.of(1, i)));
-      turn.add(adds.getLast());
+      access.add(adds.getLast());
     }
     for (int i = 0; i < 32; i++) {
       expected += state.ids.touch(1, i, 0);
@@ -202,7 +205,7 @@ final class AddTaskTest {
   @Test
   void aLoneRequestIsNotLookedAtAhead() {
     Add add = new Add("a", 1, ID);
-    turn.add(add);
+    access.add(add);
     assertTrue(new AddTask(List.of(add)).run(state, group));
     assertEquals(0, state.touched);
   }

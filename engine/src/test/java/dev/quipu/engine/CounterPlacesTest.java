@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.RequestId;
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.state.State;
+import dev.quipu.engine.state.Watches;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -17,7 +20,7 @@ final class CounterPlacesTest {
 
   private final State state = new State(7, 1_000, 1_000);
   private final Group group = new Group(ByteBuffer.allocate(1 << 20));
-  private final CounterTurn turn = new CounterTurn(state, group);
+  private final CounterAccess access = new CounterAccess(state, group);
 
   CounterPlacesTest() {
     state.wallMillis = 10;
@@ -27,88 +30,88 @@ final class CounterPlacesTest {
 
   private int place(String name) {
     byte[] bytes = ("x" + name + "y").getBytes(StandardCharsets.UTF_8);
-    return turn.placeOf(bytes, 1, bytes.length - 2);
+    return access.placeOf(bytes, 1, bytes.length - 2);
   }
 
   @Test
   void onlyANumberThatIsThereHasAPlace() {
     assertEquals(-1, place("a"));
-    turn.set("a", 5);
+    access.set("a", 5);
     int place = place("a");
-    assertTrue(place >= 0 && place < turn.places() && turn.isNumberAt(place));
-    assertEquals(5, turn.valueAt(place));
-    assertEquals(Optional.of("a"), turn.nameAt(place));
-    turn.setText("a", new byte[] {'t'});
-    assertFalse(turn.isNumberAt(place));
+    assertTrue(place >= 0 && place < access.places() && access.isNumberAt(place));
+    assertEquals(5, access.valueAt(place));
+    assertEquals(Optional.of("a"), access.nameAt(place));
+    access.setText("a", new byte[] {'t'});
+    assertFalse(access.isNumberAt(place));
     assertEquals(-1, place("a"));
-    assertTrue(turn.exists("a"));
-    turn.set("a", 6);
-    turn.expire("a", 11);
+    assertTrue(access.exists("a"));
+    access.set("a", 6);
+    access.expire("a", 11);
     state.wallMillis = 11;
     assertEquals(-1, place("a"));
-    assertFalse(turn.isNumberAt(place) || turn.exists("a"));
-    assertEquals(Optional.empty(), turn.nameAt(place));
+    assertFalse(access.isNumberAt(place) || access.exists("a"));
+    assertEquals(Optional.empty(), access.nameAt(place));
   }
 
   @Test
   void addsThatNeedMoreThan64BitsAreNotDone() {
-    turn.set("high", Long.MAX_VALUE - 1);
-    turn.set("low", Long.MIN_VALUE + 1);
+    access.set("high", Long.MAX_VALUE - 1);
+    access.set("low", Long.MIN_VALUE + 1);
     int high = place("high");
     int low = place("low");
-    long changes = turn.changeCount();
-    assertFalse(turn.addAt(high, 2) || turn.addOnceAt(high, 2, ID.high(), ID.low()));
-    assertFalse(turn.addAt(low, -2) || turn.addOnceAt(low, -2, ID.high(), ID.low()));
-    assertEquals(changes, turn.changeCount());
-    assertTrue(turn.addAt(high, 1) && turn.addOnceAt(low, -1, ID.high(), ID.low()));
-    assertEquals(changes + 2, turn.changeCount());
-    assertEquals(Long.MAX_VALUE, turn.valueAt(high));
-    assertEquals(Long.MIN_VALUE, turn.valueAt(low));
+    long changes = access.changeCount();
+    assertFalse(access.addAt(high, 2) || access.addOnceAt(high, 2, ID.high(), ID.low()));
+    assertFalse(access.addAt(low, -2) || access.addOnceAt(low, -2, ID.high(), ID.low()));
+    assertEquals(changes, access.changeCount());
+    assertTrue(access.addAt(high, 1) && access.addOnceAt(low, -1, ID.high(), ID.low()));
+    assertEquals(changes + 2, access.changeCount());
+    assertEquals(Long.MAX_VALUE, access.valueAt(high));
+    assertEquals(Long.MIN_VALUE, access.valueAt(low));
   }
 
   @Test
   void anIdCountsOnceAtItsPlace() {
-    turn.set("a", 1);
+    access.set("a", 1);
     int place = place("a");
-    turn.touch(place, ID.high(), ID.low());
-    assertTrue(turn.addOnceAt(place, 2, ID.high(), ID.low()));
-    assertFalse(turn.addOnceAt(place, 2, ID.high(), ID.low()));
-    assertEquals(3, turn.valueAt(place));
+    access.touch(place, ID.high(), ID.low());
+    assertTrue(access.addOnceAt(place, 2, ID.high(), ID.low()));
+    assertFalse(access.addOnceAt(place, 2, ID.high(), ID.low()));
+    assertEquals(3, access.valueAt(place));
   }
 
   @Test
   void aChangeAtAPlaceIsSeenByWhoWatches() {
-    turn.set("a", 1);
-    long before = turn.watch("a");
-    assertTrue(turn.addAt(place("a"), 1));
-    assertEquals(before + 1, turn.changes("a"));
-    assertTrue(turn.addOnceAt(place("a"), 1, ID.high(), ID.low()));
-    assertEquals(before + 2, turn.changes("a"));
+    access.set("a", 1);
+    long before = access.watch("a");
+    assertTrue(access.addAt(place("a"), 1));
+    assertEquals(before + 1, access.changes("a"));
+    assertTrue(access.addOnceAt(place("a"), 1, ID.high(), ID.low()));
+    assertEquals(before + 2, access.changes("a"));
   }
 
   @Test
   void namesThatWereLookedAtAreCounted() {
     for (String name : List.of("a", "b", "c")) {
-      turn.set(name, 1);
+      access.set(name, 1);
     }
-    long before = turn.visited();
-    assertEquals(Optional.of("b"), turn.nameAt(place("b")));
-    assertEquals(before + 1, turn.visited());
-    assertEquals(List.of("b", "c"), turn.names("", "a", 10));
-    assertEquals(before + 3, turn.visited());
+    long before = access.visited();
+    assertEquals(Optional.of("b"), access.nameAt(place("b")));
+    assertEquals(before + 1, access.visited());
+    assertEquals(List.of("b", "c"), access.names("", "a", 10));
+    assertEquals(before + 3, access.visited());
   }
 
   @Test
   void theFamilyOfAMemberEndsAtTheFirstSeparator() {
-    String member = "key" + CounterTurn.MEMBER;
-    String ranked = "key" + CounterTurn.RANKED_MEMBER;
-    assertEquals(-1, CounterTurn.familyEnd("key"));
-    assertEquals(3, CounterTurn.familyEnd(member + "field"));
-    assertEquals(3, CounterTurn.familyEnd(ranked + "field"));
-    assertEquals(3, CounterTurn.familyEnd(member + "a" + CounterTurn.RANKED_MEMBER));
-    assertEquals(3, CounterTurn.familyEnd(ranked + "a" + CounterTurn.MEMBER));
-    assertEquals(0, CounterTurn.familyEnd(CounterTurn.MEMBER + "a"));
-    assertEquals(0, CounterTurn.familyEnd(CounterTurn.RANKED_MEMBER + "a" + CounterTurn.MEMBER));
+    String member = "key" + CounterAccess.MEMBER;
+    String ranked = "key" + CounterAccess.RANKED_MEMBER;
+    assertEquals(-1, Watches.familyEnd("key"));
+    assertEquals(3, Watches.familyEnd(member + "field"));
+    assertEquals(3, Watches.familyEnd(ranked + "field"));
+    assertEquals(3, Watches.familyEnd(member + "a" + CounterAccess.RANKED_MEMBER));
+    assertEquals(3, Watches.familyEnd(ranked + "a" + CounterAccess.MEMBER));
+    assertEquals(0, Watches.familyEnd(CounterAccess.MEMBER + "a"));
+    assertEquals(0, Watches.familyEnd(CounterAccess.RANKED_MEMBER + "a" + CounterAccess.MEMBER));
   }
 
   /** What a change announces is never less than what it writes. */
@@ -119,15 +122,15 @@ final class CounterPlacesTest {
     ByteBuffer out = ByteBuffer.allocate(1 << 16);
     Group measured = new Group(out);
     measured.begin(null);
-    CounterTurn over = new CounterTurn(state, measured);
+    CounterAccess over = new CounterAccess(state, measured);
     int before = out.position();
     over.setText(name, text);
     over.expire(name, Long.MAX_VALUE);
-    int most = CounterTurn.bytesMax(2, 2 * name.length() + text.length);
+    int most = CounterAccess.bytesMax(2, 2 * name.length() + text.length);
     assertTrue(out.position() - before <= most && most < 1_000, "most: " + most);
     before = out.position();
     over.remove(name);
-    assertTrue(out.position() - before <= CounterTurn.endsBytesMax(1));
-    assertEquals(10 * CounterTurn.endsBytesMax(1), CounterTurn.endsBytesMax(10));
+    assertTrue(out.position() - before <= CounterAccess.endsBytesMax(1));
+    assertEquals(10 * CounterAccess.endsBytesMax(1), CounterAccess.endsBytesMax(10));
   }
 }

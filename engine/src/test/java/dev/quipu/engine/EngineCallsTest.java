@@ -14,12 +14,19 @@ import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.DiskFile;
+import dev.quipu.engine.environment.Environment;
+import dev.quipu.engine.environment.FileDisk;
+import dev.quipu.engine.environment.ForwardingDisk;
+import dev.quipu.engine.environment.HeldLock;
+import dev.quipu.engine.environment.Threads;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Write;
-import dev.quipu.verify.pace.ManualClock;
-import dev.quipu.verify.pace.Progress;
+import dev.quipu.testkit.pace.Progress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -116,12 +123,12 @@ final class EngineCallsTest {
   void aTextAndAnExpiredCounterAreNotRead() {
     ManualClock clock = new ManualClock(1_000_000);
     try (Engine engine = Engine.open(directory, OPTIONS.withClock(clock))) {
-      OnTurn.run(
+      TestOperation.run(
           engine,
-          turn -> {
-            turn.setText("text", new byte[] {'t'});
-            turn.set("expires", 1);
-            turn.expire("expires", 1_000_001);
+          access -> {
+            access.setText("text", new byte[] {'t'});
+            access.set("expires", 1);
+            access.expire("expires", 1_000_001);
           });
       assertEquals(Optional.empty(), engine.read("text"));
       assertEquals(Optional.of(Reading.exact(1)), engine.read("expires"));
@@ -159,7 +166,7 @@ final class EngineCallsTest {
               new Add("b", 1, RequestId.of("2")),
               new Add("c", 1, RequestId.of("3")),
               new Add("d", 1, null)));
-      OnTurn.run(engine, turn -> turn.remove("b"));
+      TestOperation.run(engine, access -> access.remove("b"));
       for (String sort : List.of("1", "2")) {
         engine
             .driver()
@@ -240,11 +247,11 @@ final class EngineCallsTest {
     ManualClock clock = new ManualClock(1_000_000);
     try (Engine engine =
         Engine.open(directory, OPTIONS.withClock(clock), new Environment(new FileDisk(), QUICK))) {
-      OnTurn.run(
+      TestOperation.run(
           engine,
-          turn -> {
-            turn.set("a", 1);
-            turn.expire("a", 1_000_001);
+          access -> {
+            access.set("a", 1);
+            access.expire("a", 1_000_001);
           });
       clock.advance(Duration.ofMillis(1));
       await(() -> engine.statistics().tombstones() == 0); // the name is gone too
@@ -255,11 +262,11 @@ final class EngineCallsTest {
   void whatHasExpiredIsRemovedOnDemand() {
     ManualClock clock = new ManualClock(1_000_000);
     try (Engine engine = Engine.open(directory, OPTIONS.withClock(clock))) {
-      OnTurn.run(
+      TestOperation.run(
           engine,
-          turn -> {
-            turn.set("a", 1);
-            turn.expire("a", 1_000_001);
+          access -> {
+            access.set("a", 1);
+            access.expire("a", 1_000_001);
           });
       clock.advance(Duration.ofMillis(1));
       engine.sweep();

@@ -1,8 +1,8 @@
 package dev.quipu.engine;
 
 import dev.quipu.Counters;
-import dev.quipu.verify.contract.CountersContract;
-import dev.quipu.verify.pace.ManualClock;
+import dev.quipu.simulation.time.ManualClock;
+import dev.quipu.testkit.technique.CountersContract;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.io.TempDir;

@@ -1,7 +1,7 @@
 package dev.quipu.engine;
 
 import dev.quipu.store.StoreDriver;
-import dev.quipu.verify.contract.StoreContract;
+import dev.quipu.testkit.store.StoreContract;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;

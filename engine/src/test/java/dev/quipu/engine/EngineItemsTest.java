@@ -9,17 +9,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Change;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -84,7 +86,8 @@ final class EngineItemsTest {
     Item item = after(driver.write(number(KEY, 5))).orElseThrow();
     assertEquals(5, item.number("n"));
     assertEquals(Optional.of(item), get(KEY));
-    assertEquals(Optional.empty(), after(driver.writeAll(List.of(number(KEY, 6)), null)));
+    assertEquals(
+        Optional.empty(), after(BatchDriver.of(driver).writeAll(List.of(number(KEY, 6)), null)));
     assertEquals(6, numberOf(KEY));
     assertEquals(Optional.empty(), after(driver.write(new Write.Delete(KEY, Condition.always()))));
     assertEquals(Optional.empty(), get(KEY));
@@ -95,15 +98,16 @@ final class EngineItemsTest {
     driver.write(number(KEY, 1));
     Optional<Item> before = get(KEY);
     WriteResult result =
-        driver.writeAll(
-            List.of(number(OTHER, 1), number(KEY, 2).when(new Condition.Absent())), null);
+        BatchDriver.of(driver)
+            .writeAll(List.of(number(OTHER, 1), number(KEY, 2).when(new Condition.Absent())), null);
     assertEquals(new WriteResult.ConditionFailed(KEY, before), result);
-    assertEquals(List.of(before, Optional.empty()), driver.getAll(List.of(KEY, OTHER)));
+    assertEquals(
+        List.of(before, Optional.empty()), BatchDriver.of(driver).getAll(List.of(KEY, OTHER)));
   }
 
   @Test
   void eachStateHasAVersionOfItsOwn() {
-    driver.writeAll(List.of(number(KEY, 1), number(OTHER, 1)), null);
+    BatchDriver.of(driver).writeAll(List.of(number(KEY, 1), number(OTHER, 1)), null);
     Item first = get(KEY).orElseThrow();
     assertNotEquals(first.version(), get(OTHER).orElseThrow().version());
     driver.write(number(KEY, 1));
@@ -120,7 +124,7 @@ final class EngineItemsTest {
   void aVersionIsTheNumberOfTheCommand() {
     driver.write(number(KEY, 1));
     assertEquals(new Version("1"), get(KEY).orElseThrow().version());
-    driver.writeAll(List.of(number(KEY, 2), number(OTHER, 1)), null);
+    BatchDriver.of(driver).writeAll(List.of(number(KEY, 2), number(OTHER, 1)), null);
     engine.close();
     reopen(OPTIONS);
     assertEquals(new Version("2"), get(KEY).orElseThrow().version());
@@ -132,17 +136,19 @@ final class EngineItemsTest {
   /** What is broken off between must stop the engine, which sees it by this. */
   @Test
   void aBatchIsOneChange() {
-    long before = OnTurn.get(engine, CounterTurn::changeCount);
-    driver.writeAll(List.of(number(KEY, 2), number(OTHER, 1)), null);
-    assertEquals(before + 1, OnTurn.get(engine, CounterTurn::changeCount));
+    long before = TestOperation.get(engine, CounterAccess::changeCount);
+    BatchDriver.of(driver).writeAll(List.of(number(KEY, 2), number(OTHER, 1)), null);
+    assertEquals(before + 1, TestOperation.get(engine, CounterAccess::changeCount));
     driver.write(number(KEY, 3).when(new Condition.Absent()));
-    assertEquals(before + 1, OnTurn.get(engine, CounterTurn::changeCount));
+    assertEquals(before + 1, TestOperation.get(engine, CounterAccess::changeCount));
   }
 
   @Test
   void aTokenOfABatchIsNotSupported() {
     RequestToken token = new RequestToken("token");
-    assertThrows(RuntimeException.class, () -> driver.writeAll(List.of(number(KEY, 1)), token));
+    assertThrows(
+        RuntimeException.class,
+        () -> BatchDriver.of(driver).writeAll(List.of(number(KEY, 1)), token));
     assertEquals(Optional.empty(), get(KEY));
   }
 
@@ -161,7 +167,8 @@ final class EngineItemsTest {
   void aScanReturnsItemsInOrder() {
     driver.write(number(OTHER, 2));
     driver.write(number(KEY, 1));
-    List<Key> keys = driver.scan(Scan.all("p")).items().stream().map(Item::key).toList();
+    List<Key> keys =
+        ScanDriver.of(driver).scan(Scan.all("p")).items().stream().map(Item::key).toList();
     assertEquals(List.of(KEY, OTHER), keys);
   }
 
@@ -193,14 +200,15 @@ final class EngineItemsTest {
     for (int i = 0; i < 3; i++) { // of 180 KiB as the log counts them; a frame has 510 KiB
       writes.add(text(new Key("p", "s" + i), 61_440));
     }
-    StoreException why = assertThrows(StoreException.class, () -> driver.writeAll(writes, null));
+    StoreException why =
+        assertThrows(StoreException.class, () -> BatchDriver.of(driver).writeAll(writes, null));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.INVALID, why.reason());
     assertTrue(
         why.getMessage().matches("a batch of 55[0-9]{4} bytes does not fit into the log"),
         why.getMessage());
     assertEquals(0, engine.statistics().items());
-    driver.writeAll(writes.subList(0, 2), null);
+    BatchDriver.of(driver).writeAll(writes.subList(0, 2), null);
     assertEquals(2, engine.statistics().items());
   }
 
@@ -212,9 +220,10 @@ final class EngineItemsTest {
     for (int i = 0; i < 100; i++) { // of 3,019 bytes each as the log counts keys
       writes.add(new Write.Delete(new Key("p", "%01000d".formatted(i)), Condition.always()));
     }
-    StoreException why = assertThrows(StoreException.class, () -> driver.writeAll(writes, null));
+    StoreException why =
+        assertThrows(StoreException.class, () -> BatchDriver.of(driver).writeAll(writes, null));
     assertEquals("a batch of 301900 bytes does not fit into the log", why.getMessage());
-    driver.writeAll(writes.subList(0, 86), null);
+    BatchDriver.of(driver).writeAll(writes.subList(0, 86), null);
   }
 
   @Test

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.pace.ManualClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;

@@ -1,7 +1,7 @@
 package dev.quipu.engine;
 
 import dev.quipu.store.StoreDriver;
-import dev.quipu.verify.contract.TechniquesContract;
+import dev.quipu.testkit.technique.TechniquesContract;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;

@@ -10,7 +10,12 @@ import dev.quipu.AddResult;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
-import dev.quipu.verify.pace.ManualClock;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.Environment;
+import dev.quipu.engine.environment.FileDisk;
+import dev.quipu.engine.environment.ForwardingDisk;
+import dev.quipu.engine.environment.Threads;
+import dev.quipu.simulation.time.ManualClock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,11 +38,11 @@ final class ExpiryTest {
   private void expireAll(Engine engine, int counters) {
     for (int i = 0; i < counters; i++) {
       String name = "c" + i;
-      OnTurn.run(
+      TestOperation.run(
           engine,
-          turn -> {
-            turn.set(name, 7);
-            turn.expire(name, turn.nowMillis() + 1_000);
+          access -> {
+            access.set(name, 7);
+            access.expire(name, access.nowMillis() + 1_000);
           });
     }
     clock.advance(Duration.ofSeconds(2));
@@ -91,11 +96,11 @@ final class ExpiryTest {
       for (int round = 0; round < 20; round++) {
         for (int i = 0; i < 100; i++) {
           String name = "round-" + round + "-" + i;
-          OnTurn.run(
+          TestOperation.run(
               engine,
-              turn -> {
-                turn.set(name, 1);
-                turn.expire(name, turn.nowMillis() + 500);
+              access -> {
+                access.set(name, 1);
+                access.expire(name, access.nowMillis() + 500);
               });
         }
         clock.advance(Duration.ofSeconds(1));
@@ -103,13 +108,13 @@ final class ExpiryTest {
         assertEquals(0, engine.statistics().counters());
         assertEquals(0, engine.statistics().tombstones());
       }
-      int places = OnTurn.get(engine, CounterTurn::places);
+      int places = TestOperation.get(engine, CounterAccess::places);
       assertTrue(places <= 200, "places: " + places);
     }
     try (Engine engine = Engine.open(directory, options)) {
-      OnTurn.run(engine, turn -> turn.set("new", 3));
-      assertTrue(OnTurn.get(engine, CounterTurn::places) <= 200);
-      assertEquals(List.of("new"), OnTurn.get(engine, turn -> turn.names("", "", 10)));
+      TestOperation.run(engine, access -> access.set("new", 3));
+      assertTrue(TestOperation.get(engine, CounterAccess::places) <= 200);
+      assertEquals(List.of("new"), TestOperation.get(engine, access -> access.names("", "", 10)));
     }
   }
 
@@ -122,7 +127,7 @@ final class ExpiryTest {
       Engine engine = Engine.open(data, options);
       try {
         engine.add(new Add("old", 5, id));
-        OnTurn.run(engine, turn -> turn.remove("old"));
+        TestOperation.run(engine, access -> access.remove("old"));
         engine.checkpoint();
         engine.sweep();
         if (restarts) {
@@ -156,14 +161,14 @@ final class ExpiryTest {
           operations.add(
               new Operation() {
                 @Override
-                public int bytesMax(CounterTurn turn) {
-                  return CounterTurn.bytesMax(2, name.length());
+                public int bytesMax(CounterAccess access) {
+                  return CounterAccess.bytesMax(2, name.length());
                 }
 
                 @Override
-                public void on(CounterTurn turn) {
-                  turn.set(name, 1);
-                  turn.expire(name, turn.nowMillis() + 1);
+                public void on(CounterAccess access) {
+                  access.set(name, 1);
+                  access.expire(name, access.nowMillis() + 1);
                 }
 
                 @Override
@@ -176,7 +181,7 @@ final class ExpiryTest {
       }
       long before = engine.statistics().memoryBytes();
       clock.advance(Duration.ofSeconds(1));
-      assertEquals(0, OnTurn.get(engine, CounterTurn::size));
+      assertEquals(0, TestOperation.get(engine, CounterAccess::size));
       engine.sweep();
       assertEquals(0, engine.statistics().counters());
       assertTrue(engine.statistics().memoryBytes() < before / 4);

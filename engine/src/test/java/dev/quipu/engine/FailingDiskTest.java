@@ -8,6 +8,13 @@ import dev.quipu.Outcome;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.DiskFile;
+import dev.quipu.engine.environment.Environment;
+import dev.quipu.engine.environment.FailingFile;
+import dev.quipu.engine.environment.FileDisk;
+import dev.quipu.engine.environment.ForwardingDisk;
+import dev.quipu.engine.environment.Threads;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -40,7 +47,7 @@ final class FailingDiskTest {
     }
 
     @Override
-    DiskFile opened(DiskFile file) {
+    public DiskFile opened(DiskFile file) {
       return new FailingFile(file, this::fails);
     }
   }

@@ -12,6 +12,16 @@ import dev.quipu.Outcome;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.DiskFile;
+import dev.quipu.engine.environment.Environment;
+import dev.quipu.engine.environment.FailingFile;
+import dev.quipu.engine.environment.Failure;
+import dev.quipu.engine.environment.FileDisk;
+import dev.quipu.engine.environment.ForwardingDisk;
+import dev.quipu.engine.environment.LogCapture;
+import dev.quipu.engine.environment.Threads;
+import dev.quipu.engine.log.HighWater;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -64,11 +74,11 @@ final class FailureTest {
           assertThrows(
               StoreException.class,
               () ->
-                  OnTurn.run(
+                  TestOperation.run(
                       engine,
-                      turn -> {
-                        turn.set("a", 100);
-                        turn.set("b", 100);
+                      access -> {
+                        access.set("a", 100);
+                        access.set("b", 100);
                         FailureTest.<RuntimeException>sneak(injected);
                       }));
       assertEquals(Outcome.UNKNOWN, e.outcome());
@@ -190,9 +200,9 @@ final class FailureTest {
       assertThrows(
           IllegalStateException.class,
           () ->
-              OnTurn.run(
+              TestOperation.run(
                   engine,
-                  turn -> {
+                  access -> {
                     throw new IllegalStateException("injected");
                   }));
       engine.add(new Add("a", 1, null));
@@ -208,9 +218,9 @@ final class FailureTest {
       assertThrows(
           StoreException.class,
           () ->
-              OnTurn.run(
+              TestOperation.run(
                   engine,
-                  turn -> {
+                  access -> {
                     throw new OutOfMemoryError("injected");
                   }));
       assertThrows(StoreException.class, () -> engine.add(new Add("a", 1, null)));
@@ -276,7 +286,7 @@ final class FailureTest {
     Disk disk =
         new ForwardingDisk(new FileDisk()) {
           @Override
-          DiskFile opened(DiskFile file) {
+          public DiskFile opened(DiskFile file) {
             return new FailingFile(file, isBroken::get);
           }
         };

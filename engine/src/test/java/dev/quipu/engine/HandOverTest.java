@@ -6,6 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.StoreException;
+import dev.quipu.engine.environment.DiskFile;
+import dev.quipu.engine.environment.Environment;
+import dev.quipu.engine.environment.FileDisk;
+import dev.quipu.engine.environment.ForwardingDisk;
+import dev.quipu.engine.environment.Threads;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -55,7 +60,7 @@ final class HandOverTest {
     }
 
     @Override
-    DiskFile opened(DiskFile file) {
+    public DiskFile opened(DiskFile file) {
       return new DiskFile() {
         @Override
         public void write(ByteBuffer bytes, long offset) throws IOException {

@@ -3,8 +3,8 @@ package dev.quipu.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.testkit.pace.Soak;
 import dev.quipu.time.Randomness;
-import dev.quipu.verify.pace.Soak;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.CounterPage;
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.state.State;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,7 +46,7 @@ final class ListingTest {
   private void family(String key, char separator, int members) {
     for (int i = 0; i < members; i++) {
       String member = key + separator + i;
-      OnTurn.run(engine, turn -> turn.set(member, 1));
+      TestOperation.run(engine, access -> access.set(member, 1));
     }
   }
 
@@ -64,16 +66,16 @@ final class ListingTest {
   void familiesAreSoughtPast() {
     for (int i = 0; i < 20; i++) {
       add("key-" + i);
-      family("key-" + i, i % 2 == 0 ? CounterTurn.MEMBER : CounterTurn.RANKED_MEMBER, 10);
+      family("key-" + i, i % 2 == 0 ? CounterAccess.MEMBER : CounterAccess.RANKED_MEMBER, 10);
     }
-    family("key-1", CounterTurn.MEMBER, 3); // both kinds under one key
+    family("key-1", CounterAccess.MEMBER, 3); // both kinds under one key
     add("key-1 ");
     add("key-1!");
     for (int limit : new int[] {1, 3, 21, 22, 23}) {
       assertEquals(List.copyOf(counters), listed("", limit));
     }
     assertEquals(List.of("key-19"), listed("key-19", 5));
-    assertEquals(List.of(), listed("key-19" + CounterTurn.RANKED_MEMBER, 5));
+    assertEquals(List.of(), listed("key-19" + CounterAccess.RANKED_MEMBER, 5));
   }
 
   @Test
@@ -83,7 +85,7 @@ final class ListingTest {
     add("ba");
     add("bb");
     add("c");
-    family("", CounterTurn.MEMBER, 2); // of a family without a name
+    family("", CounterAccess.MEMBER, 2); // of a family without a name
     assertEquals(List.copyOf(counters), listed("", 10));
     assertEquals(List.of("b", "ba", "bb"), listed("b", "a"));
     assertEquals(List.of("ba", "bb"), listed("b", "b"));

@@ -12,6 +12,7 @@ import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
+import dev.quipu.engine.ids.Secret;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,12 +55,12 @@ final class MemoryLimitTest {
       assertTrue(one.getMessage().contains("4 MiB"), one.getMessage());
       assertThrows(
           StoreException.class,
-          () -> OnTurn.run(engine, turn -> turn.setText("name-1", new byte[1_000])));
+          () -> TestOperation.run(engine, access -> access.setText("name-1", new byte[1_000])));
       for (int i = 0; i < 1_000; i++) {
         engine.add(new Add("name-1", 1, RequestId.of("id-" + i)));
       }
       assertEquals(1_001, engine.read("name-1").orElseThrow().value());
-      OnTurn.run(engine, turn -> turn.remove("name-2"));
+      TestOperation.run(engine, access -> access.remove("name-2"));
       engine.sweep();
       engine.add(new Add("one more", 1, null));
     }

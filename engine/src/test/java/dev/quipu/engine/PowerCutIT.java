@@ -2,9 +2,9 @@ package dev.quipu.engine;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.testkit.pace.Soak;
 import dev.quipu.testservers.LoopDisk;
 import dev.quipu.time.Randomness;
-import dev.quipu.verify.pace.Soak;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;

@@ -8,6 +8,8 @@ import dev.quipu.Outcome;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.state.State;
 import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;

@@ -85,11 +85,11 @@ final class SimClient {
   private SimOperation next() {
     int choice = random.nextInt(10);
     if (world.config.churns && choice < 8) {
-      return new SimTurns(world, random, 1 + random.nextInt(4));
+      return new SimOperations(world, random, 1 + random.nextInt(4));
     } else if (choice < 3) {
       return new SimAdds(world, adds());
     } else if (choice < 7) {
-      return new SimTurns(world, random, random.nextInt(3) > 0 ? 1 : 1 + random.nextInt(5));
+      return new SimOperations(world, random, random.nextInt(3) > 0 ? 1 : 1 + random.nextInt(5));
     } else if (choice < 9 && world.config.items > 0) {
       return new SimItems(world, random);
     }

@@ -16,13 +16,13 @@ final class SimConfig {
   private static final long[] WINDOWS_SECONDS = {60, 3_600, 86_400};
   private static final long[] DEADLINES_MILLIS = {50, 10_000, 86_400_000};
 
-  private static final List<SimTurns.Kind> CHURN =
+  private static final List<SimOperations.Kind> CHURN =
       List.of(
-          SimTurns.Kind.SET_MANY,
-          SimTurns.Kind.REMOVE_MANY,
-          SimTurns.Kind.EXPIRE_MANY,
-          SimTurns.Kind.SET,
-          SimTurns.Kind.REMOVE);
+          SimOperations.Kind.SET_MANY,
+          SimOperations.Kind.REMOVE_MANY,
+          SimOperations.Kind.EXPIRE_MANY,
+          SimOperations.Kind.SET,
+          SimOperations.Kind.REMOVE);
 
   final boolean churns;
   final int counters;
@@ -33,7 +33,7 @@ final class SimConfig {
   final int processes;
   final int switchOneIn;
   final int addsMax;
-  final List<SimTurns.Kind> turns = new ArrayList<>();
+  final List<SimOperations.Kind> kinds = new ArrayList<>();
   final boolean hasBounds;
   final boolean hasLargeDeltas;
   final boolean hasInterrupts;
@@ -80,19 +80,19 @@ final class SimConfig {
     sweepOneIn = churns ? 5 : random.nextBoolean() ? 12 : 200;
     windowMillis = 1_000 * WINDOWS_SECONDS[random.nextInt(WINDOWS_SECONDS.length)];
     long deadline = DEADLINES_MILLIS[random.nextInt(DEADLINES_MILLIS.length)];
-    for (SimTurns.Kind kind : EnumSet.allOf(SimTurns.Kind.class)) {
+    for (SimOperations.Kind kind : EnumSet.allOf(SimOperations.Kind.class)) {
       if (!churns && random.nextInt(3) > 0) {
-        turns.add(kind);
+        kinds.add(kind);
       }
     }
     if (churns) {
-      turns.addAll(CHURN);
-    } else if (turns.isEmpty()) {
-      turns.add(SimTurns.Kind.ADD_ONCE);
+      kinds.addAll(CHURN);
+    } else if (kinds.isEmpty()) {
+      kinds.add(SimOperations.Kind.ADD_ONCE);
     }
     if (isBulky) {
-      turns.add(SimTurns.Kind.SET_TEXT);
-      turns.add(SimTurns.Kind.SET_TEXT);
+      kinds.add(SimOperations.Kind.SET_TEXT);
+      kinds.add(SimOperations.Kind.SET_TEXT);
     }
     names = new String[counters];
     for (int i = 0; i < counters; i++) {

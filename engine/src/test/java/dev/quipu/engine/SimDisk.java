@@ -2,6 +2,9 @@ package dev.quipu.engine;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.DiskFile;
+import dev.quipu.engine.environment.HeldLock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;

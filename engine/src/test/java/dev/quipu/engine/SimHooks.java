@@ -1,5 +1,10 @@
 package dev.quipu.engine;
 
+import dev.quipu.engine.commit.Group;
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.environment.Failure;
+import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.State;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.util.SplittableRandom;
@@ -8,6 +13,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** What the engine's classes call when {@link SimLoader} has loaded them. */
+@SuppressWarnings("exports") // called by bytecode of the internal packages
 public final class SimHooks {
   /** Sites that a thread passes at most before it lets another one run. */
   private static final int PASSED_MAX = 10_000_000;
@@ -149,7 +155,7 @@ public final class SimHooks {
   }
 
   /** In place of {@link Task#run}. */
-  static boolean run(Task task, State state, Group group) throws IOException {
+  public static boolean run(Task task, State state, Group group) throws IOException {
     Listener hearing = listener;
     if (hearing != null) {
       hearing.running(task, state);
@@ -161,8 +167,8 @@ public final class SimHooks {
     return isDone;
   }
 
-  /** At the start of {@link Committer#run}. */
-  static void submitted(Task task) {
+  /** At the start of {@code Committer.run}. */
+  public static void submitted(Task task) {
     Listener hearing = listener;
     if (hearing != null) {
       hearing.submitted(task);
@@ -170,14 +176,14 @@ public final class SimHooks {
   }
 
   /** A bug: see {@link SimMutations}. */
-  static void stopUnlessError(Failure failure, Throwable why) {
+  public static void stopUnlessError(Failure failure, Throwable why) {
     if (!(why instanceof Error)) {
       failure.stop(why);
     }
   }
 
   /** A bug: see {@link SimMutations}. */
-  static void unexpire(CounterTable counters, int ordinal) {
+  public static void unexpire(CounterTable counters, int ordinal) {
     counters.expire(ordinal, 0);
   }
 

@@ -1,14 +1,18 @@
 package dev.quipu.engine;
 
-import dev.quipu.store.Change;
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.state.State;
+import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -64,7 +68,7 @@ final class SimItems extends SimOperation {
     if (isRead) {
       found =
           drafts.size() > 1
-              ? engine.driver().getAll(drafts.stream().map(Draft::key).toList())
+              ? BatchDriver.of(engine.driver()).getAll(drafts.stream().map(Draft::key).toList())
               : List.of(engine.driver().get(drafts.getFirst().key, Consistency.STRONG));
       return;
     }
@@ -75,7 +79,7 @@ final class SimItems extends SimOperation {
     answer =
         writes.size() == 1
             ? engine.driver().write(writes.getFirst())
-            : engine.driver().writeAll(writes, null);
+            : BatchDriver.of(engine.driver()).writeAll(writes, null);
   }
 
   private Write write(Draft draft) {
@@ -259,7 +263,7 @@ final class SimItems extends SimOperation {
   /** Reads all items. */
   static void readAll(Engine engine, SimModel.Seen seen) {
     for (int partition = 0; partition < 3; partition++) {
-      for (Item item : engine.driver().scan(Scan.all("p" + partition)).items()) {
+      for (Item item : ScanDriver.of(engine.driver()).scan(Scan.all("p" + partition)).items()) {
         seen.things.put(item.key(), thing(item));
       }
     }

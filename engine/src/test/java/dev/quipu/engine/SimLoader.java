@@ -31,6 +31,7 @@ import org.objectweb.asm.Type;
 public final class SimLoader extends ClassLoader {
   private static final String PACKAGE = "dev.quipu.engine.";
   private static final String HOOKS = "dev/quipu/engine/SimHooks";
+  private static final String TASK = "dev/quipu/engine/commit/Task";
 
   private final boolean hasSites;
   private final @Nullable SimMutation mutation;
@@ -55,19 +56,24 @@ public final class SimLoader extends ClassLoader {
 
   /** Loads all classes of the engine, so that their sites are numbered in the same order always. */
   void loadAll() throws ReflectiveOperationException {
-    try (var files =
-        java.nio.file.Files.list(
-            java.nio.file.Path.of(
-                    Engine.class.getProtectionDomain().getCodeSource().getLocation().toURI())
-                .resolve(PACKAGE.replace('.', '/')))) {
-      for (var file : files.sorted().toList()) {
-        String name = file.getFileName().toString();
-        if (name.endsWith(".class") && !name.startsWith("package-info")) {
-          var unused = loadClass(PACKAGE + name.substring(0, name.length() - 6), false);
-        }
-      }
+    try {
+      loadAll(
+          java.nio.file.Path.of(
+              Engine.class.getProtectionDomain().getCodeSource().getLocation().toURI()));
     } catch (IOException | java.net.URISyntaxException e) {
       throw new ReflectiveOperationException(e);
+    }
+  }
+
+  private void loadAll(java.nio.file.Path classes)
+      throws IOException, ReflectiveOperationException {
+    try (var files = java.nio.file.Files.walk(classes.resolve(PACKAGE.replace('.', '/')))) {
+      for (var file : files.sorted().toList()) {
+        String name = classes.relativize(file).toString().replace(java.io.File.separatorChar, '.');
+        if (name.endsWith(".class") && !name.endsWith("package-info.class")) {
+          var unused = loadClass(name.substring(0, name.length() - 6), false);
+        }
+      }
     }
   }
 
@@ -160,15 +166,15 @@ public final class SimLoader extends ClassLoader {
       super.visitCode();
       if (owner.equals("Committer") && method.equals("run")) {
         super.visitVarInsn(Opcodes.ALOAD, 1);
-        hook("submitted", "(Ldev/quipu/engine/Task;)V");
+        hook("submitted", "(L" + TASK + ";)V");
       }
     }
 
     @Override
     public void visitMethodInsn(
         int opcode, String target, String name, String descriptor, boolean isInterface) {
-      if (target.equals("dev/quipu/engine/Task") && name.equals("run")) {
-        hook("run", descriptor.replace("(", "(Ldev/quipu/engine/Task;"));
+      if (target.equals(TASK) && name.equals("run")) {
+        hook("run", descriptor.replace("(", "(L" + TASK + ";"));
       } else if (target.equals("dev/quipu/time/Randomness") && name.equals("secure")) {
         hook(name, descriptor);
       } else if (target.equals("dev/quipu/time/Clock") && name.equals("system")) {

@@ -73,18 +73,19 @@ final class SimMutations {
             "lead",
             "Failure",
             "stop",
-            hook("stopUnlessError", "(L" + ENGINE + "Failure;Ljava/lang/Throwable;)V")));
+            hook(
+                "stopUnlessError", "(L" + ENGINE + "environment/Failure;Ljava/lang/Throwable;)V")));
     all.put(
         "an expired counter is removed in memory and not in the log",
-        call("CounterTurn", "writable", "Group", "gone", pop(2)));
+        call("CounterAccess", "writable", "Group", "gone", pop(2)));
     all.put(
         "cancelling a request makes an expired counter live again",
         call(
-            "CounterTurn",
+            "CounterAccess",
             "writable",
             "CounterTable",
             "remove",
-            hook("unexpire", "(L" + ENGINE + "CounterTable;I)V")));
+            hook("unexpire", "(L" + ENGINE + "state/CounterTable;I)V")));
     all.put(
         "a start with a wrong clock moves the age of request ids by any time",
         call(
@@ -122,9 +123,13 @@ final class SimMutations {
             (out, opcode, owner, name, descriptor) -> {
               out.visitVarInsn(Opcodes.ALOAD, 0);
               out.visitFieldInsn(
-                  Opcodes.GETFIELD, ENGINE + "Checkpointer", "log", "L" + ENGINE + "Log;");
+                  Opcodes.GETFIELD,
+                  ENGINE + "commit/Checkpointer",
+                  "log",
+                  "L" + ENGINE + "log/Log;");
               out.visitLdcInsn(Long.MAX_VALUE);
-              out.visitMethodInsn(Opcodes.INVOKEVIRTUAL, ENGINE + "Log", "recycle", "(J)V", false);
+              out.visitMethodInsn(
+                  Opcodes.INVOKEVIRTUAL, ENGINE + "log/Log", "recycle", "(J)V", false);
               out.visitMethodInsn(opcode, owner, name, descriptor, false);
             }));
     all.put(
@@ -160,11 +165,12 @@ final class SimMutations {
         both(
             call("Log", "open", "Log", "writeAgain", pop(4)),
             call("Recovery", "sealWaiting", "Log", "writeAgain", pop(4))));
-    all.put("a removal is not in the log", call("CounterTurn", "remove", "Group", "gone", pop(2)));
+    all.put(
+        "a removal is not in the log", call("CounterAccess", "remove", "Group", "gone", pop(2)));
     all.put(
         "an expiry is not in the log",
         call(
-            "CounterTurn",
+            "CounterAccess",
             "expire",
             "Group",
             "expires",

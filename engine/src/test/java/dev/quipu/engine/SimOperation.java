@@ -1,5 +1,7 @@
 package dev.quipu.engine;
 
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.state.State;
 import org.jspecify.annotations.Nullable;
 
 /** One call of a client, with what the model says about it. */

@@ -2,6 +2,8 @@ package dev.quipu.engine;
 
 import dev.quipu.CounterPage;
 import dev.quipu.Reading;
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.state.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -1,5 +1,6 @@
 package dev.quipu.engine;
 
+import dev.quipu.engine.environment.Threads;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Constructor;

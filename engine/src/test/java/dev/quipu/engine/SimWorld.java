@@ -1,5 +1,7 @@
 package dev.quipu.engine;
 
+import dev.quipu.engine.commit.Task;
+import dev.quipu.engine.state.State;
 import java.util.IdentityHashMap;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;

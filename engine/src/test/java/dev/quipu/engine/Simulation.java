@@ -1,6 +1,13 @@
 package dev.quipu.engine;
 
 import dev.quipu.StoreException;
+import dev.quipu.engine.damage.DamageException;
+import dev.quipu.engine.environment.Environment;
+import dev.quipu.engine.environment.Failure;
+import dev.quipu.engine.environment.Threads;
+import dev.quipu.engine.ids.IdTable;
+import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.State;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -334,7 +341,7 @@ final class Simulation {
       threads.add(thread);
     }
     for (Thread thread : threads) {
-      Join.uninterruptibly(thread);
+      Threads.join(thread);
     }
     isOpen = false;
   }
@@ -346,13 +353,13 @@ final class Simulation {
     Operation reading =
         new Operation() {
           @Override
-          public int bytesMax(CounterTurn turn) {
+          public int bytesMax(CounterAccess access) {
             return 0;
           }
 
           @Override
-          public void on(CounterTurn turn) {
-            readCounters(turn, requests, seen);
+          public void on(CounterAccess access) {
+            readCounters(access, requests, seen);
           }
 
           @Override
@@ -369,8 +376,9 @@ final class Simulation {
     }
   }
 
-  private void readCounters(CounterTurn turn, List<SimModel.Request> requests, SimModel.Seen seen) {
-    seen.wallMillis = turn.nowMillis();
+  private void readCounters(
+      CounterAccess access, List<SimModel.Request> requests, SimModel.Seen seen) {
+    seen.wallMillis = access.nowMillis();
     State state = world.stateAtWork();
     seen.ageMillis = state.timeMillis;
     List<String> alive = new ArrayList<>();
@@ -391,7 +399,7 @@ final class Simulation {
       }
     }
     Collections.sort(alive);
-    List<String> names = turn.names("", "", 1_000);
+    List<String> names = access.names("", "", 1_000);
     if (!names.equals(alive)) {
       world.violation("names after a start are %s, expected %s".formatted(names, alive));
     }

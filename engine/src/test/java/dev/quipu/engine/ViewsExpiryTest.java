@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.layer.Store;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Scan;
-import dev.quipu.verify.pace.ManualClock;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import dev.quipu.view.ViewOptions;
@@ -40,10 +41,11 @@ final class ViewsExpiryTest {
       }
       Scan all = Scan.all("views/" + PAGE);
       engine.checkpoint();
-      assertEquals(101, engine.driver().scan(all).items().size());
+      assertEquals(101, ScanDriver.of(engine.driver()).scan(all).items().size());
       clock.advance(DAY);
       engine.sweep();
-      assertEquals(1, engine.driver().scan(all).items().size(), "the number of views");
+      assertEquals(
+          1, ScanDriver.of(engine.driver()).scan(all).items().size(), "the number of views");
       assertEquals(100, views.count(PAGE).orElseThrow());
     }
   }

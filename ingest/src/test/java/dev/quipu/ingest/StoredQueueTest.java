@@ -7,13 +7,13 @@ import dev.quipu.Reason;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.simulation.driver.InterceptingDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
+import dev.quipu.testkit.pace.Progress;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.pace.Progress;
-import dev.quipu.verify.simulate.AroundDriver;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import java.time.Instant;
@@ -26,7 +26,7 @@ final class StoredQueueTest {
   private static final Instant TIME = Instant.parse("2026-11-22T10:00:00Z");
 
   /** Rejects what has to do with a page. */
-  private static final class Rejecting implements AroundDriver.Around {
+  private static final class Rejecting implements InterceptingDriver.Interceptor {
     @Override
     public <T> T call(Supplier<T> call) {
       return call.get();
@@ -45,7 +45,7 @@ final class StoredQueueTest {
   void whatTheCounterCanNeverTakeBlocksNothingAndIsKept() throws Exception {
     Store waiting = new Store(new MemoryDriver(), Clock.system());
     Store counted =
-        new Store(new AroundDriver(new MemoryDriver(), new Rejecting()), Clock.system());
+        new Store(new InterceptingDriver(new MemoryDriver(), new Rejecting()), Clock.system());
     ViewCounter views = new ViewCounter(counted);
     try (StoredQueue queue = new StoredQueue(waiting, views, () -> {})) {
       for (int i = 0; i < 150; i++) { // more than are looked at together
@@ -64,7 +64,7 @@ final class StoredQueueTest {
   }
 
   /** Fails on every call about one page, with an unexpected exception. */
-  private static final class Failing implements AroundDriver.Around {
+  private static final class Failing implements InterceptingDriver.Interceptor {
     @Override
     public <T> T call(Supplier<T> call) {
       return call.get();
@@ -86,7 +86,8 @@ final class StoredQueueTest {
   @Test
   void whatFailsForAnotherReasonStaysAndBlocksNothing() throws Exception {
     Store waiting = new Store(new MemoryDriver(), Clock.system());
-    Store counted = new Store(new AroundDriver(new MemoryDriver(), new Failing()), Clock.system());
+    Store counted =
+        new Store(new InterceptingDriver(new MemoryDriver(), new Failing()), Clock.system());
     ViewCounter views = new ViewCounter(counted);
     try (StoredQueue queue = new StoredQueue(waiting, views, () -> {})) {
       for (int i = 0; i < 250; i++) { // more than two looks

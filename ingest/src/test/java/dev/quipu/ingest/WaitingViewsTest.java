@@ -10,16 +10,17 @@ import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.simulation.driver.InterceptingDriver;
+import dev.quipu.simulation.steps.LinkFaults;
+import dev.quipu.simulation.steps.SimLink;
+import dev.quipu.simulation.steps.SimProcess;
+import dev.quipu.simulation.steps.StepScheduler;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.verify.simulate.AroundDriver;
-import dev.quipu.verify.steps.LinkFaults;
-import dev.quipu.verify.steps.SimLink;
-import dev.quipu.verify.steps.SimProcess;
-import dev.quipu.verify.steps.StepScheduler;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import java.time.Duration;
@@ -70,12 +71,13 @@ final class WaitingViewsTest {
   @Test
   void aQueueThatForgetsWhatItTookIsCaught() {
     MemoryDriver memory = new MemoryDriver();
-    List<String> wrong = new Run(FIRST, new AroundDriver(memory, new Forgetting(memory))).run();
+    List<String> wrong =
+        new Run(FIRST, new InterceptingDriver(memory, new Forgetting(memory))).run();
     assertTrue(wrong.stream().anyMatch(each -> each.endsWith("is lost")), wrong::toString);
   }
 
   /** Loses one of many events that it acknowledged. */
-  private static final class Forgetting implements AroundDriver.Around {
+  private static final class Forgetting implements InterceptingDriver.Interceptor {
     private final MemoryDriver memory;
     private int calls;
 
@@ -134,7 +136,7 @@ final class WaitingViewsTest {
   }
 
   /** A counter that never takes what is about one page. */
-  private static final class Rejecting implements AroundDriver.Around {
+  private static final class Rejecting implements InterceptingDriver.Interceptor {
     @Override
     public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
       if (writes.getFirst().key().partition().contains("rejected")) {
@@ -153,7 +155,7 @@ final class WaitingViewsTest {
 
     private final StepScheduler scheduler;
     private final StoreDriver queue;
-    private final StoreDriver counter = new AroundDriver(new MemoryDriver(), new Rejecting());
+    private final StoreDriver counter = new InterceptingDriver(new MemoryDriver(), new Rejecting());
     private final List<String> wrong = new ArrayList<>();
     private final List<ViewEvent> sent = new ArrayList<>();
     private final List<ViewEvent> taken = new ArrayList<>();
@@ -275,7 +277,7 @@ final class WaitingViewsTest {
     }
 
     private int items(String partition) {
-      return queue.scan(Scan.all(partition)).items().size();
+      return ScanDriver.of(queue).scan(Scan.all(partition)).items().size();
     }
   }
 }

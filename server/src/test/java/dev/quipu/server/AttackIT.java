@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.testkit.pace.Progress;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.pace.Progress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

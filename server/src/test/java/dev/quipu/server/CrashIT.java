@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.server.resp.RawClient;
+import dev.quipu.testkit.pace.Progress;
+import dev.quipu.testkit.pace.Soak;
 import dev.quipu.testservers.LoopDisk;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
-import dev.quipu.verify.pace.Progress;
-import dev.quipu.verify.pace.Soak;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -6,9 +6,10 @@ import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
-import dev.quipu.server.http.Services;
+import dev.quipu.server.http.route.Services;
 import dev.quipu.server.memcache.MemcacheServer;
-import dev.quipu.server.net.PortOptions;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.server.resp.RespServer;
 import dev.quipu.time.Clock;
 import java.nio.file.Path;
@@ -36,8 +37,8 @@ final class CrashServer {
             .withWindow(WINDOW);
     Clock clock = Clock.system();
     Engine engine = Engine.open(Path.of(arguments[0]), options);
-    RespServer redis = RespServer.start(PortOptions.at(0), engine, "test", clock);
-    MemcacheServer memcached =
+    CommandPort redis = RespServer.start(PortOptions.at(0), engine, "test", clock);
+    CommandPort memcached =
         MemcacheServer.start(PortOptions.at(0), engine, List.of(), "test", clock);
     HttpServer http =
         HttpServer.start(

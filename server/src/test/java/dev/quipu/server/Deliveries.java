@@ -3,9 +3,9 @@ package dev.quipu.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.quipu.ingest.SqsQueue;
+import dev.quipu.testkit.pace.Progress;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
-import dev.quipu.verify.pace.Progress;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import java.io.BufferedReader;

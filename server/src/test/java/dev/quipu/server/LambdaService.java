@@ -2,8 +2,8 @@ package dev.quipu.server;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.quipu.testkit.pace.Progress;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.pace.Progress;
 import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -3,9 +3,9 @@ package dev.quipu.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.testkit.pace.Progress;
 import dev.quipu.testservers.PostgresServer;
 import dev.quipu.testservers.RedisServer;
-import dev.quipu.verify.pace.Progress;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;

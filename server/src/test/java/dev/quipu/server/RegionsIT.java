@@ -5,18 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Reading;
+import dev.quipu.simulation.checker.ReadingOracle;
+import dev.quipu.simulation.proxy.DynamoDbProtocol;
+import dev.quipu.simulation.proxy.FaultPlan;
+import dev.quipu.simulation.proxy.FaultProxy;
+import dev.quipu.simulation.proxy.WireFault;
+import dev.quipu.simulation.region.GlobalTable;
+import dev.quipu.testkit.pace.Progress;
+import dev.quipu.testkit.pace.Soak;
 import dev.quipu.testservers.DynamoDbReplica;
 import dev.quipu.testservers.DynamoDbServer;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
-import dev.quipu.verify.checker.TimedTruth;
-import dev.quipu.verify.pace.Progress;
-import dev.quipu.verify.pace.Soak;
-import dev.quipu.verify.proxy.DynamoDbProtocol;
-import dev.quipu.verify.proxy.FaultPlan;
-import dev.quipu.verify.proxy.FaultProxy;
-import dev.quipu.verify.proxy.WireFault;
-import dev.quipu.verify.region.GlobalTable;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -64,7 +64,7 @@ final class RegionsIT {
   private final QuipuProcess[] servers = new QuipuProcess[NAMES.size()];
   private final HttpClient client =
       HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(1)).build();
-  private final TimedTruth truth = new TimedTruth();
+  private final ReadingOracle oracle = new ReadingOracle();
   private final Map<String, Long> sold = new ConcurrentHashMap<>();
   private final List<String> wrong = new ArrayList<>();
   private final AtomicInteger running = new AtomicInteger();
@@ -250,7 +250,7 @@ final class RegionsIT {
   }
 
   private void deliver(int region, long pieces) {
-    TimedTruth.Asked delivery = truth.ask(pieces, clock.epochMillis());
+    ReadingOracle.Pending delivery = oracle.begin(pieces, clock.epochMillis());
     String id = NAMES.get(region) + "/delivery";
     Answer delivered = untilDefinite(region, id, pieces, Randomness.seeded(1));
     assertEquals(200, delivered.status, delivered.toString());
@@ -338,11 +338,11 @@ final class RegionsIT {
   }
 
   private void buy(int home, String id, long amount, RandomGenerator random) {
-    TimedTruth.Asked asked = truth.ask(-amount, clock.epochMillis());
+    ReadingOracle.Pending pending = oracle.begin(-amount, clock.epochMillis());
     boolean isApart = isCutOff(home);
     Answer answer = untilDefinite(home, id, -amount, random);
     if (answer.status == 200) {
-      asked.acked(clock.epochMillis());
+      pending.acked(clock.epochMillis());
       note(id, amount, answer);
       soldWhileCut.addAndGet(isApart && isCutOff(home) ? 1 : 0);
       if (random.nextInt(5) == 0) {
@@ -357,10 +357,10 @@ final class RegionsIT {
     heldElsewhere.addAndGet(answer.type().endsWith("held-elsewhere") ? 1 : 0);
     Answer outcome = seal(id, random); // an attempt that was lost may have counted
     if (outcome.body.path("outcome").asString("").equals("applied")) {
-      asked.acked(clock.epochMillis());
+      pending.acked(clock.epochMillis());
       note(id, amount, outcome);
     } else {
-      asked.refused();
+      pending.rejected();
     }
   }
 
@@ -413,7 +413,7 @@ final class RegionsIT {
       Reading read = reading.get();
       // A region that does not answer may add without limit, and sell no more than the stock.
       long widthMax = read.high() == Long.MAX_VALUE ? Long.MAX_VALUE : STOCK;
-      truth.wrong(read, from, clock.epochMillis(), widthMax).ifPresent(this::say);
+      oracle.wrong(read, from, clock.epochMillis(), widthMax).ifPresent(this::say);
       if (read.low() < 0) {
         say("a read is below the floor: " + read);
       }

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.server.resp.RawClient;
-import dev.quipu.verify.pace.Progress;
-import dev.quipu.verify.pace.Soak;
+import dev.quipu.testkit.pace.Progress;
+import dev.quipu.testkit.pace.Soak;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.quipu.testkit.pace.Progress;
+import dev.quipu.testkit.pace.Soak;
 import dev.quipu.time.Randomness;
-import dev.quipu.verify.pace.Progress;
-import dev.quipu.verify.pace.Soak;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -4,22 +4,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.quipu.store.Capability;
+import dev.quipu.simulation.proxy.DynamoDbProtocol;
+import dev.quipu.simulation.proxy.FaultPlan;
+import dev.quipu.simulation.proxy.FaultProxy;
+import dev.quipu.simulation.proxy.PostgresProtocol;
+import dev.quipu.simulation.proxy.Protocol;
+import dev.quipu.simulation.proxy.RedisProtocol;
+import dev.quipu.simulation.proxy.WireFault;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProvider;
+import dev.quipu.testkit.pace.Soak;
 import dev.quipu.testservers.DynamoDbServer;
 import dev.quipu.testservers.MemcachedServer;
 import dev.quipu.testservers.PostgresServer;
 import dev.quipu.testservers.RedisCluster;
 import dev.quipu.testservers.RedisServer;
-import dev.quipu.verify.pace.Soak;
-import dev.quipu.verify.proxy.DynamoDbProtocol;
-import dev.quipu.verify.proxy.FaultPlan;
-import dev.quipu.verify.proxy.FaultProxy;
-import dev.quipu.verify.proxy.PostgresProtocol;
-import dev.quipu.verify.proxy.Protocol;
-import dev.quipu.verify.proxy.RedisProtocol;
-import dev.quipu.verify.proxy.WireFault;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -80,7 +80,7 @@ final class StoresIT {
           store.port(),
           (port, name) ->
               "postgresql://postgres@127.0.0.1:%d/postgres?table=%s".formatted(port, name),
-          write -> FoldedAdds.sum(write, PARTITION));
+          write -> MergedAdds.sum(write, PARTITION));
     }
   }
 

@@ -60,7 +60,7 @@ final class TidyTest {
   }
 
   private static boolean isTest(Path file) {
-    return file.toString().contains("/src/test/") || file.toString().contains("/contract/");
+    return file.toString().contains("/src/test/") || file.toString().contains("/testkit/");
   }
 
   @Test

@@ -3,7 +3,7 @@ package dev.quipu.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import dev.quipu.verify.pace.Progress;
+import dev.quipu.testkit.pace.Progress;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -24,7 +24,6 @@ import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
-import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.RequestTokens;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
@@ -95,7 +94,7 @@ public final class Backends {
     return switch (spec.name()) {
       case "atomic-add" -> new AtomicAdd(store);
       case "optimistic" -> new Optimistic(store, random);
-      case "optimistic-with-history" -> new OptimisticWithHistory(store, random);
+      case "optimistic-with-history" -> Optimistic.withHistory(store, random);
       case "request-token" -> new RequestTokens(store, random);
       case "marker-item" -> new MarkerItem(store, random, keep);
       case "item-collection" -> new ItemCollection(store, random);

@@ -10,13 +10,13 @@ import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
+import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.store.AtomicOperations;
-import dev.quipu.store.Backoff;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.Techniques;
@@ -118,7 +118,7 @@ public final class CacheFirst implements DisplayCounters {
   private final Counters counters;
   private final long unflushedMax;
   private final RandomGenerator random;
-  private final Known known = new Known();
+  private final RecentCounts known = new RecentCounts();
 
   /**
    * Views in {@code cache}, and durable in {@code counters}.

@@ -2,8 +2,8 @@ package dev.quipu.display;
 
 import dev.quipu.RequestId;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Write;
 import java.util.HexFormat;

@@ -10,18 +10,18 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.CounterItems;
+import dev.quipu.technique.IdempotentRetry;
 import dev.quipu.technique.Markers;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
-import dev.quipu.technique.UntilDefinite;
 import dev.quipu.time.Randomness;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -136,7 +136,7 @@ public final class HitLog implements Technique {
   private final Markers requests;
   private final Hits hits;
   private final HitSummaries summaries;
-  private final HitLogDue due;
+  private final PendingRollUps due;
   private final HitWrites writes;
 
   /**
@@ -180,7 +180,7 @@ public final class HitLog implements Technique {
     this.requests = new Markers(store, REQUEST);
     this.hits = new Hits(store);
     this.summaries = new HitSummaries(store, hits, options);
-    this.due = new HitLogDue(store, options);
+    this.due = new PendingRollUps(store, options);
     this.writes = new HitWrites(store, summaries, due, options);
   }
 
@@ -236,7 +236,7 @@ public final class HitLog implements Technique {
     Instant forgotten = Instant.ofEpochMilli(millis).plus(options.window());
     Write marker =
         requests.put(add, id, call, Map.of(AT, new Field.Number(millis)), Optional.of(forgotten));
-    WriteResult claimed = UntilDefinite.result(store, "request " + id, () -> store.write(marker));
+    WriteResult claimed = IdempotentRetry.result(store, "request " + id, () -> store.write(marker));
     return switch (claimed) {
       case WriteResult.Applied mine -> {
         writes.add(add.counter(), millis, id.bits(), add.delta(), true);
@@ -402,7 +402,7 @@ public final class HitLog implements Technique {
   public long rollUpDue() {
     long stored = 0;
     @Nullable StoreException failure = null;
-    for (HitLogDue.Waiting each : due.waiting()) {
+    for (PendingRollUps.Waiting each : due.waiting()) {
       try {
         stored += rollUpAndSweep(each) ? 1 : 0;
       } catch (StoreException e) {
@@ -415,7 +415,7 @@ public final class HitLog implements Technique {
     return stored;
   }
 
-  private boolean rollUpAndSweep(HitLogDue.Waiting each) {
+  private boolean rollUpAndSweep(PendingRollUps.Waiting each) {
     String counter = each.counter();
     RollUp done = rollUp(counter);
     if (done.late() != 0) {

@@ -3,13 +3,13 @@ package dev.quipu.hits;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.CounterItems;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -27,14 +27,14 @@ final class HitSummaries {
   private final Hits hits;
   private final long settleMillis;
   private final long windowMillis;
-  private final Lately tried;
+  private final RecentlyDone tried;
 
   HitSummaries(Store store, Hits hits, HitLogOptions options) {
     this.store = store;
     this.hits = hits;
     this.settleMillis = options.settle().toMillis();
     this.windowMillis = options.window().toMillis();
-    this.tried = new Lately(settleMillis / 2);
+    this.tried = new RecentlyDone(settleMillis / 2);
   }
 
   /**
@@ -85,10 +85,10 @@ final class HitSummaries {
    */
   void rollUpNowAndThen(String counter) {
     long now = Hits.now(store);
-    if (tried.did(counter, now)) {
+    if (tried.contains(counter, now)) {
       return;
     }
-    tried.does(counter, now);
+    tried.add(counter, now);
     try {
       rollUp(counter);
     } catch (StoreException e) {
@@ -107,7 +107,7 @@ final class HitSummaries {
    * A summary of this call's whose reply was lost looks like another's: then it is looked at anew.
    */
   private boolean isWritten(Write write) {
-    return UntilDefinite.result(store, "summary", () -> store.write(write))
+    return IdempotentRetry.result(store, "summary", () -> store.write(write))
         instanceof WriteResult.Applied;
   }
 

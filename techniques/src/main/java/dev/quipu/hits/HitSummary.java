@@ -2,10 +2,10 @@ package dev.quipu.hits;
 
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.technique.CounterItems;
 import java.util.HashMap;

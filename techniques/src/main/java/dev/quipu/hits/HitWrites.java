@@ -6,11 +6,11 @@ import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.WriteResult;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import java.util.Optional;
 
 /**
@@ -22,11 +22,11 @@ final class HitWrites {
 
   private final Store store;
   private final HitSummaries summaries;
-  private final HitLogDue due;
+  private final PendingRollUps due;
   private final long settleMillis;
   private final long windowMillis;
 
-  HitWrites(Store store, HitSummaries summaries, HitLogDue due, HitLogOptions options) {
+  HitWrites(Store store, HitSummaries summaries, PendingRollUps due, HitLogOptions options) {
     this.store = store;
     this.summaries = summaries;
     this.due = due;
@@ -44,7 +44,7 @@ final class HitWrites {
     due.note(counter);
     String sort = Hits.sort(millis, id);
     try {
-      UntilDefinite.result(
+      IdempotentRetry.result(
           store,
           "hit of request " + id,
           () -> {

@@ -9,16 +9,17 @@ import dev.quipu.Outcome;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.technique.CounterItems;
+import dev.quipu.technique.IdempotentRetry;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
-import dev.quipu.technique.UntilDefinite;
 import dev.quipu.time.Randomness;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -30,7 +31,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -126,7 +126,7 @@ public final class VersionTree implements Technique {
   private final TechniqueSpec spec;
   private final CounterItems items;
   private final RandomGenerator random;
-  private final Map<String, Deque<Writer>> idle = new ConcurrentHashMap<>();
+  private final LruMap<String, Deque<Writer>> idle = new LruMap<>(COUNTERS_MAX);
 
   /** A branch that one call at a time adds to. */
   private static final class Writer {
@@ -188,9 +188,6 @@ public final class VersionTree implements Technique {
       throw Techniques.keepsNoIds(spec().name());
     }
     items.enlist(add.counter());
-    if (idle.size() >= COUNTERS_MAX) {
-      idle.clear(); // their branches end earlier
-    }
     Deque<Writer> free =
         idle.computeIfAbsent(add.counter(), counter -> new ConcurrentLinkedDeque<>());
     Writer writer = free.pollLast();
@@ -278,7 +275,7 @@ public final class VersionTree implements Technique {
   private boolean put(String counter, int item, VersionNode node) {
     for (int attempt = 0; attempt < 2; attempt++) {
       try {
-        UntilDefinite.result(
+        IdempotentRetry.result(
             store,
             "value " + node.version(),
             () -> {

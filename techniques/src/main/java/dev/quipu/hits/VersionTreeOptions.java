@@ -1,6 +1,6 @@
 package dev.quipu.hits;
 
-import dev.quipu.store.Consistency;
+import dev.quipu.store.StoreDriver.Consistency;
 import java.time.Duration;
 
 /**

@@ -1,13 +1,13 @@
 package dev.quipu.layer;
 
 import dev.quipu.StoreException;
-import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
@@ -72,7 +72,7 @@ public final class ClockComparison implements AutoCloseable {
 
   private void round() {
     try {
-      if (!store.showsTime()) {
+      if (store.barrier().time().isEmpty()) {
         compare();
       }
     } catch (RuntimeException e) {

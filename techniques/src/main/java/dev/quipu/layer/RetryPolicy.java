@@ -1,5 +1,8 @@
 package dev.quipu.layer;
 
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.store.Key;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
@@ -66,6 +69,13 @@ public record RetryPolicy(
     public String toString() {
       return "%d attempts in %d ms".formatted(begun, elapsedNanos() / 1_000_000);
     }
+  }
+
+  /** The exception for a write that gave up because others wrote first in each attempt. */
+  static StoreException contended(Key key, Attempts attempts) {
+    return StoreException.notApplied(
+        Reason.THROTTLED,
+        "others came first to %s/%s, in %s".formatted(key.partition(), key.sort(), attempts));
   }
 
   /** Begins a call. */

@@ -97,7 +97,7 @@ public final class StoreWatch implements AutoCloseable {
 
   private void check() {
     String name = store.profile().name();
-    List<Finding> found = store.inspect();
+    List<Finding> found = store.barrier().inspect();
     answeredNanos = store.clock().nanoTime();
     if (!found.equals(last)) {
       for (Finding each : found) {

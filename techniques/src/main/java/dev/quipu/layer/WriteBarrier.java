@@ -3,15 +3,31 @@ package dev.quipu.layer;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.store.StoreDriver;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Why writes to a store are rejected: before they are sent, or by the store itself. Thread-safe.
  */
-final class WriteBarrier {
+final class WriteBarrier extends Layer {
   private volatile @Nullable String stoppedBy;
   private volatile @Nullable String rejectedBy;
+
+  WriteBarrier(StoreDriver below) {
+    super(below);
+  }
+
+  @Override
+  protected <T> T forwardWrite(Supplier<T> write) {
+    requireWritable();
+    try {
+      return super.forwardWrite(write);
+    } catch (StoreException e) {
+      throw explained(e);
+    }
+  }
 
   /** Rejects writes from now on; reads go on. */
   void stop(String why) {
@@ -42,7 +58,7 @@ final class WriteBarrier {
    *
    * @throws StoreException if they are; nothing was written
    */
-  void requireWritable() {
+  private void requireWritable() {
     String why = stoppedBy;
     if (why != null) {
       throw StoreException.notApplied(Reason.UNAVAILABLE, why);
@@ -50,7 +66,7 @@ final class WriteBarrier {
   }
 
   /** Returns the error of a write, with why the store rejects all if that is known. */
-  StoreException explained(StoreException e) {
+  private StoreException explained(StoreException e) {
     String why = rejectedBy;
     if (why == null || e.outcome() == Outcome.UNKNOWN) {
       return e;

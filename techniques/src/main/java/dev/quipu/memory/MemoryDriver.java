@@ -2,17 +2,18 @@ package dev.quipu.memory;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.time.Instant;
@@ -32,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not durable. Expired items stay until overwritten or removed. Tokens of batches are kept until
  * the driver is closed.
  */
-public final class MemoryDriver implements StoreDriver {
+public final class MemoryDriver implements BatchDriver, ScanDriver {
   private static final StoreProfile PROFILE =
       new StoreProfile(
           "memory",

@@ -5,15 +5,15 @@ import dev.quipu.Reason;
 import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -88,7 +88,7 @@ public final class OnlineExact implements Presence {
     Key key = new Key(partition(room), client);
     Instant until = store.now().plus(window);
     RetryPolicy.Attempts attempts = store.attempts();
-    while (!UntilDefinite.result(store, "a client", () -> isSeen(key, until))) {
+    while (!IdempotentRetry.result(store, "a client", () -> isSeen(key, until))) {
       if (!attempts.again()) {
         throw StoreException.unknown(
             Reason.THROTTLED, "others see the same client, in " + attempts, null);

@@ -2,8 +2,8 @@ package dev.quipu.presence;
 
 import dev.quipu.Limits;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Capability;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreProfile.Capability;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 

@@ -1,15 +1,9 @@
 package dev.quipu.record;
 
-import dev.quipu.store.ForwardingDriver;
-import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
+import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.Write;
-import dev.quipu.store.WriteResult;
 import java.time.Instant;
-import java.util.List;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Supplier;
 
 /**
  * A driver that asks a {@link RecordGuard} before each write, but not for named values: those are
@@ -30,33 +24,15 @@ final class GuardedDriver extends ForwardingDriver {
   }
 
   @Override
-  public WriteResult write(Write write) {
+  protected <T> T forwardWrite(Supplier<T> write) {
     guard.requireMayWrite();
-    return driver.write(write);
-  }
-
-  @Override
-  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    guard.requireMayWrite();
-    return driver.writeAll(writes, token);
-  }
-
-  @Override
-  public void addTokens(Key key, String field, Set<String> tokens) {
-    guard.requireMayWrite();
-    driver.addTokens(key, field, tokens);
-  }
-
-  @Override
-  public void dropTokens(Key key, String field, Set<String> tokens) {
-    guard.requireMayWrite();
-    driver.dropTokens(key, field, tokens);
+    return super.forwardWrite(write);
   }
 
   @Override
   public int removeExpired(Instant before, int itemsMax) {
     guard.requireMayWrite();
-    return driver.removeExpired(before, itemsMax);
+    return super.removeExpired(before, itemsMax);
   }
 
   @Override

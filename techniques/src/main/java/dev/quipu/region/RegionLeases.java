@@ -5,11 +5,11 @@ import dev.quipu.Reason;
 import dev.quipu.StoreException;
 import dev.quipu.region.RegionRecords.Beat;
 import dev.quipu.region.RegionRecords.Retirement;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
@@ -49,7 +49,7 @@ public final class RegionLeases {
   private final Regions regions;
   private final Optional<Terms> terms;
   private final RegionRetirements retirements;
-  private final RegionBeats beats;
+  private final RegionHeartbeats beats;
   private volatile boolean isConfirmed;
   private volatile long actsUntilMillis;
   private volatile long actsUntilNanos;
@@ -107,7 +107,7 @@ public final class RegionLeases {
     this.regions = regions;
     this.terms = terms;
     this.retirements = new RegionRetirements(regions, random);
-    this.beats = new RegionBeats(regions, random);
+    this.beats = new RegionHeartbeats(regions, random);
   }
 
   /** Regions that may always count, and are never retired. A restored replica is not noticed. */

@@ -6,10 +6,10 @@ import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRows.Right;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
+import dev.quipu.store.Item.Field;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -112,7 +112,7 @@ record RegionPlan(List<String> initial, Bounds bounds) {
               Map.of(RegionRows.PLAN, new Field.Text(text())),
               Optional.empty(),
               new Condition.Absent());
-      UntilDefinite.result(replica, "a plan", () -> replica.write(put));
+      IdempotentRetry.result(replica, "a plan", () -> replica.write(put));
       return recorded(replica, place);
     }
     return found;

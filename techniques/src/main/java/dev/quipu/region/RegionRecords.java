@@ -1,10 +1,10 @@
 package dev.quipu.region;
 
 import dev.quipu.layer.Store;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver.Consistency;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

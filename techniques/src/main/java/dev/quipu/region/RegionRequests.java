@@ -3,8 +3,8 @@ package dev.quipu.region;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
+import dev.quipu.store.StoreDriver.Consistency;
 import java.util.Optional;
 
 /** Finds what became of requests that count in other regions. */

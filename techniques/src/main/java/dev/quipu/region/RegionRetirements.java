@@ -3,15 +3,15 @@ package dev.quipu.region;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
+import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRecords.Retirement;
-import dev.quipu.store.Backoff;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -328,8 +328,8 @@ final class RegionRetirements {
     Optional<Item> own = records.lease(place);
     boolean isIntact =
         seen.values().stream()
-            .allMatch(
-                each -> each.ended(place).isEmpty() && !RegionBeats.lacks(own, each.beat(place)));
+            .allMatch(each ->
+                each.ended(place).isEmpty() && !RegionHeartbeats.lacks(own, each.beat(place)));
     Optional<String> names = own.flatMap(item -> item.text(RegionRecords.NAMES));
     if (names.isPresent() && !names.get().equals(String.join(",", regions.names()))) {
       throw new IllegalStateException(

@@ -7,14 +7,14 @@ import dev.quipu.region.RegionRecords.Retirement;
 import dev.quipu.region.RegionRows.Frozen;
 import dev.quipu.region.RegionRows.Right;
 import dev.quipu.region.RegionalCounters.TakenOver;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.technique.CounterItems;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -121,7 +121,7 @@ final class RegionTakeOver {
         }
       }
       List<Write> batch = batch(counter, last, retired, living);
-      UntilDefinite.result(
+      IdempotentRetry.result(
           regions.replica(last.successor()),
           "what retired regions had of " + counter,
           () -> through(last.successor(), store -> store.writeAll(batch, null)));
@@ -138,7 +138,7 @@ final class RegionTakeOver {
             Map.of(RegionTransfers.CLOSED, new Field.Number(1)),
             Optional.empty(),
             new Condition.Absent());
-    UntilDefinite.result(
+    IdempotentRetry.result(
         regions.replica(earlier.successor()),
         "the end of an earlier retirement",
         () -> through(earlier.successor(), store -> store.write(nothing)));
@@ -289,7 +289,7 @@ final class RegionTakeOver {
               RegionRows.key(counter, region, prefix + retired),
               List.of(new Change.Put(RegionTransfers.CLOSED, new Field.Number(1))),
               Condition.always());
-      UntilDefinite.result(
+      IdempotentRetry.result(
           regions.replica(region),
           "the end of a transfer",
           () -> through(region, store -> store.write(close)));

@@ -4,20 +4,19 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Reading;
 import dev.quipu.Refusal;
+import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRows.Right;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -248,17 +247,14 @@ final class RegionTransfers {
   /** What each region used of each counter's rights since it last asked for some. */
   static final class Demand {
     private static final int COUNTERS_MAX = 10_000;
-    private final Map<String, Long> used = new HashMap<>();
+    private final LruMap<String, Long> used = new LruMap<>(COUNTERS_MAX); // evicted: a worse guess
 
-    synchronized void used(String counter, long amount) {
-      if (used.size() >= COUNTERS_MAX) {
-        used.clear(); // a guess, which is worse for a while
-      }
+    void used(String counter, long amount) {
       used.merge(
           counter, amount, (a, b) -> a > Long.MAX_VALUE / 4 - b ? Long.MAX_VALUE / 4 : a + b);
     }
 
-    synchronized long take(String counter) {
+    long take(String counter) {
       Long amount = used.remove(counter);
       return amount == null ? 0 : amount;
     }

@@ -12,23 +12,23 @@ import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
+import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRows.Right;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Backoff;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.Cost;
 import dev.quipu.technique.CounterItems;
+import dev.quipu.technique.IdempotentRetry;
 import dev.quipu.technique.Markers;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.technique.UntilDefinite;
 import dev.quipu.time.Randomness;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -241,7 +241,7 @@ public final class RegionalCounters implements Technique {
     items.enlist(add.counter());
     Request request = request(add, home, id);
     AddResult result =
-        UntilDefinite.answer(regions.here(), "request " + id, () -> addIn(home, request));
+        IdempotentRetry.answer(regions.here(), "request " + id, () -> addIn(home, request));
     if (result instanceof AddResult.Applied) {
       leases.requireStillActsFor(home);
       if (home.equals(regions.own())) {

@@ -2,11 +2,11 @@ package dev.quipu.sequence;
 
 import dev.quipu.Limits;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

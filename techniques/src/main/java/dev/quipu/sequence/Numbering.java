@@ -3,27 +3,28 @@ package dev.quipu.sequence;
 import dev.quipu.Limits;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
+import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
 import dev.quipu.sequence.SequenceOfRecords.Conflict;
 import dev.quipu.sequence.SequenceOfRecords.Numbered;
 import dev.quipu.sequence.SequenceOfRecords.Result;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -45,8 +46,8 @@ final class Numbering {
   private final Store store;
   private final NumberedItems items;
   private final RandomGenerator random;
-  private final Map<String, Long> known = new ConcurrentHashMap<>();
-  private final Map<String, Together<Attempt, Result>> together = new ConcurrentHashMap<>();
+  private final LruMap<String, Long> known = new LruMap<>(SERIES_MAX);
+  private final LruMap<String, CallBatcher<Attempt, Result>> batchers = new LruMap<>(SERIES_MAX);
 
   Numbering(Store store, NumberedItems items, RandomGenerator random) {
     this.store = store;
@@ -62,12 +63,9 @@ final class Numbering {
     if (!store.profile().has(Capability.ATOMIC_BATCH)) {
       return attempt.hasNote ? climbFromNote(attempt) : climbAlone(attempt);
     }
-    if (together.size() >= SERIES_MAX) {
-      together.clear(); // who is under way goes on; who comes now meets others' numbers
-    }
     int requestsMax = Math.min(TOGETHER_MAX, store.profile().batchItemsMax() / 2);
-    return together
-        .computeIfAbsent(series, key -> new Together<>(requestsMax))
+    return batchers
+        .computeIfAbsent(series, key -> new CallBatcher<>(requestsMax))
         .call(attempt, attempts -> climbTogether(series, attempts));
   }
 
@@ -111,9 +109,6 @@ final class Numbering {
   }
 
   private void remember(String series, long number) {
-    if (known.size() >= SERIES_MAX) {
-      known.clear(); // what is forgotten is looked for
-    }
     known.merge(series, number, Math::max);
   }
 
@@ -293,7 +288,7 @@ final class Numbering {
   }
 
   private WriteResult untilKnown(Attempt attempt, Supplier<WriteResult> write) {
-    return UntilDefinite.result(store, "record " + attempt.id, write);
+    return IdempotentRetry.result(store, "record " + attempt.id, write);
   }
 
   // ---- the highest number
@@ -316,7 +311,7 @@ final class Numbering {
 
   /** Numbers are taken without a gap, so those that are taken end somewhere. */
   private long lastByHalving(String series) {
-    long taken = known.getOrDefault(series, 0L);
+    long taken = Objects.requireNonNullElse(known.get(series), 0L);
     if (store.profile().has(Capability.EVENTUAL_SCAN)) {
       taken = Math.max(taken, lastInOrder(series, Consistency.EVENTUAL));
     }

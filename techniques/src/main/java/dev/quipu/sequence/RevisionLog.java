@@ -4,15 +4,15 @@ import dev.quipu.Limits;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import dev.quipu.time.Randomness;
 import java.util.Locale;
 import java.util.Map;
@@ -151,7 +151,8 @@ public final class RevisionLog {
   }
 
   private WriteResult untilKnown(Write write) {
-    return UntilDefinite.result(store, "revision " + write.key().sort(), () -> store.write(write));
+    return IdempotentRetry.result(
+        store, "revision " + write.key().sort(), () -> store.write(write));
   }
 
   /** Step 2. */

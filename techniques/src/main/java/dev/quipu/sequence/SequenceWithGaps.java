@@ -1,18 +1,17 @@
 package dev.quipu.sequence;
 
 import dev.quipu.StoreException;
+import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -35,7 +34,7 @@ public final class SequenceWithGaps {
 
   private final Store store;
   private final int block;
-  private final Map<String, Drawn> drawn = new ConcurrentHashMap<>();
+  private final LruMap<String, Drawn> drawn = new LruMap<>(SERIES_MAX); // evicted: a gap
 
   /** What is left of a block: {@code next} to {@code last}. */
   private static final class Drawn {
@@ -68,9 +67,6 @@ public final class SequenceWithGaps {
    */
   public long next(String series) {
     NumberedItems.checkSeries(series);
-    if (drawn.size() >= SERIES_MAX) {
-      drawn.clear(); // gaps
-    }
     Drawn own = drawn.computeIfAbsent(series, key -> new Drawn());
     own.lock.lock();
     try {
@@ -92,7 +88,7 @@ public final class SequenceWithGaps {
             List.of(new Change.Add(Item.VALUE, block)),
             Condition.always());
     WriteResult result =
-        UntilDefinite.result(store, "a block of " + series, () -> store.write(add));
+        IdempotentRetry.result(store, "a block of " + series, () -> store.write(add));
     if (result instanceof WriteResult.Applied applied) {
       return applied.after().orElseThrow().number(Item.VALUE);
     }

@@ -5,15 +5,15 @@ import dev.quipu.Reason;
 import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import java.util.Map;
 import java.util.Optional;
 
@@ -142,7 +142,7 @@ public final class UniqueValues {
   }
 
   private WriteResult write(String property, Write write) {
-    return UntilDefinite.result(store, "a value of " + property, () -> store.write(write));
+    return IdempotentRetry.result(store, "a value of " + property, () -> store.write(write));
   }
 
   private static StoreException contended(String property, RetryPolicy.Attempts attempts) {

@@ -1,8 +1,7 @@
 package dev.quipu.shard;
 
+import dev.quipu.cache.LruMap;
 import dev.quipu.time.Clock;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.random.RandomGenerator;
@@ -14,7 +13,7 @@ final class ShardLoad {
 
   private final Clock clock;
   private final RandomGenerator random;
-  private final Map<String, Heat> counters = new ConcurrentHashMap<>();
+  private final LruMap<String, Heat> counters = new LruMap<>(COUNTERS_MAX);
 
   ShardLoad(Clock clock, RandomGenerator random) {
     this.clock = clock;
@@ -49,9 +48,6 @@ final class ShardLoad {
   }
 
   Heat of(String counter) {
-    if (counters.size() >= COUNTERS_MAX) {
-      counters.clear(); // a hot one is soon back
-    }
     return counters.computeIfAbsent(counter, name -> new Heat());
   }
 

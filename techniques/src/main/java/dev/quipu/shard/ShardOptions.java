@@ -1,12 +1,12 @@
 package dev.quipu.shard;
 
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.Bounds;
 import dev.quipu.Guarantee;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.ItemCollection;
-import dev.quipu.technique.Split;
+import dev.quipu.technique.AddPart;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.Techniques;
 
@@ -105,7 +105,7 @@ public record ShardOptions(
     if (!actTogether()) {
       return;
     }
-    if (!(below instanceof Split.Splittable splittable)) {
+    if (!(below instanceof AddPart.Shardable splittable)) {
       throw new IllegalArgumentException(
           "%s cannot be split, so its shards have neither bounds nor growth; these can: %s"
               .formatted(

@@ -4,26 +4,25 @@ import dev.quipu.Bounds;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.CounterItems;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 
 /** The plans of all counters: makes them, changes them, and knows those that were used lately. */
 final class ShardPlans {
@@ -34,9 +33,12 @@ final class ShardPlans {
   private static final Duration KNOWN_FOR = Duration.ofSeconds(10);
 
   private final Store store;
+  private final ShardOptions options;
+  private final LruMap<String, Known> known = new LruMap<>(KNOWN_MAX);
+
+  private final Store store;
   private final CounterItems items;
   private final ShardOptions options;
-  private final Map<String, Known> known = new ConcurrentHashMap<>();
 
   ShardPlans(Store store, CounterItems items, ShardOptions options) {
     this.store = store;
@@ -56,7 +58,7 @@ final class ShardPlans {
     Optional<ShardPlan> plan = known(counter);
     return plan.isPresent()
         ? plan.get()
-        : UntilDefinite.prepared(store, counter, "its plan", () -> storedOrMade(counter));
+        : IdempotentRetry.prepared(store, counter, "its plan", () -> storedOrMade(counter));
   }
 
   private ShardPlan storedOrMade(String counter) {
@@ -95,7 +97,7 @@ final class ShardPlans {
     if (now != null && store.clock().nanoTime() - now.nanos() < KNOWN_FOR.toNanos()) {
       return plan;
     }
-    return UntilDefinite.prepared(
+    return IdempotentRetry.prepared(
         store,
         counter,
         "its plan",
@@ -123,9 +125,6 @@ final class ShardPlans {
   }
 
   private ShardPlan keep(String counter, ShardPlan plan) {
-    if (known.size() >= KNOWN_MAX) {
-      known.clear(); // a cache
-    }
     known.put(counter, new Known(plan, store.clock().nanoTime()));
     return plan;
   }

@@ -1,11 +1,11 @@
 package dev.quipu.shard;
 
 import dev.quipu.Bounds;
-import dev.quipu.store.Change;
 import dev.quipu.store.Item;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
+import dev.quipu.technique.AddPart;
 import dev.quipu.technique.CounterItems;
-import dev.quipu.technique.Split;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -31,7 +31,7 @@ record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item
   }
 
   /** Divides the amount: the own shard first, then those with most room. */
-  Split split(String counter, long delta, int home) {
+  AddPart split(String counter, long delta, int home) {
     long[] room = new long[plan.shards()]; // towards where the add goes, with its sign
     List<Integer> others = new ArrayList<>();
     for (int shard = 0; shard < room.length; shard++) {
@@ -66,7 +66,7 @@ record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item
       own -= more;
       rest -= part;
     }
-    return new Split(plan.valueKey(counter, home), own, plan.condition(home), beside, false);
+    return new AddPart(plan.valueKey(counter, home), own, plan.condition(home), beside, false);
   }
 
   /** Of two numbers of one sign, or 0, the one nearer to 0. */

@@ -13,14 +13,17 @@ import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
+import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Backoff;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.technique.AddPart;
 import dev.quipu.technique.CounterItems;
-import dev.quipu.technique.Split;
+import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.technique.UntilDefinite;
+import dev.quipu.technique.IdempotentRetry;
 import dev.quipu.time.Randomness;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -184,7 +187,7 @@ public final class Sharded implements Technique {
     ShardPlan first = plan;
     return add.id() == null
         ? addTogether(add, first, heat)
-        : UntilDefinite.answer( // by another plan too, if the shards grew meanwhile
+        : IdempotentRetry.answer( // by another plan too, if the shards grew meanwhile
             store,
             "request " + add.id(),
             () -> addTogether(add, plans.known(counter).orElse(first), heat));
@@ -217,7 +220,7 @@ public final class Sharded implements Technique {
   }
 
   private AddResult addTogether(Add add, ShardPlan first, ShardLoad.Heat heat) {
-    Split.Splittable splittable = (Split.Splittable) technique;
+    AddPart.Shardable splittable = (AddPart.Shardable) technique;
     ShardPlan plan = first;
     for (int round = 0; round < ROUNDS_MAX; round++) {
       Optional<AddResult> earlier = earlier(add, plan);
@@ -226,8 +229,8 @@ public final class Sharded implements Technique {
       }
       int home = home(add, plan, heat);
       Add own = onShard(add, add.id() == null ? home : place(add.id(), plan));
-      Split whole =
-          new Split(
+      AddPart whole =
+          new AddPart(
               plan.valueKey(add.counter(), home),
               add.delta(),
               plan.condition(home),
@@ -250,8 +253,8 @@ public final class Sharded implements Technique {
           }
           return new AddResult.Refused(why, now.total());
         }
-        Split split = now.split(add.counter(), add.delta(), home);
-        answer = counted(heat, home, () -> splittable.add(own, split));
+        AddPart part = now.split(add.counter(), add.delta(), home);
+        answer = counted(heat, home, () -> splittable.add(own, part));
         if (isFinal(answer)) {
           return withoutValue(answer);
         }
@@ -289,7 +292,7 @@ public final class Sharded implements Technique {
   }
 
   private boolean hasPlaces(ShardPlan plan) {
-    return plan.together() && technique instanceof Split.Splittable split && split.keepsIdsApart();
+    return plan.together() && technique instanceof AddPart.Shardable one && one.keepsIdsApart();
   }
 
   /** The same request on one shard, with the bounds of the counter in any case. */

@@ -6,8 +6,8 @@ import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Reading;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.List;
@@ -48,7 +48,7 @@ import java.util.Set;
  * The store's own add: cheap, fast, and after a lost reply nobody knows whether it counted.
  * Thread-safe.
  */
-public final class AtomicAdd implements Split.Splittable {
+public final class AtomicAdd implements AddPart.Shardable {
   /** What it needs, promises and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -105,7 +105,7 @@ public final class AtomicAdd implements Split.Splittable {
   }
 
   @Override
-  public AddResult add(Add add, Split split) {
+  public AddResult add(Add add, AddPart part) {
     if (add.id() != null) {
       throw Techniques.keepsNoIds(technique());
     }
@@ -113,20 +113,20 @@ public final class AtomicAdd implements Split.Splittable {
     if (repeats && !add.bounds().isNone()) {
       throw Techniques.keepsNoBounds(spec());
     }
-    if (split.isWhole()) {
+    if (part.isWhole()) {
       items.enlist(add.counter());
     }
-    Write write = new Write.Update(split.value(), List.of(split.change()), split.condition());
+    Write write = new Write.Update(part.value(), List.of(part.change()), part.condition());
     return repeats
-        ? UntilDefinite.answer(store, "an add to " + add.counter(), () -> send(add, split, write))
-        : send(add, split, write);
+        ? IdempotentRetry.answer(store, "an add to " + add.counter(), () -> send(add, part, write))
+        : send(add, part, write);
   }
 
-  private AddResult send(Add add, Split split, Write write) {
-    return switch (split.write(store, write)) {
+  private AddResult send(Add add, AddPart part, Write write) {
+    return switch (part.write(store, write)) {
       case WriteResult.Applied applied ->
           new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
-      case WriteResult.ConditionFailed failed -> split.refused(add, failed.found());
+      case WriteResult.ConditionFailed failed -> part.refused(add, failed.found());
     };
   }
 

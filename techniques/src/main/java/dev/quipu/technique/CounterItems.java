@@ -11,14 +11,15 @@ import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.Refusal;
 import dev.quipu.StoreException;
+import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.math.BigInteger;
@@ -27,8 +28,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
@@ -44,7 +43,7 @@ public final class CounterItems {
   private static final int LISTED_MAX = 100_000;
 
   private final Store store;
-  private final Set<String> listed = ConcurrentHashMap.newKeySet();
+  private final LruMap<String, Boolean> listed = new LruMap<>(LISTED_MAX);
 
   public CounterItems(Store store) {
     this.store = store;
@@ -60,16 +59,13 @@ public final class CounterItems {
 
   /** Makes sure that a listing will find the counter. */
   public void enlist(String counter) {
-    if (!store.profile().has(Capability.ORDERED_SCAN) || listed.contains(counter)) {
+    if (!store.profile().has(Capability.ORDERED_SCAN) || listed.get(counter) != null) {
       return;
     }
     Key key = new Key(DIRECTORY, counter);
     Write entry = new Write.Put(key, Map.of(), Optional.empty(), new Condition.Absent());
-    UntilDefinite.prepared(store, counter, "its name", () -> store.write(entry));
-    if (listed.size() >= LISTED_MAX) {
-      listed.clear(); // a cache: what is forgotten is written again, to no effect
-    }
-    listed.add(counter);
+    IdempotentRetry.prepared(store, counter, "its name", () -> store.write(entry));
+    listed.put(counter, true); // what is evicted is written again, to no effect
   }
 
   /** Enlists a counter that was, on a store that has lost what it held. */

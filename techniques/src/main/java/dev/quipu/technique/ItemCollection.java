@@ -10,17 +10,18 @@ import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
+import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
 import java.math.BigInteger;
@@ -35,7 +36,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 
 /*
@@ -108,7 +108,7 @@ public final class ItemCollection implements Technique {
   private final CounterItems items;
   private final Markers changes;
   private final RandomGenerator random;
-  private final Map<String, Remembered> remembered = new ConcurrentHashMap<>();
+  private final LruMap<String, Remembered> remembered = new LruMap<>(REMEMBERED_MAX);
 
   /**
    * One change.
@@ -180,7 +180,7 @@ public final class ItemCollection implements Technique {
     Map<String, Field> more = new HashMap<>(why);
     more.put(AT, new Field.Number(store.clock().epochMillis()));
     Write write = changes.put(add, id, call, more, Optional.empty());
-    return UntilDefinite.answer(
+    return IdempotentRetry.answer(
         store,
         "request " + id,
         () ->
@@ -220,9 +220,6 @@ public final class ItemCollection implements Technique {
       return Optional.of(new Aged(last.reading, Duration.ofNanos(now - last.nanos)));
     }
     Optional<Reading> read = read(counter);
-    if (remembered.size() >= REMEMBERED_MAX) {
-      remembered.clear();
-    }
     read.ifPresent(reading -> remembered.put(counter, new Remembered(reading, now)));
     Duration age = Duration.ofNanos(store.clock().nanoTime() - now);
     return read.map(reading -> new Aged(reading, age));

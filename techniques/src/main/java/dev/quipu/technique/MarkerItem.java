@@ -8,10 +8,10 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Field;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
@@ -64,7 +64,7 @@ import java.util.random.RandomGenerator;
  */
 
 /** Counts each request once, however often it is repeated. Thread-safe. */
-public final class MarkerItem implements Split.Splittable {
+public final class MarkerItem implements AddPart.Shardable {
   /** What it needs, promises and costs, when markers are kept for ever. */
   public static final TechniqueSpec SPEC = spec(Guarantee.IDEMPOTENT);
 
@@ -128,8 +128,8 @@ public final class MarkerItem implements Split.Splittable {
   }
 
   @Override
-  public AddResult add(Add add, Split split) {
-    return add(add, split, Map.of());
+  public AddResult add(Add add, AddPart part) {
+    return add(add, part, Map.of());
   }
 
   @Override
@@ -144,7 +144,7 @@ public final class MarkerItem implements Split.Splittable {
    *     first
    */
   public AddResult add(Add add, String reason) {
-    return add(add, Split.whole(add), Markers.why(reason));
+    return add(add, AddPart.whole(add), Markers.why(reason));
   }
 
   /** Why a request was made, if it applied and said so. */
@@ -152,29 +152,27 @@ public final class MarkerItem implements Split.Splittable {
     return markers.reason(counter, id);
   }
 
-  private AddResult add(Add add, Split split, Map<String, Field> more) {
+  private AddResult add(Add add, AddPart part, Map<String, Field> more) {
     RequestId given = add.id();
     RequestId id = given == null ? RequestId.random(random) : given;
-    if (split.isWhole()) {
+    if (part.isWhole()) {
       items.enlist(add.counter());
     }
     String call = RequestId.random(random).text();
-    Write own = new Write.Update(split.value(), List.of(split.change()), split.condition());
-    List<Write> batch = split.with(List.of(markers.put(add, id, call, more, expiry()), own));
+    Write own = new Write.Update(part.value(), List.of(part.change()), part.condition());
+    List<Write> batch = part.with(List.of(markers.put(add, id, call, more, expiry()), own));
     Key marker = markers.key(add.counter(), id);
-    return UntilDefinite.answer(
-        store,
-        "request " + id,
-        () -> answer(add, split, marker, call, store.writeAll(batch, null)));
+    return IdempotentRetry.answer(
+        store, "request " + id, () -> answer(add, part, marker, call, store.writeAll(batch, null)));
   }
 
   private static AddResult answer(
-      Add add, Split split, Key markerKey, String call, WriteResult result) {
+      Add add, AddPart part, Key markerKey, String call, WriteResult result) {
     return switch (result) {
       case WriteResult.Applied applied -> new AddResult.Applied(add.delta(), OptionalLong.empty());
       case WriteResult.ConditionFailed failed when failed.key().equals(markerKey) ->
           Markers.answer(add, failed.found().orElseThrow(), call);
-      case WriteResult.ConditionFailed failed -> split.refused(add, failed.found());
+      case WriteResult.ConditionFailed failed -> part.refused(add, failed.found());
     };
   }
 

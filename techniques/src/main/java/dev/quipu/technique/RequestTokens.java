@@ -11,15 +11,15 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
 import java.nio.charset.StandardCharsets;
@@ -143,7 +143,7 @@ public final class RequestTokens implements Technique {
     RequestId id = given == null ? RequestId.random(random) : given;
     String call = RequestId.random(random).text();
     long now = store.clock().epochMillis();
-    return UntilDefinite.answer(
+    return IdempotentRetry.answer(
         store,
         "request " + id,
         () -> given == null ? send(add, id, now, true) : sendNoted(add, id, call, now));

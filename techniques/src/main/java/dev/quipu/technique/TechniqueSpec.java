@@ -1,9 +1,9 @@
 package dev.quipu.technique;
 
 import dev.quipu.Guarantee;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;

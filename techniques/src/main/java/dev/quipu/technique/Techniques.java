@@ -1,9 +1,9 @@
 package dev.quipu.technique;
 
 import dev.quipu.Guarantee;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import java.util.List;
 import java.util.Set;
 
@@ -43,7 +43,7 @@ public final class Techniques {
       List.of(
           AtomicAdd.SPEC,
           Optimistic.SPEC,
-          OptimisticWithHistory.SPEC,
+          Optimistic.WITH_HISTORY,
           RequestTokens.SPEC,
           MarkerItem.SPEC,
           ItemCollection.SPEC,

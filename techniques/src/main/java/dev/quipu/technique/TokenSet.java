@@ -12,15 +12,15 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
 import java.util.List;
@@ -67,7 +67,7 @@ import java.util.random.RandomGenerator;
  */
 
 /** Counts each request once, within one item, up to a number of requests. Thread-safe. */
-public final class TokenSet implements Split.Splittable {
+public final class TokenSet implements AddPart.Shardable {
   /** What it needs, promises and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
@@ -139,35 +139,35 @@ public final class TokenSet implements Split.Splittable {
   }
 
   @Override
-  public AddResult add(Add add, Split split) {
+  public AddResult add(Add add, AddPart part) {
     RequestId given = add.id();
     RequestId id = given == null ? RequestId.random(random) : given;
-    if (split.isWhole()) {
+    if (part.isWhole()) {
       items.enlist(add.counter());
     }
     String call = Long.toHexString(random.nextLong());
     String text = add.delta() + " " + add.boundsMark() + " " + call;
     Write write =
         new Write.Update(
-            split.value(),
+            part.value(),
             List.of(
-                split.change(),
+                part.change(),
                 new Change.AddToken(REQUESTS, id.bits()),
                 new Change.Put(REQUEST + id.bits(), new Field.Text(text))),
             Condition.all(
                 new Condition.Lacks(REQUESTS, id.bits()),
                 new Condition.FewerThan(REQUESTS, slots),
-                split.condition()));
-    return UntilDefinite.answer(
-        store, "request " + id, () -> answer(add, id, text, split, split.write(store, write)));
+                part.condition()));
+    return IdempotentRetry.answer(
+        store, "request " + id, () -> answer(add, id, text, part, part.write(store, write)));
   }
 
-  private AddResult answer(Add add, RequestId id, String text, Split split, WriteResult result) {
+  private AddResult answer(Add add, RequestId id, String text, AddPart part, WriteResult result) {
     return switch (result) {
       case WriteResult.Applied applied ->
           new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
-      case WriteResult.ConditionFailed failed when !failed.key().equals(split.value()) ->
-          split.refused(add, failed.found());
+      case WriteResult.ConditionFailed failed when !failed.key().equals(part.value()) ->
+          part.refused(add, failed.found());
       case WriteResult.ConditionFailed failed -> {
         Optional<String> stored = failed.found().flatMap(item -> item.text(REQUEST + id.bits()));
         if (stored.isPresent()) {
@@ -176,7 +176,7 @@ public final class TokenSet implements Split.Splittable {
         if (failed.found().isPresent() && isFull(failed.found().get())) {
           throw full(add.counter());
         }
-        yield split.refused(add, failed.found());
+        yield part.refused(add, failed.found());
       }
     };
   }

@@ -1,8 +1,8 @@
 package dev.quipu.testservers;
 
+import dev.quipu.simulation.region.Replica;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
-import dev.quipu.verify.region.Replica;
 import java.net.URI;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

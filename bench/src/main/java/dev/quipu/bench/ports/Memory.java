@@ -1,6 +1,8 @@
 package dev.quipu.bench.ports;
 
 import dev.quipu.Add;
+import dev.quipu.bench.ports.subject.Processes;
+import dev.quipu.bench.ports.subject.QuipuServer;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import java.io.IOException;

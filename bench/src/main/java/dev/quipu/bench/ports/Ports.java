@@ -1,5 +1,9 @@
 package dev.quipu.bench.ports;
 
+import dev.quipu.bench.ports.load.AddKind;
+import dev.quipu.bench.ports.load.Workload;
+import dev.quipu.bench.ports.subject.Subject;
+import dev.quipu.bench.ports.subject.WireSubject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,8 +30,8 @@ public final class Ports {
 
   private final StringBuilder page = new StringBuilder();
   private final StringBuilder byRedisBenchmark = new StringBuilder();
-  private final List<Cell> plain = new ArrayList<>();
-  private final List<Cell> once = new ArrayList<>();
+  private final List<Comparison> plain = new ArrayList<>();
+  private final List<Comparison> once = new ArrayList<>();
   private final Servers servers;
   private final int rounds;
   private final Duration time;
@@ -94,7 +98,7 @@ public final class Ports {
         kinds of adds first, and each subject in each cell by a quarter of a turn.
         """
             .formatted(
-                Shape.CONNECTIONS,
+                Workload.CONNECTIONS,
                 time.toSeconds(),
                 rounds,
                 machine,
@@ -104,10 +108,10 @@ public final class Ports {
 
   private void warmUp() throws IOException {
     for (WireSubject each : servers.quipus()) {
-      for (Kind kind : Kind.values()) {
-        each.turn(new Shape(kind, Shape.KEYS_MAX, 128), time);
-        each.turn(new Shape(kind, Shape.KEYS_MAX, 16), time);
-        each.turn(new Shape(kind, Shape.KEYS_MAX, 1), time);
+      for (AddKind kind : AddKind.values()) {
+        each.measure(new Workload(kind, Workload.KEYS_MAX, 128), time);
+        each.measure(new Workload(kind, Workload.KEYS_MAX, 16), time);
+        each.measure(new Workload(kind, Workload.KEYS_MAX, 1), time);
       }
     }
   }
@@ -125,10 +129,10 @@ public final class Ports {
         exactly once, %d connections. RocksDB is called in this process, without a wire, and without
         a server: as many adds as are in flight share one synced batch; it has the generator's core.
         """
-            .formatted(Shape.CONNECTIONS));
+            .formatted(Workload.CONNECTIONS));
     page.append(COLUMNS);
-    for (Kind kind : List.of(Kind.PLAIN, Kind.ONCE)) {
-      List<Cell> cells = kind == Kind.PLAIN ? plain : once;
+    for (AddKind kind : List.of(AddKind.PLAIN, AddKind.ONCE)) {
+      List<Comparison> comparisons = kind == AddKind.PLAIN ? plain : once;
       for (int pipeline : List.of(1, 16, 128)) {
         List<Subject> subjects = new ArrayList<>(List.of(servers.quipu(), servers.redisAlways()));
         if (pipeline == 1) {
@@ -137,19 +141,22 @@ public final class Ports {
         if (pipeline != 16) {
           subjects.add(servers.rocks());
         }
-        cells.add(cell(new Shape(kind, Shape.KEYS_MAX, pipeline), subjects));
-        if (kind == Kind.PLAIN && RedisBenchmark.isThere()) {
+        comparisons.add(comparison(new Workload(kind, Workload.KEYS_MAX, pipeline), subjects));
+        if (kind == AddKind.PLAIN && RedisBenchmark.isThere()) {
           // Now, so that both see the machine in the same state.
           byRedisBenchmark.append(
-              RedisBenchmark.row(cells.getLast(), servers.quipu(), servers.redisAlways(), time));
+              RedisBenchmark.row(
+                  comparisons.getLast(), servers.quipu(), servers.redisAlways(), time));
         }
         if (pipeline != 16) {
-          cell(new Shape(kind, 1, pipeline), subjects);
+          comparison(new Workload(kind, 1, pipeline), subjects);
         }
       }
     }
-    for (int keys : List.of(Shape.KEYS_MAX, 1)) {
-      cell(new Shape(Kind.BOUNDED, keys, 128), List.of(servers.quipu(), servers.redisAlways()));
+    for (int keys : List.of(Workload.KEYS_MAX, 1)) {
+      comparison(
+          new Workload(AddKind.BOUNDED, keys, 128),
+          List.of(servers.quipu(), servers.redisAlways()));
     }
   }
 
@@ -163,9 +170,9 @@ public final class Ports {
         """);
     page.append(COLUMNS);
     List<Subject> subjects = List.of(servers.quipuEverySecond(), servers.redisEverySecond());
-    cell(new Shape(Kind.PLAIN, Shape.KEYS_MAX, 1), subjects);
-    cell(new Shape(Kind.PLAIN, Shape.KEYS_MAX, 128), subjects);
-    cell(new Shape(Kind.ONCE, Shape.KEYS_MAX, 128), subjects);
+    comparison(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 1), subjects);
+    comparison(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 128), subjects);
+    comparison(new Workload(AddKind.ONCE, Workload.KEYS_MAX, 128), subjects);
     page.append(
         """
 
@@ -180,20 +187,20 @@ public final class Ports {
     for (List<Subject> pair : pairs) {
       if (!pair.isEmpty()) {
         for (int pipeline : List.of(1, 16, 128)) {
-          cell(new Shape(Kind.PLAIN, Shape.KEYS_MAX, pipeline), pair);
+          comparison(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, pipeline), pair);
         }
-        cell(new Shape(Kind.PLAIN, 1, 128), pair);
+        comparison(new Workload(AddKind.PLAIN, 1, 128), pair);
       }
     }
     if (!servers.memcachedMetas().isEmpty()) {
-      cell(new Shape(Kind.PLAIN, Shape.KEYS_MAX, 128), servers.memcachedMetas());
+      comparison(new Workload(AddKind.PLAIN, Workload.KEYS_MAX, 128), servers.memcachedMetas());
     }
   }
 
-  private Cell cell(Shape shape, List<Subject> subjects) throws Exception {
-    Cell cell = new Cell(shape, subjects).run(rounds, time);
-    page.append(cell.rows());
-    return cell;
+  private Comparison comparison(Workload workload, List<Subject> subjects) throws Exception {
+    Comparison comparison = new Comparison(workload, subjects).run(rounds, time);
+    page.append(comparison.rows());
+    return comparison;
   }
 
   private void openLoop() throws Exception {
@@ -211,27 +218,27 @@ public final class Ports {
         |---|---|---|---|---|---|
         """
             .formatted(time.multipliedBy(OPEN_TURNS).toSeconds()));
-    for (Cell cell : List.of(plain.getFirst(), once.getFirst())) {
-      double quipu = cell.perSecond(0) * OPEN_SHARE;
-      double redis = cell.perSecond(1) * OPEN_SHARE;
-      latency(cell.shape(), servers.quipu(), quipu);
-      latency(cell.shape(), servers.redisAlways(), redis);
+    for (Comparison comparison : List.of(plain.getFirst(), once.getFirst())) {
+      double quipu = comparison.perSecond(0) * OPEN_SHARE;
+      double redis = comparison.perSecond(1) * OPEN_SHARE;
+      latency(comparison.workload(), servers.quipu(), quipu);
+      latency(comparison.workload(), servers.redisAlways(), redis);
       if (quipu > redis) {
-        latency(cell.shape(), servers.quipu(), redis);
+        latency(comparison.workload(), servers.quipu(), redis);
       } else {
-        latency(cell.shape(), servers.redisAlways(), quipu);
+        latency(comparison.workload(), servers.redisAlways(), quipu);
       }
     }
   }
 
-  private void latency(Shape shape, WireSubject subject, double rate) throws IOException {
-    subject.open(shape, rate, time.dividedBy(2));
-    Histogram latencies = subject.open(shape, rate, time.multipliedBy(OPEN_TURNS)).latencies();
+  private void latency(Workload workload, WireSubject subject, double rate) throws IOException {
+    subject.open(workload, rate, time.dividedBy(2));
+    Histogram latencies = subject.open(workload, rate, time.multipliedBy(OPEN_TURNS)).latencies();
     String row =
         String.format(
             Locale.ROOT,
             "| %s | %s | %,.0f | %.2f | %.2f | %.2f |%n",
-            shape.kind(),
+            workload.kind(),
             subject.name(),
             rate,
             latencies.getValueAtPercentile(50) / 1e6,

@@ -1,5 +1,8 @@
 package dev.quipu.bench.ports;
 
+import dev.quipu.bench.ports.load.Workload;
+import dev.quipu.bench.ports.subject.Processes;
+import dev.quipu.bench.ports.subject.WireSubject;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,28 +21,29 @@ final class RedisBenchmark {
   }
 
   /** A row: what it measures of Quipu and of Redis, in turns as long as those of the cell. */
-  static String row(Cell cell, WireSubject quipu, WireSubject redis, Duration time)
+  static String row(Comparison comparison, WireSubject quipu, WireSubject redis, Duration time)
       throws IOException, InterruptedException {
     List<Double> own = new ArrayList<>();
     List<Double> others = new ArrayList<>();
     List<Double> ratios = new ArrayList<>();
     for (int round = 0; round < ROUNDS; round++) {
-      own.add(perSecond(cell.shape(), quipu, cell.perSecond(0), time));
-      others.add(perSecond(cell.shape(), redis, cell.perSecond(1), time));
+      own.add(perSecond(comparison.workload(), quipu, comparison.perSecond(0), time));
+      others.add(perSecond(comparison.workload(), redis, comparison.perSecond(1), time));
       ratios.add(own.getLast() / others.getLast());
     }
     return String.format(
         Locale.ROOT,
         "| %d | %,.0f | %,.0f | %.2f | %,.0f | %,.0f |%n",
-        cell.shape().pipeline(),
-        Cell.median(own),
-        Cell.median(others),
-        Cell.median(ratios),
-        cell.perSecond(0),
-        cell.perSecond(1));
+        comparison.workload().pipeline(),
+        Comparison.median(own),
+        Comparison.median(others),
+        Comparison.median(ratios),
+        comparison.perSecond(0),
+        comparison.perSecond(1));
   }
 
-  private static double perSecond(Shape shape, WireSubject subject, double expected, Duration time)
+  private static double perSecond(
+      Workload workload, WireSubject subject, double expected, Duration time)
       throws IOException, InterruptedException {
     // It counts requests, not seconds.
     long requests = Math.max(REQUESTS_MIN, (long) (expected * time.toMillis() / 1e3));
@@ -51,13 +55,13 @@ final class RedisBenchmark {
                 "-p",
                 Integer.toString(subject.port()),
                 "-c",
-                Integer.toString(Shape.CONNECTIONS),
+                Integer.toString(Workload.CONNECTIONS),
                 "-P",
-                Integer.toString(shape.pipeline()),
+                Integer.toString(workload.pipeline()),
                 "-n",
                 Long.toString(requests),
                 "-r",
-                Integer.toString(shape.keys()),
+                Integer.toString(workload.keys()),
                 "INCR",
                 "r:__rand_int__"));
     List<String> lines = printed.lines().filter(line -> line.startsWith("\"INCR")).toList();

@@ -1,5 +1,13 @@
 package dev.quipu.bench.ports;
 
+import dev.quipu.bench.ports.load.Dialect;
+import dev.quipu.bench.ports.load.RequestNumbers;
+import dev.quipu.bench.ports.subject.PostgresSubject;
+import dev.quipu.bench.ports.subject.Processes;
+import dev.quipu.bench.ports.subject.QuipuServer;
+import dev.quipu.bench.ports.subject.RocksSubject;
+import dev.quipu.bench.ports.subject.Subject;
+import dev.quipu.bench.ports.subject.WireSubject;
 import dev.quipu.testservers.MemcachedServer;
 import dev.quipu.testservers.PostgresServer;
 import dev.quipu.testservers.RedisServer;
@@ -18,7 +26,7 @@ import java.util.Set;
  */
 final class Servers implements AutoCloseable {
   private final Deque<Closeable> running = new ArrayDeque<>();
-  private final Numbers numbers = new Numbers();
+  private final RequestNumbers numbers = new RequestNumbers();
   private final boolean pinned = Processes.canPin();
   private final WireSubject quipu;
   private final WireSubject quipuEverySecond;

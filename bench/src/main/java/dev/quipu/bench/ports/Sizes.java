@@ -4,6 +4,10 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.ItemResult;
 import dev.quipu.RequestId;
+import dev.quipu.bench.ports.load.AddKind;
+import dev.quipu.bench.ports.load.Workload;
+import dev.quipu.bench.ports.subject.QuipuServer;
+import dev.quipu.bench.ports.subject.WrongCountException;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.time.Clock;
@@ -105,16 +109,16 @@ public final class Sizes {
     """
         .formatted(
             logEach(number -> new Add(name(0), 1, null)),
-            logEach(number -> new Add(name(spread(number, Shape.KEYS_MAX)), 1, null)),
+            logEach(number -> new Add(name(spread(number, Workload.KEYS_MAX)), 1, null)),
             logEach(number -> new Add(name(0), 1, id(number))),
-            logEach(number -> new Add(name(spread(number, Shape.KEYS_MAX)), 1, id(number))));
+            logEach(number -> new Add(name(spread(number, Workload.KEYS_MAX)), 1, id(number))));
   }
 
   private double logEach(LongFunction<Add> adds) throws IOException {
     Path directory = Files.createTempDirectory("quipu-sizes");
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
       // The counters are made before, for that costs more, and once.
-      add(engine, Shape.KEYS_MAX, number -> new Add(name(number), 1, null));
+      add(engine, Workload.KEYS_MAX, number -> new Add(name(number), 1, null));
       long before = engine.statistics().logBytes();
       add(engine, MILLION, adds);
       return (engine.statistics().logBytes() - before) / (double) MILLION;
@@ -140,7 +144,7 @@ public final class Sizes {
         that says it is ready, median of %d: %,.0f ms.
         """,
         STARTS,
-        Cell.median(millis));
+        Comparison.median(millis));
   }
 
   private String recovery() throws IOException {
@@ -169,7 +173,10 @@ public final class Sizes {
     long adds = (long) millions * MILLION;
     try {
       try (Engine engine = Engine.open(directory, options)) {
-        add(engine, adds, number -> new Add(name(spread(number, Shape.KEYS_MAX)), 1, id(number)));
+        add(
+            engine,
+            adds,
+            number -> new Add(name(spread(number, Workload.KEYS_MAX)), 1, id(number)));
         copy(directory, copy);
       }
       System.gc();
@@ -187,12 +194,12 @@ public final class Sizes {
 
   private static void check(Engine engine, long adds) {
     long sum = 0;
-    for (int i = 0; i < Shape.KEYS_MAX; i++) {
+    for (int i = 0; i < Workload.KEYS_MAX; i++) {
       sum += engine.read(name(i)).orElseThrow().value();
     }
     if (sum != adds) {
       throw new WrongCountException(
-          "after recovery", new Shape(Kind.ONCE, Shape.KEYS_MAX, 1), adds, sum);
+          "after recovery", new Workload(AddKind.ONCE, Workload.KEYS_MAX, 1), adds, sum);
     }
   }
 

@@ -4,7 +4,7 @@ import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.memcache.MemcacheServer;
-import dev.quipu.server.net.Listed;
+import dev.quipu.server.net.CommandHelp;
 import dev.quipu.server.resp.RespServer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -31,8 +31,8 @@ final class CommandsCommand implements Callable<Integer> {
   private @Nullable String port;
 
   /** The one table of all ports. */
-  static List<Listed> all() {
-    List<Listed> all = new ArrayList<>(HttpServer.commands());
+  static List<CommandHelp> all() {
+    List<CommandHelp> all = new ArrayList<>(HttpServer.commands());
     all.addAll(RespServer.commands());
     all.addAll(MemcacheServer.commands());
     return all;
@@ -42,7 +42,7 @@ final class CommandsCommand implements Callable<Integer> {
   public Integer call() {
     String wanted = port;
     boolean isFound = false;
-    for (Listed each : all()) {
+    for (CommandHelp each : all()) {
       if (wanted == null || each.port().equalsIgnoreCase(wanted)) {
         isFound = true;
         Map<String, Object> members = new LinkedHashMap<>();

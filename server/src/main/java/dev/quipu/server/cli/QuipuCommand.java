@@ -12,6 +12,10 @@ import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Version;
 import dev.quipu.server.cli.serve.IngestCommand;
 import dev.quipu.server.cli.serve.ServeCommand;
+import dev.quipu.server.cli.store.AdoptCommand;
+import dev.quipu.server.cli.store.DataCommands;
+import dev.quipu.server.cli.store.RepairCommand;
+import dev.quipu.server.cli.store.StoreCommands;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -98,7 +102,7 @@ public final class QuipuCommand implements Environment {
   }
 
   /** A command line that opens data directories in its own way, and waits by its own clock. */
-  static CommandLine commandLine(Function<Path, Quipu> directories, Clock clock) {
+  public static CommandLine commandLine(Function<Path, Quipu> directories, Clock clock) {
     CommandLine line = new CommandLine(new QuipuCommand(directories, clock));
     line.getSubcommands()
         .values()

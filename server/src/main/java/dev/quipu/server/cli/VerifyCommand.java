@@ -7,16 +7,16 @@ import dev.quipu.server.cli.access.OpenedStore;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import dev.quipu.shard.ShardOptions;
+import dev.quipu.simulation.GuaranteeCheck;
+import dev.quipu.simulation.Simulation;
+import dev.quipu.simulation.drill.Drill;
+import dev.quipu.simulation.drill.DrillOptions;
+import dev.quipu.simulation.drill.DrillPage;
+import dev.quipu.simulation.drill.DrillReport;
+import dev.quipu.simulation.driver.Fault;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.drill.Drill;
-import dev.quipu.verify.drill.DrillOptions;
-import dev.quipu.verify.drill.DrillPage;
-import dev.quipu.verify.drill.DrillReport;
-import dev.quipu.verify.simulate.Fault;
-import dev.quipu.verify.simulate.Simulation;
-import dev.quipu.verify.simulate.Trial;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -118,7 +118,7 @@ final class VerifyCommand implements Callable<Integer> {
     if (html != null) {
       throw new IllegalArgumentException("--html needs --store");
     }
-    Trial.Report report = Trial.of(technique, seed, seeds);
+    GuaranteeCheck.Report report = GuaranteeCheck.run(technique, seed, seeds);
     String verdict = report.broken().orElse("every promise kept");
     output.print(
         "%d runs in which replies were lost: %s".formatted(report.runs(), verdict),

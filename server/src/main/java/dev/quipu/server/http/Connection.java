@@ -1,6 +1,13 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.http.message.Body;
+import dev.quipu.server.http.message.HttpReply;
+import dev.quipu.server.http.message.Problem;
+import dev.quipu.server.http.message.Reservation;
+import dev.quipu.server.http.route.Metrics;
+import dev.quipu.server.http.route.Route;
 import dev.quipu.server.net.Connections;
+import dev.quipu.server.net.HostProcess;
 import dev.quipu.time.Clock;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -34,7 +41,8 @@ import org.slf4j.LoggerFactory;
  *
  * A connection always waits for one thing, and no longer than that thing's time: the next request,
  * the rest of a head, the rest of a body, an answer, the client to read it. The time does not start
- * again when bytes trickle.
+ * again when bytes trickle, as it would with Netty's IdleStateHandler. One timer of the server
+ * looks at the deadlines of all connections.
  */
 
 /** One connection. Lives on its event loop. */
@@ -55,18 +63,15 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private static final Duration LINGER = Duration.ofSeconds(2);
   private static final Logger LOGGER = LoggerFactory.getLogger(Connection.class);
 
-  private final HttpOptions options;
-  private final Dispatcher dispatcher;
-  private final Workers workers;
-  private final HostProcess host;
-  private final Metrics metrics;
+  private final HttpOptions.Timeouts timeouts;
+  private final Shared shared;
   private final Clock clock;
   private final StrictDecoder decoder = new StrictDecoder(this::isPaused);
-  private final Arrivals arrivals = new Arrivals(this, decoder);
+  private final RequestFlowControl flowControl = new RequestFlowControl(this, decoder);
   private final Channel channel;
   private final Connections.Place place;
-  private @Nullable Call reading;
-  private @Nullable Call working;
+  private @Nullable PendingRequest reading;
+  private @Nullable PendingRequest working;
   private @Nullable ReplyWriter writer;
   private @Nullable Reservation head;
   private boolean closing;
@@ -76,38 +81,36 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private int headBytes;
   private volatile long deadlineNanos;
 
-  Connection(
-      Channel channel,
-      Connections.Place place,
+  /** What all connections of a server share. */
+  record Shared(
       HttpOptions options,
       Dispatcher dispatcher,
       Workers workers,
       HostProcess host,
       Metrics metrics,
-      Clock clock) {
+      Clock clock) {}
+
+  Connection(Channel channel, Connections.Place place, Shared shared) {
     this.channel = channel;
     this.place = place;
+    this.shared = shared;
+    this.timeouts = shared.options.timeouts();
+    this.clock = shared.clock;
     place.idleWhen(() -> working == null);
-    this.options = options;
-    this.dispatcher = dispatcher;
-    this.workers = workers;
-    this.host = host;
-    this.metrics = metrics;
-    this.clock = clock;
-    deadlineIn(options.idleTimeout());
+    deadlineIn(timeouts.idle());
   }
 
   StrictDecoder decoder() {
     return decoder;
   }
 
-  Arrivals arrivals() {
-    return arrivals;
+  RequestFlowControl flowControl() {
+    return flowControl;
   }
 
   /** Whether nothing is decoded now: a request is in progress, or others have their turn. */
   boolean isPaused() {
-    return working != null || arrivals.isTurnOver();
+    return working != null || flowControl.isTurnOver();
   }
 
   /** Ends the connection after the request that is in progress. */
@@ -129,7 +132,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private void beginHead() {
     if (!headBegun) {
       headBegun = true;
-      deadlineIn(options.headerTimeout());
+      deadlineIn(timeouts.header());
     }
   }
 
@@ -146,7 +149,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       beginHead();
     }
     if (head == null) {
-      head = new Reservation(host.budget());
+      head = new Reservation(shared.host.budget());
     }
     long needed =
         Math.clamp((long) headBytes * DECODED_FACTOR, BEGUN_HEAD_BYTES_MIN, BEGUN_HEAD_BYTES_MAX);
@@ -186,7 +189,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       return;
     }
     if (head == null) {
-      head = new Reservation(host.budget());
+      head = new Reservation(shared.host.budget());
     }
     if (head.tryGrowTo(needed)) {
       head.shrinkTo(needed);
@@ -217,18 +220,18 @@ final class Connection extends ChannelInboundHandlerAdapter {
   }
 
   private void begin(ChannelHandlerContext context, HttpRequest request) {
-    Call call = new Call(request, clock.nanoTime(), host.budget());
+    PendingRequest call = new PendingRequest(request, clock.nanoTime(), shared.host.budget());
     reading = call;
-    arrivals.requestBegan();
-    deadlineIn(options.bodyTimeout());
+    flowControl.requestBegan();
+    deadlineIn(timeouts.body());
     if (request.decoderResult().isFailure()) {
-      refuse(context, call, Problem.undecodable(request.decoderResult().cause()));
+      refuse(context, call, StrictDecoder.problem(request.decoderResult().cause()));
       return;
     }
     boolean continues = HttpUtil.is100ContinueExpected(request);
     try {
       route(call);
-      if (continues && call.answer == null) {
+      if (continues && call.reply == null) {
         context.writeAndFlush(
             new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
@@ -237,49 +240,50 @@ final class Connection extends ChannelInboundHandlerAdapter {
       if (problem.status() == 413 || problem.status() == 400 || continues) {
         refuse(context, call, problem); // what follows may be anything
       } else {
-        call.answer = Answer.of(problem);
+        call.reply = HttpReply.of(problem);
       }
     }
   }
 
-  private void route(Call call) {
+  private void route(PendingRequest call) {
     HttpRequest request = call.request;
     if (!request.protocolVersion().equals(HttpVersion.HTTP_1_1)
         && !request.protocolVersion().equals(HttpVersion.HTTP_1_0)) {
       throw Problem.badRequest("HTTP/1.0 and HTTP/1.1 are spoken here");
     }
     if (request.method().equals(HttpMethod.OPTIONS)) {
-      call.answer = dispatcher.options(request).orElse(null);
+      call.reply = shared.dispatcher.options(request).orElse(null);
     }
-    if (call.answer != null) {
+    if (call.reply != null) {
       return;
     }
-    Route route = dispatcher.route(request);
+    Route route = shared.dispatcher.route(request);
     call.route = route;
     if (HttpUtil.getContentLength(request, 0L) > route.bodyBytesMax()) {
-      throw Problem.tooLarge(route);
+      throw Problem.tooLarge(route.bodyBytesMax(), route.path());
     }
     if (!call.body.begin()) {
-      throw Problem.insufficientMemory(HttpUtil.getContentLength(request, 0L), host.budget());
+      throw Problem.insufficientMemory(
+          HttpUtil.getContentLength(request, 0L), shared.host.budget());
     }
   }
 
-  private void take(ChannelHandlerContext context, Call call, HttpContent content) {
+  private void take(ChannelHandlerContext context, PendingRequest call, HttpContent content) {
     if (content.decoderResult().isFailure()) {
-      refuse(context, call, Problem.undecodable(content.decoderResult().cause()));
+      refuse(context, call, StrictDecoder.problem(content.decoderResult().cause()));
       return;
     }
     boolean isLast = content instanceof LastHttpContent;
     ByteBuf bytes = content.content();
     Route route = call.route;
-    if (route != null && call.answer == null && bytes.isReadable()) {
+    if (route != null && call.reply == null && bytes.isReadable()) {
       int length = call.body.length() + bytes.readableBytes();
       if (length > route.bodyBytesMax()) {
-        refuse(context, call, Problem.tooLarge(route));
+        refuse(context, call, Problem.tooLarge(route.bodyBytesMax(), route.path()));
         return;
       }
       if (!call.body.add(bytes, isLast)) {
-        call.answer = Answer.of(Problem.insufficientMemory(length, host.budget()));
+        call.reply = HttpReply.of(Problem.insufficientMemory(length, shared.host.budget()));
         call.body.discard(); // and the rest, as it comes
         call.reservation.shrinkTo(0);
       }
@@ -295,51 +299,51 @@ final class Connection extends ChannelInboundHandlerAdapter {
    * all the same, for a while, and thrown away: a connection that is closed with bytes unread may
    * take the answer with it.
    */
-  private void refuse(ChannelHandlerContext context, Call call, Problem problem) {
-    call.answer = Answer.of(problem);
+  private void refuse(ChannelHandlerContext context, PendingRequest call, Problem problem) {
+    call.reply = HttpReply.of(problem);
     reading = null;
     closing = true;
     lingering = true;
     work(context, call);
   }
 
-  private void work(ChannelHandlerContext context, Call call) {
+  private void work(ChannelHandlerContext context, PendingRequest call) {
     working = call;
     releaseHead();
     place.use();
-    deadlineIn(options.requestDeadline());
-    Answer early = call.answer;
+    deadlineIn(timeouts.request());
+    HttpReply early = call.reply;
     Route route = call.route;
     if (early != null || route == null) {
-      write(context, call, early == null ? Answer.of(Problem.notFound("no route")) : early);
+      write(context, call, early == null ? HttpReply.of(Problem.notFound("no route")) : early);
       return;
     }
     Exchange.TimeLeft timeLeft =
-        new Exchange.TimeLeft(clock, clock.nanoTime(), options.requestDeadline());
+        new Exchange.TimeLeft(clock, clock.nanoTime(), timeouts.request());
     boolean runs =
-        workers.tryRun(
-            () -> answered(context, call, dispatcher.answer(route, call, timeLeft)),
+        shared.workers.tryRun(
+            () -> answered(context, call, shared.dispatcher.reply(route, call, timeLeft)),
             () -> {
               call.reservation.release();
               channel.close();
             });
     if (!runs) {
-      write(context, call, Answer.of(Problem.overloaded(workers.runningMax())));
+      write(context, call, HttpReply.of(Problem.overloaded(shared.workers.runningMax())));
     }
   }
 
-  private void answered(ChannelHandlerContext context, Call call, Answer answer) {
+  private void answered(ChannelHandlerContext context, PendingRequest call, HttpReply reply) {
     call.body.discard();
-    call.reservation.shrinkTo(answer.length());
+    call.reservation.shrinkTo(reply.length());
     try {
-      context.executor().execute(() -> write(context, call, answer));
+      context.executor().execute(() -> write(context, call, reply));
     } catch (RejectedExecutionException e) {
       call.reservation.release();
       LOGGER.atDebug().log("Answer dropped: the server has stopped");
     }
   }
 
-  private void write(ChannelHandlerContext context, Call call, Answer answer) {
+  private void write(ChannelHandlerContext context, PendingRequest call, HttpReply reply) {
     if (working != call) {
       call.reservation.release(); // it came after its deadline, or the client has gone
       return;
@@ -347,21 +351,20 @@ final class Connection extends ChannelInboundHandlerAdapter {
     boolean keepAlive = call.keepAlive && !closing;
     closing = !keepAlive;
     long nanos = clock.nanoTime() - call.startNanos;
-    metrics.answered(call.request.method().name(), call.path(), answer.status(), nanos);
+    shared.metrics.answered(call.request.method().name(), call.path(), reply.status(), nanos);
     ReplyWriter begun =
-        ReplyWriter.write(
-            context, call.request, answer, keepAlive, future -> written(call, future));
+        ReplyWriter.write(context, call.request, reply, keepAlive, future -> written(call, future));
     if (working != call) {
       return; // and written
     }
     writer = begun;
-    deadlineIn(options.bodyTimeout());
-    if (!call.reservation.tryGrowTo((long) answer.length() + RECEIVE_BYTES_MAX)) {
+    deadlineIn(timeouts.body());
+    if (!call.reservation.tryGrowTo((long) reply.length() + RECEIVE_BYTES_MAX)) {
       channel.close(); // the client does not read, and there is no memory to wait until it does
     }
   }
 
-  private void written(Call call, ChannelFuture future) {
+  private void written(PendingRequest call, ChannelFuture future) {
     if (working != call) {
       return;
     }
@@ -371,12 +374,12 @@ final class Connection extends ChannelInboundHandlerAdapter {
     if (!future.isSuccess()) {
       channel.close();
     } else if (!closing) {
-      deadlineIn(options.idleTimeout());
-      arrivals.resume();
+      deadlineIn(timeouts.idle());
+      flowControl.resume();
     } else if (lingering && channel instanceof DuplexChannel duplex) {
       duplex.shutdownOutput();
       deadlineIn(LINGER);
-      arrivals.resume();
+      flowControl.resume();
     } else {
       channel.close();
     }
@@ -405,7 +408,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     if (!isLate()) {
       return;
     }
-    Call call = working;
+    PendingRequest call = working;
     closing = true;
     if (call == null || writer != null) {
       channel.close(); // it was the client that was late
@@ -414,14 +417,13 @@ final class Connection extends ChannelInboundHandlerAdapter {
     boolean writes = call.route != null && call.route.writes();
     Problem problem =
         writes
-            ? Problem.unknown("no answer within " + options.requestDeadline())
-            : new Problem(
-                503, "store-unavailable", "No answer", "within " + options.requestDeadline());
+            ? Problem.unknown("no answer within " + timeouts.request())
+            : new Problem(503, "store-unavailable", "No answer", "within " + timeouts.request());
     // What the request holds is released when its thread ends.
-    Call late = new Call(call.request, call.startNanos, host.budget());
+    PendingRequest late = new PendingRequest(call.request, call.startNanos, shared.host.budget());
     late.route = call.route;
     working = late;
-    write(channel.pipeline().context(this), late, Answer.of(problem));
+    write(channel.pipeline().context(this), late, HttpReply.of(problem));
   }
 
   /** The client sends no more; what it has asked is still answered. */
@@ -460,7 +462,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    host.report(cause);
+    shared.host.report(cause);
     context.close(); // nobody is left to answer
   }
 }

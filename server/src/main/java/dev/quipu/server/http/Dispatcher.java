@@ -1,5 +1,12 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.http.message.Exchange;
+import dev.quipu.server.http.message.Failures;
+import dev.quipu.server.http.message.HeaderText;
+import dev.quipu.server.http.message.HttpReply;
+import dev.quipu.server.http.message.Problem;
+import dev.quipu.server.http.route.Route;
+import dev.quipu.server.http.route.Routes;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
@@ -25,20 +32,13 @@ final class Dispatcher {
   private final Routes routes;
   private final Optional<byte[]> token;
   private final Set<String> origins;
-  private final HostProcess host;
   private final Failures failures;
 
-  Dispatcher(
-      Routes routes,
-      Optional<String> token,
-      Set<String> origins,
-      HostProcess host,
-      Failures failures) {
+  Dispatcher(Routes routes, HttpOptions.Access access, Failures failures) {
     this.routes = routes;
-    this.host = host;
     this.failures = failures;
-    this.origins = origins;
-    this.token = token.map(text -> text.getBytes(StandardCharsets.UTF_8));
+    this.origins = access.origins();
+    this.token = access.token().map(text -> text.getBytes(StandardCharsets.UTF_8));
   }
 
   /**
@@ -61,39 +61,39 @@ final class Dispatcher {
     if (!route.open() && !forPages) {
       checkToken(request.headers());
     }
-    if (route.writes() && !(forPages && isKnown(request.headers()))) {
+    if (route.writes() && !(forPages && isAllowedOrigin(request.headers()))) {
       checkOrigin(request.headers());
     }
     return route;
   }
 
   /** The answer to OPTIONS; empty if the path is not known. */
-  Optional<Answer> options(HttpRequest request) {
+  Optional<HttpReply> options(HttpRequest request) {
     String path = rawPath(request.uri());
     List<String> methods = routes.methods(path);
     if (methods.isEmpty()) {
       return Optional.empty();
     }
     String allowed = String.join(", ", methods);
-    Answer answer = Answer.text(204, "text/plain", "").with("Allow", allowed);
-    if (routes.isForPages(path) && isKnown(request.headers())) {
-      answer =
-          open(answer, request.headers())
+    HttpReply reply = HttpReply.text(204, "text/plain", "").with("Allow", allowed);
+    if (routes.isForPages(path) && isAllowedOrigin(request.headers())) {
+      reply =
+          open(reply, request.headers())
               .with("Access-Control-Allow-Methods", allowed)
               .with("Access-Control-Allow-Headers", "Content-Type")
               .with("Access-Control-Max-Age", "86400");
     }
-    return Optional.of(answer);
+    return Optional.of(reply);
   }
 
   /** Whether the request comes from a page that the server was told of. */
-  private boolean isKnown(HttpHeaders headers) {
+  private boolean isAllowedOrigin(HttpHeaders headers) {
     String origin = headers.get(HttpHeaderNames.ORIGIN);
     return origin != null && (origins.contains("*") || origins.contains(origin));
   }
 
-  private static Answer open(Answer answer, HttpHeaders headers) {
-    return answer
+  private static HttpReply open(HttpReply reply, HttpHeaders headers) {
+    return reply
         .with("Access-Control-Allow-Origin", headers.get(HttpHeaderNames.ORIGIN))
         .with("Vary", "Origin");
   }
@@ -103,32 +103,30 @@ final class Dispatcher {
    *
    * @param timeLeft until the answer must be there
    */
-  Answer answer(Route route, Call call, Exchange.TimeLeft timeLeft) {
+  HttpReply reply(Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
     HttpRequest request = call.request;
-    Answer answer = run(route, call, timeLeft);
-    return route.forPages() && isKnown(request.headers())
-        ? open(answer, request.headers())
-        : answer;
+    HttpReply reply = run(route, call, timeLeft);
+    return route.forPages() && isAllowedOrigin(request.headers())
+        ? open(reply, request.headers())
+        : reply;
   }
 
-  private Answer run(Route route, Call call, Exchange.TimeLeft timeLeft) {
+  private HttpReply run(Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
     HttpRequest request = call.request;
     try {
       String raw = String.valueOf(route.match(rawPath(request.uri())));
       Exchange exchange =
           new Exchange(
-              request.method(),
-              request.headers(),
+              request,
               decode("the path", raw),
               query(request.uri()),
               call.body.all(),
               call.reservation,
-              host.budget(),
               timeLeft);
       return route.handler().handle(exchange);
     } catch (Throwable e) {
       Problem problem = failures.problem(e, route.path());
-      return Answer.of(route.writes() ? problem.ofWrite() : problem.ofRead());
+      return HttpReply.of(route.writes() ? problem.ofWrite() : problem.ofRead());
     }
   }
 

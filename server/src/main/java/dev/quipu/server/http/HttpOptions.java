@@ -9,35 +9,42 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * How the HTTP front works.
+ * How the HTTP port works.
  *
  * @param bind address to listen on
  * @param port port to listen on; 0 picks one
- * @param token what clients must show as a bearer token; empty to let everybody in
- * @param insecure whether everybody may be let in from other machines
  * @param connectionsMax connections at once; more take the place of idle ones
  * @param requestsMax requests in progress at once; more are answered 503
- * @param headerTimeout longest time from the first byte of a request to the last of its head
- * @param bodyTimeout longest time from there to the last byte of its body
- * @param idleTimeout longest time between two requests
- * @param requestDeadline longest time to an answer; a write that takes longer is answered "unknown"
- * @param origins sites whose pages may send views and show hit badges, without a token; {@code *}
- *     for all
- * @param drain longest wait for requests under way when the server stops
  */
 public record HttpOptions(
-    String bind,
-    int port,
-    Optional<String> token,
-    boolean insecure,
-    int connectionsMax,
-    int requestsMax,
-    Duration headerTimeout,
-    Duration bodyTimeout,
-    Duration idleTimeout,
-    Duration requestDeadline,
-    Set<String> origins,
-    Duration drain) {
+    String bind, int port, Access access, int connectionsMax, int requestsMax, Timeouts timeouts) {
+  /**
+   * Who may use the port.
+   *
+   * @param token required as a bearer token; empty to require none
+   * @param insecure whether other machines may do without a token
+   * @param origins sites whose pages may send views and show hit badges, without a token; {@code *}
+   *     for all
+   */
+  public record Access(Optional<String> token, boolean insecure, Set<String> origins) {}
+
+  /**
+   * How long a connection may wait.
+   *
+   * @param header longest time from the first byte of a request to the last of its head
+   * @param body longest time from there to the last byte of its body
+   * @param idle longest time between two requests
+   * @param request longest time to an answer; a write that takes longer is answered "unknown"
+   * @param drain longest wait for requests under way when the server stops
+   */
+  public record Timeouts(
+      Duration header, Duration body, Duration idle, Duration request, Duration drain) {
+    /** Returns the shortest time that a connection may wait. */
+    Duration shortest() {
+      return Stream.of(header, body, idle, request).min(Comparator.naturalOrder()).orElseThrow();
+    }
+  }
+
   /** Where the server listens unless told otherwise. */
   public static final int PORT = 7080;
 
@@ -50,7 +57,7 @@ public record HttpOptions(
    * @throws IllegalArgumentException if so
    */
   public HttpOptions {
-    if (!insecure && token.isEmpty() && !isLoopback(bind)) {
+    if (!access.insecure && access.token.isEmpty() && !isLoopback(bind)) {
       throw new IllegalArgumentException(
           "%s can be reached from other machines: give a token, or allow it by name with --insecure"
               .formatted(bind));
@@ -59,59 +66,32 @@ public record HttpOptions(
 
   /** Loopback only, port {@link #PORT}, no token, 20,000 connections. */
   public static HttpOptions defaults() {
-    return new HttpOptions(
-        "127.0.0.1",
-        PORT,
-        Optional.empty(),
-        false,
-        20_000,
-        requestsOfHeap(),
-        Duration.ofSeconds(10),
-        Duration.ofSeconds(30),
-        Duration.ofSeconds(60),
-        Duration.ofSeconds(15),
-        Set.of(),
-        Duration.ofSeconds(10));
+    Timeouts timeouts =
+        new Timeouts(
+            Duration.ofSeconds(10),
+            Duration.ofSeconds(30),
+            Duration.ofSeconds(60),
+            Duration.ofSeconds(15),
+            Duration.ofSeconds(10));
+    Access access = new Access(Optional.empty(), false, Set.of());
+    return new HttpOptions("127.0.0.1", PORT, access, 20_000, requestsOfHeap(), timeouts);
   }
 
-  /** The same at another address. */
-  public HttpOptions at(
-      String otherBind, int otherPort, Optional<String> otherToken, boolean open) {
-    return new HttpOptions(
-        otherBind,
-        otherPort,
-        otherToken,
-        open,
-        connectionsMax,
-        requestsMax,
-        headerTimeout,
-        bodyTimeout,
-        idleTimeout,
-        requestDeadline,
-        origins,
-        drain);
+  /** Returns the same options for another address. */
+  public HttpOptions at(String otherBind, int otherPort, Optional<String> token, boolean insecure) {
+    Access other = new Access(token, insecure, access.origins);
+    return new HttpOptions(otherBind, otherPort, other, connectionsMax, requestsMax, timeouts);
   }
 
-  /** The same with other limits. */
+  /** Returns the same options with other limits. */
   public HttpOptions within(
       int connections, Duration header, Duration body, Duration idle, Duration request) {
-    return new HttpOptions(
-        bind,
-        port,
-        token,
-        insecure,
-        connections,
-        requestsMax,
-        header,
-        body,
-        idle,
-        request,
-        origins,
-        drain);
+    Timeouts others = new Timeouts(header, body, idle, request, timeouts.drain);
+    return new HttpOptions(bind, port, access, connections, requestsMax, others);
   }
 
   /**
-   * The same for pages of these sites.
+   * Returns the same options for pages of these sites.
    *
    * @throws IllegalArgumentException if one is not like {@code https://blog.example} or {@code *}
    */
@@ -122,43 +102,13 @@ public record HttpOptions(
             "the origin is '%s'; it must be like https://blog.example, or *".formatted(site));
       }
     }
-    return new HttpOptions(
-        bind,
-        port,
-        token,
-        insecure,
-        connectionsMax,
-        requestsMax,
-        headerTimeout,
-        bodyTimeout,
-        idleTimeout,
-        requestDeadline,
-        Set.copyOf(sites),
-        drain);
+    Access other = new Access(access.token, access.insecure, Set.copyOf(sites));
+    return new HttpOptions(bind, port, other, connectionsMax, requestsMax, timeouts);
   }
 
-  /** The same for this many requests in progress at once. */
+  /** Returns the same options for this many requests in progress at once. */
   public HttpOptions withRequestsMax(int requests) {
-    return new HttpOptions(
-        bind,
-        port,
-        token,
-        insecure,
-        connectionsMax,
-        requests,
-        headerTimeout,
-        bodyTimeout,
-        idleTimeout,
-        requestDeadline,
-        origins,
-        drain);
-  }
-
-  /** Returns the shortest of all times that a connection may wait. */
-  Duration shortestTimeout() {
-    return Stream.of(headerTimeout, bodyTimeout, idleTimeout, requestDeadline)
-        .min(Comparator.naturalOrder())
-        .orElseThrow();
+    return new HttpOptions(bind, port, access, connectionsMax, requests, timeouts);
   }
 
   /** Returns one request for each {@link #HEAP_BYTES_PER_REQUEST} of the largest heap. */

@@ -1,7 +1,13 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.http.message.Failures;
+import dev.quipu.server.http.route.Metrics;
+import dev.quipu.server.http.route.OpenApi;
+import dev.quipu.server.http.route.Routes;
+import dev.quipu.server.http.route.Services;
+import dev.quipu.server.net.CommandHelp;
 import dev.quipu.server.net.Connections;
-import dev.quipu.server.net.Listed;
+import dev.quipu.server.net.HostProcess;
 import dev.quipu.server.net.Listener;
 import dev.quipu.server.net.Loops;
 import dev.quipu.server.net.Transport;
@@ -65,7 +71,7 @@ public final class HttpServer implements AutoCloseable {
   private final Map<Channel, Connection> connections = new ConcurrentHashMap<>();
   private final Metrics metrics = new Metrics();
   private final Routes routes;
-  private final Dispatcher dispatcher;
+  private final Connection.Shared shared;
   private final Channel listener;
 
   private HttpServer(
@@ -82,9 +88,10 @@ public final class HttpServer implements AutoCloseable {
     this.workers = new Workers(options.requestsMax(), host);
     Failures failures = new Failures(host);
     this.routes = new Routes(services, metrics, failures, this::impediment, clock);
-    this.dispatcher = new Dispatcher(routes, options.token(), options.origins(), host, failures);
+    Dispatcher dispatcher = new Dispatcher(routes, options.access(), failures);
+    this.shared = new Connection.Shared(options, dispatcher, workers, host, metrics, clock);
     this.listener = listen();
-    long everyNanos = options.shortestTimeout().toNanos() / CHECKS_PER_TIMEOUT + 1;
+    long everyNanos = options.timeouts().shortest().toNanos() / CHECKS_PER_TIMEOUT + 1;
     loops
         .next()
         .scheduleAtFixedRate(this::checkDeadlines, everyNanos, everyNanos, TimeUnit.NANOSECONDS)
@@ -132,7 +139,7 @@ public final class HttpServer implements AutoCloseable {
   }
 
   /** All routes. */
-  public static List<Listed> commands() {
+  public static List<CommandHelp> commands() {
     return OpenApi.routes();
   }
 
@@ -169,8 +176,7 @@ public final class HttpServer implements AutoCloseable {
     }
     metrics.connections().incrementAndGet();
     channel.config().setRecvByteBufAllocator(RECEIVE).setAllocator(ALLOCATOR);
-    Connection connection =
-        new Connection(channel, place.get(), options, dispatcher, workers, host, metrics, clock);
+    Connection connection = new Connection(channel, place.get(), shared);
     connections.put(channel, connection);
     channel
         .closeFuture()
@@ -181,7 +187,7 @@ public final class HttpServer implements AutoCloseable {
     tls.ifPresent(each -> channel.pipeline().addLast(each.newHandler(channel.alloc())));
     channel
         .pipeline()
-        .addLast(connection.arrivals())
+        .addLast(connection.flowControl())
         .addLast(connection.decoder())
         .addLast(new HttpResponseEncoder())
         .addLast(connection);
@@ -193,7 +199,7 @@ public final class HttpServer implements AutoCloseable {
     listener.close().awaitUninterruptibly();
     connections.forEach(
         (channel, connection) -> channel.eventLoop().execute(() -> connection.finish()));
-    long deadline = clock.nanoTime() + options.drain().toNanos();
+    long deadline = clock.nanoTime() + options.timeouts().drain().toNanos();
     try {
       while (!connections.isEmpty() && clock.nanoTime() < deadline) {
         clock.sleep(LOOK);

@@ -1,5 +1,6 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.http.message.HttpReply;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
@@ -48,36 +49,36 @@ final class ReplyWriter {
   static ReplyWriter write(
       ChannelHandlerContext context,
       HttpRequest request,
-      Answer answer,
+      HttpReply reply,
       boolean keepAlive,
       ChannelFutureListener whenWritten) {
-    boolean withBody = !request.method().equals(HttpMethod.HEAD) && answer.status() != 204;
-    List<byte[]> parts = withBody ? answer.parts() : List.of();
+    boolean withBody = !request.method().equals(HttpMethod.HEAD) && reply.status() != 204;
+    List<byte[]> parts = withBody ? reply.parts() : List.of();
     ReplyWriter writer = new ReplyWriter(context, parts, whenWritten);
-    HttpResponseStatus status = HttpResponseStatus.valueOf(answer.status());
+    HttpResponseStatus status = HttpResponseStatus.valueOf(reply.status());
     if (writer.body.readableBytes() <= SLICE_BYTES) {
       ByteBuf all = writer.body.readRetainedSlice(writer.body.readableBytes());
       var response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, all);
-      describe(response, answer, keepAlive);
+      describe(response, reply, keepAlive);
       writer.last(response);
     } else {
       var head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, status);
-      describe(head, answer, keepAlive);
+      describe(head, reply, keepAlive);
       ChannelFuture unused = context.write(head);
       writer.proceed();
     }
     return writer;
   }
 
-  private static void describe(HttpResponse response, Answer answer, boolean keepAlive) {
+  private static void describe(HttpResponse response, HttpReply reply, boolean keepAlive) {
     HttpHeaders headers = response.headers();
-    headers.set(HttpHeaderNames.CONTENT_TYPE, answer.type());
-    if (answer.status() != 204) {
-      headers.setInt(HttpHeaderNames.CONTENT_LENGTH, answer.length());
+    headers.set(HttpHeaderNames.CONTENT_TYPE, reply.type());
+    if (reply.status() != 204) {
+      headers.setInt(HttpHeaderNames.CONTENT_LENGTH, reply.length());
     }
     headers.set("X-Content-Type-Options", "nosniff");
     headers.set(HttpHeaderNames.CACHE_CONTROL, "no-store");
-    answer.headers().forEach(headers::set);
+    reply.headers().forEach(headers::set);
     HttpUtil.setKeepAlive(response, keepAlive);
   }
 

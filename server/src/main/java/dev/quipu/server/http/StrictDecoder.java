@@ -1,5 +1,6 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.http.message.Problem;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
@@ -9,6 +10,7 @@ import io.netty.handler.codec.http.HttpHeadersFactory;
 import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
@@ -101,5 +103,27 @@ final class StrictDecoder extends HttpRequestDecoder {
       }
       return super.add(name, value);
     }
+  }
+
+  /** Returns the problem of bytes that are malformed HTTP, or exceed the limits of a request. */
+  static Problem problem(Throwable cause) {
+    if (cause instanceof TooLongHttpLineException) {
+      return new Problem(
+          414,
+          "too-large",
+          "URI Too Long",
+          "Request line is longer than %d bytes, which is the limit. Shorten it."
+              .formatted(LINE_BYTES_MAX));
+    }
+    if (cause instanceof TooLongHttpHeaderException) {
+      return new Problem(
+          431,
+          "too-large",
+          "Request Header Fields Too Large",
+          "Header is longer than %d bytes or has more than %d fields, which are the limits."
+                  .formatted(HEAD_BYTES_MAX, HEADERS_MAX)
+              + " Send fewer.");
+    }
+    return Problem.badRequest("malformed HTTP request");
   }
 }

@@ -1,5 +1,6 @@
 package dev.quipu.server.http;
 
+import dev.quipu.server.net.HostProcess;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,4 +1,4 @@
-/** The HTTP front: one table of routes, one handler a connection. */
+/** The HTTP port: connections, and the dispatch of requests to routes. */
 @NullMarked
 package dev.quipu.server.http;
 

@@ -1,7 +1,7 @@
 package dev.quipu.server.memcache;
 
-import dev.quipu.engine.CounterTurn;
-import dev.quipu.server.net.StoredText;
+import dev.quipu.engine.CounterAccess;
+import dev.quipu.server.protocol.StoredText;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -31,7 +31,7 @@ final class Entry {
   }
 
   /** What is under a key; empty for nothing. */
-  static Optional<Entry> read(CounterTurn turn, String key, boolean isUnsigned) {
+  static Optional<Entry> read(CounterAccess turn, String key, boolean isUnsigned) {
     OptionalLong number = turn.get(key);
     if (number.isPresent()) {
       return Optional.of(new Entry(isUnsigned, number, new byte[0]));
@@ -68,7 +68,7 @@ final class Entry {
   }
 
   /** Puts this under a key, with an expiry in milliseconds since 1970, or 0 for none. */
-  void put(CounterTurn turn, String key, long expiresAt) {
+  void put(CounterAccess turn, String key, long expiresAt) {
     turn.setText(key, text);
     turn.expire(key, expiresAt);
   }
@@ -90,7 +90,12 @@ final class Entry {
 
   /** Puts something under a key, with an expiry in milliseconds since 1970, or 0 for none. */
   static void write(
-      CounterTurn turn, String key, boolean isUnsigned, int flags, byte[] content, long expiresAt) {
+      CounterAccess turn,
+      String key,
+      boolean isUnsigned,
+      int flags,
+      byte[] content,
+      long expiresAt) {
     OptionalLong number = flags == 0 ? number(content, isUnsigned) : OptionalLong.empty();
     if (number.isPresent()) {
       turn.set(key, number.getAsLong());

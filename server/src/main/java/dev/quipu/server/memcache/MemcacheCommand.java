@@ -1,6 +1,6 @@
 package dev.quipu.server.memcache;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import io.netty.buffer.ByteBuf;
 
 /**
@@ -25,7 +25,7 @@ record MemcacheCommand(
     Does does) {
   /** Does a command, on a turn, and writes the answer. */
   interface Does {
-    void run(CounterTurn turn, Request request, ByteBuf out);
+    void run(CounterAccess turn, Request request, ByteBuf out);
   }
 
   /** Whether a line of this command asks for no answer. */
@@ -33,15 +33,50 @@ record MemcacheCommand(
     return knowsNoReply && line.text(line.size() - 1).equals("noreply");
   }
 
-  /** A command without data and without noreply. */
-  static MemcacheCommand of(
-      String name, int wordsMin, int wordsMax, String usage, String summary, Does does) {
-    return new MemcacheCommand(name, wordsMin, wordsMax, 0, false, usage, summary, does);
+  /** Begins the definition of a command without data, which is always answered. */
+  static Builder of(String name, String usage) {
+    return new Builder(name, usage);
   }
 
-  /** A command without data, to which no answer may be wanted. */
-  static MemcacheCommand quiet(
-      String name, int wordsMin, int wordsMax, String usage, String summary, Does does) {
-    return new MemcacheCommand(name, wordsMin, wordsMax, 0, true, usage, summary, does);
+  /** A definition that ends with what the command does. */
+  static final class Builder {
+    private final String name;
+    private final String usage;
+    private String summary = "";
+    private int wordsMin = 1;
+    private int wordsMax = 1;
+    private int lengthAt;
+    private boolean knowsNoReply;
+
+    private Builder(String name, String usage) {
+      this.name = name;
+      this.usage = usage;
+    }
+
+    Builder summary(String text) {
+      summary = text;
+      return this;
+    }
+
+    Builder words(int min, int max) {
+      wordsMin = min;
+      wordsMax = max;
+      return this;
+    }
+
+    Builder dataLengthAt(int place) {
+      lengthAt = place;
+      return this;
+    }
+
+    Builder mayBeQuiet() {
+      knowsNoReply = true;
+      return this;
+    }
+
+    MemcacheCommand runs(Does does) {
+      return new MemcacheCommand(
+          name, wordsMin, wordsMax, lengthAt, knowsNoReply, usage, summary, does);
+    }
   }
 }

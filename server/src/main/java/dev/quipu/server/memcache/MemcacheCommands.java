@@ -20,7 +20,10 @@ final class MemcacheCommands {
     all.addAll(MetaCommands.all());
     all.addAll(ServerCommands.all());
     all.add(
-        MemcacheCommand.of("quit", 1, 1, "", "Ends the connection.", (turn, request, out) -> {}));
+        MemcacheCommand.of("quit", "")
+            .summary("Ends the connection.")
+            .words(1, 1)
+            .runs((turn, request, out) -> {}));
     Map<String, MemcacheCommand> byName = new HashMap<>();
     all.forEach(each -> byName.put(each.name(), each));
     return byName;

@@ -5,7 +5,7 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.memcache.Line.Refused;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
@@ -31,43 +31,38 @@ final class MetaCommands {
 
   static List<MemcacheCommand> all() {
     return List.of(
+        MemcacheCommand.of("mg", "key [b c f k N(time) O(opaque) q s t T(time) v]")
+            .summary("Reads.")
+            .words(2, WORDS_MAX)
+            .runs(MetaCommands::read),
         MemcacheCommand.of(
-            "mg",
-            2,
-            WORDS_MAX,
-            "key [b c f k N(time) O(opaque) q s t T(time) v]",
-            "Reads.",
-            MetaCommands::read),
-        new MemcacheCommand(
-            "ms",
-            3,
-            WORDS_MAX,
-            2,
-            false,
-            "key length [b c C(unique) F(flags) I k M(mode) O(opaque) q s T(time)]",
-            "Stores; the mode is S set, E add, R replace, A append or P prepend.",
-            MetaCommands::store),
+                "ms", "key length [b c C(unique) F(flags) I k M(mode) O(opaque) q s T(time)]")
+            .summary("Stores; the mode is S set, E add, R replace, A append or P prepend.")
+            .words(3, WORDS_MAX)
+            .dataLengthAt(2)
+            .runs(MetaCommands::store),
+        MemcacheCommand.of("md", "key [b C(unique) k O(opaque) q]")
+            .summary("Removes.")
+            .words(2, WORDS_MAX)
+            .runs(MetaCommands::delete),
         MemcacheCommand.of(
-            "md",
-            2,
-            WORDS_MAX,
-            "key [b C(unique) k O(opaque) q]",
-            "Removes.",
-            MetaCommands::delete),
-        MemcacheCommand.of(
-            "ma",
-            2,
-            WORDS_MAX,
-            "key [b c C(unique) D(delta) J(initial) k M(mode) N(time) O(id) q t T(time) v]",
-            "Counts, up with mode I and down with D; once for each O, however often it is sent.",
-            MetaCommands::count),
-        MemcacheCommand.of(
-            "me", 2, 3, "key [b]", "Returns the metadata of a key.", MetaCommands::describe),
-        MemcacheCommand.of(
-            "mn", 1, 1, "", "Answers MN.", (turn, request, out) -> Request.line(out, "MN")));
+                "ma",
+                "key [b c C(unique) D(delta) J(initial) k M(mode) N(time) O(id) q t T(time) v]")
+            .summary(
+                "Counts, up with mode I and down with D; once for each O, however often it is sent.")
+            .words(2, WORDS_MAX)
+            .runs(MetaCommands::count),
+        MemcacheCommand.of("me", "key [b]")
+            .summary("Returns the metadata of a key.")
+            .words(2, 3)
+            .runs(MetaCommands::describe),
+        MemcacheCommand.of("mn", "")
+            .summary("Answers MN.")
+            .words(1, 1)
+            .runs((turn, request, out) -> Request.line(out, "MN")));
   }
 
-  private static void read(CounterTurn turn, Request request, ByteBuf out) {
+  private static void read(CounterAccess turn, Request request, ByteBuf out) {
     MetaFlags flags = new MetaFlags(request, 2, "bcfkNOqstTv");
     String key = flags.key();
     Optional<Entry> found = Entry.read(turn, key, flags.isUnsigned());
@@ -96,7 +91,7 @@ final class MetaCommands {
   private record Found(Entry entry, long version, long secondsBefore, long secondsAfter) {}
 
   /** Sets when it expires, if the flags say so. */
-  private static Found touched(CounterTurn turn, MetaFlags flags, Entry entry) {
+  private static Found touched(CounterAccess turn, MetaFlags flags, Entry entry) {
     String key = flags.key();
     long before = secondsLeft(turn, key);
     long version = turn.version(key);
@@ -141,7 +136,7 @@ final class MetaCommands {
     return " k" + request.line().text(1) + (flags.has('b') ? " b" : "");
   }
 
-  private static long secondsLeft(CounterTurn turn, String key) {
+  private static long secondsLeft(CounterAccess turn, String key) {
     long at = turn.expiresAt(key);
     return at == 0 ? -1 : (at - turn.nowMillis() + 500) / 1_000;
   }
@@ -162,11 +157,11 @@ final class MetaCommands {
     Request.line(out, line.toString());
   }
 
-  private static boolean isStale(CounterTurn turn, MetaFlags flags) {
+  private static boolean isStale(CounterAccess turn, MetaFlags flags) {
     return flags.has('C') && turn.version(flags.key()) != flags.unsigned('C', 0);
   }
 
-  private static void store(CounterTurn turn, Request request, ByteBuf out) {
+  private static void store(CounterAccess turn, Request request, ByteBuf out) {
     MetaFlags flags = new MetaFlags(request, 3, "bcCFIkMOqsT");
     String key = flags.key();
     String mode =
@@ -203,7 +198,7 @@ final class MetaCommands {
     }
   }
 
-  private static void delete(CounterTurn turn, Request request, ByteBuf out) {
+  private static void delete(CounterAccess turn, Request request, ByteBuf out) {
     MetaFlags flags = new MetaFlags(request, 2, "bCkOq");
     if (turn.exists(flags.key()) && isStale(turn, flags)) {
       tell(request, flags, "EX", out);
@@ -215,7 +210,7 @@ final class MetaCommands {
     }
   }
 
-  private static void count(CounterTurn turn, Request request, ByteBuf out) {
+  private static void count(CounterAccess turn, Request request, ByteBuf out) {
     MetaFlags flags = new MetaFlags(request, 2, "bcCDJkMNOqtTv");
     String key = flags.key();
     long delta = flags.unsigned('D', 1);
@@ -248,7 +243,7 @@ final class MetaCommands {
   }
 
   /** A counter that is not there begins with J, and expires as N says. */
-  private static Entry begin(CounterTurn turn, MetaFlags flags) {
+  private static Entry begin(CounterAccess turn, MetaFlags flags) {
     long initial = initial(flags);
     turn.set(flags.key(), initial);
     turn.expire(flags.key(), Request.expiresAt(turn, flags.time('N')));
@@ -269,7 +264,7 @@ final class MetaCommands {
    * @param delta without a sign; from 2^63 on no counter has room for it
    */
   private static void countOnce(
-      CounterTurn turn, Request request, MetaFlags flags, long delta, boolean isUp, ByteBuf out) {
+      CounterAccess turn, Request request, MetaFlags flags, long delta, boolean isUp, ByteBuf out) {
     String key = flags.key();
     boolean isHuge = delta < 0;
     long change = isUp ? delta : -delta;
@@ -326,13 +321,13 @@ final class MetaCommands {
 
   /** The answer to a count under an id: its own value, whatever came since. */
   private static void value(
-      CounterTurn turn, Request request, MetaFlags flags, long value, ByteBuf out) {
+      CounterAccess turn, Request request, MetaFlags flags, long value, ByteBuf out) {
     Entry counted = Entry.ofCounter(value, flags.isUnsigned());
     told(turn, request, flags, counted, flags.has('q'), out);
   }
 
   private static void told(
-      CounterTurn turn,
+      CounterAccess turn,
       Request request,
       MetaFlags flags,
       Entry entry,
@@ -344,7 +339,7 @@ final class MetaCommands {
     }
   }
 
-  private static void describe(CounterTurn turn, Request request, ByteBuf out) {
+  private static void describe(CounterAccess turn, Request request, ByteBuf out) {
     MetaFlags flags = new MetaFlags(request, 2, "b");
     Optional<Entry> found = Entry.read(turn, flags.key(), flags.isUnsigned());
     if (found.isEmpty()) {

@@ -78,7 +78,7 @@ final class MetaFlags {
   }
 
   boolean isUnsigned() {
-    return request.hub().isUnsigned(key);
+    return request.shared().isUnsigned(key);
   }
 
   int size() {

@@ -3,33 +3,37 @@ package dev.quipu.server.memcache;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.memcache.Line.Refused;
-import dev.quipu.server.net.ConnectionMemory;
 import dev.quipu.server.net.Incidents;
-import dev.quipu.server.net.Step;
-import dev.quipu.server.net.StoredText;
+import dev.quipu.server.protocol.ConnectionMemory;
+import dev.quipu.server.protocol.PendingCommand;
+import dev.quipu.server.protocol.StoredText;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
 /** One command on its way: its words and its data. */
-final class Request implements Step {
+final class Request implements PendingCommand {
   private static final long RELATIVE_SECONDS_MAX = 30L * 24 * 60 * 60;
 
   private final MemcacheCommand command;
   private final Line line;
   private final byte[] data;
-  private final MemcacheHub hub;
+  private final MemcacheState shared;
   private final ConnectionMemory memory;
   private final boolean isQuiet;
 
   Request(
-      MemcacheCommand command, Line line, byte[] data, MemcacheHub hub, ConnectionMemory memory) {
+      MemcacheCommand command,
+      Line line,
+      byte[] data,
+      MemcacheState shared,
+      ConnectionMemory memory) {
     this.memory = memory;
     this.command = command;
     this.line = line;
     this.data = data;
-    this.hub = hub;
+    this.shared = shared;
     this.isQuiet = command.isQuiet(line);
   }
 
@@ -41,8 +45,8 @@ final class Request implements Step {
     return data;
   }
 
-  MemcacheHub hub() {
-    return hub;
+  MemcacheState shared() {
+    return shared;
   }
 
   /** Makes sure that there is memory for this many more bytes of the answer. */
@@ -62,7 +66,7 @@ final class Request implements Step {
   }
 
   boolean isUnsigned() {
-    return hub.isUnsigned(key());
+    return shared.isUnsigned(key());
   }
 
   /**
@@ -70,7 +74,7 @@ final class Request implements Step {
    *
    * @param time 0 for never, seconds from now up to 30 days, else seconds since 1970
    */
-  static long expiresAt(CounterTurn turn, long time) {
+  static long expiresAt(CounterAccess turn, long time) {
     if (time == 0) {
       return 0;
     }
@@ -84,19 +88,19 @@ final class Request implements Step {
   }
 
   @Override
-  public int bytesMax(CounterTurn turn) {
+  public int bytesMax(CounterAccess turn) {
     int length = line.bytes().length + data.length + (data.length > 0 ? StoredText.BYTES_MAX : 0);
-    return CounterTurn.bytesMax(1 + line.size(), length);
+    return CounterAccess.bytesMax(1 + line.size(), length);
   }
 
   @Override
-  public void run(CounterTurn turn, ByteBuf out) {
+  public void run(CounterAccess turn, ByteBuf out) {
     int before = out.writerIndex();
     long changes = turn.changeCount();
     try {
       command.does().run(turn, this, out);
     } catch (RuntimeException e) {
-      Step.requireWhole(turn, changes, e);
+      PendingCommand.requireWhole(turn, changes, e);
       out.writerIndex(before);
       line(out, answer(command.name(), e));
     }

@@ -1,6 +1,6 @@
 package dev.quipu.server.memcache;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.memcache.Line.Refused;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
@@ -14,43 +14,35 @@ final class ServerCommands {
   static List<MemcacheCommand> all() {
     return List.of(
         MemcacheCommand.of(
-            "version",
-            1,
-            WORDS_MAX, // what follows is ignored, as memcached does
-            "",
-            "Returns the version.",
-            (turn, request, out) ->
-                Request.line(out, "VERSION 1.6.18-quipu-" + request.hub().version())),
-        MemcacheCommand.quiet(
-            "verbosity",
-            1,
-            3,
-            "number",
-            "Is taken, and changes nothing.",
-            (turn, request, out) -> {
+                "version", // what follows is ignored, as memcached does
+                "")
+            .summary("Returns the version.")
+            .words(1, WORDS_MAX)
+            .runs((turn, request, out) ->
+                Request.line(out, "VERSION 1.6.18-quipu-" + request.shared().version())),
+        MemcacheCommand.of("verbosity", "number")
+            .summary("Is taken, and changes nothing.")
+            .words(1, 3)
+            .mayBeQuiet()
+            .runs((turn, request, out) -> {
               if (request.size() > 1) {
                 request.line().unsigned(1, Line.BAD_FORMAT);
               }
               Request.line(out, request.size() > 1 ? "OK" : "ERROR");
             }),
-        MemcacheCommand.of(
-            "stats",
-            1,
-            2,
-            "[reset | items | slabs | settings | sizes]",
-            "Returns statistics.",
-            ServerCommands::figures),
-        MemcacheCommand.quiet(
-            "flush_all",
-            1,
-            2,
-            "[0]",
-            "Removes everything, if the server was started so that it may.",
-            ServerCommands::flush));
+        MemcacheCommand.of("stats", "[reset | items | slabs | settings | sizes]")
+            .summary("Returns statistics.")
+            .words(1, 2)
+            .runs(ServerCommands::figures),
+        MemcacheCommand.of("flush_all", "[0]")
+            .summary("Removes everything, if the server was started so that it may.")
+            .words(1, 2)
+            .mayBeQuiet()
+            .runs(ServerCommands::flush));
   }
 
-  private static void figures(CounterTurn turn, Request request, ByteBuf out) {
-    MemcacheHub hub = request.hub();
+  private static void figures(CounterAccess turn, Request request, ByteBuf out) {
+    MemcacheState shared = request.shared();
     if (request.size() == 2) {
       switch (request.line().text(1)) {
         case "reset" -> Request.line(out, "RESET");
@@ -60,13 +52,13 @@ final class ServerCommands {
       return;
     }
     stat(out, "pid", Long.toString(ProcessHandle.current().pid()));
-    stat(out, "uptime", Long.toString(hub.upSeconds()));
+    stat(out, "uptime", Long.toString(shared.upSeconds()));
     stat(out, "time", Long.toString(turn.nowMillis() / 1_000));
-    stat(out, "version", "1.6.18-quipu-" + hub.version());
+    stat(out, "version", "1.6.18-quipu-" + shared.version());
     stat(out, "pointer_size", "64");
-    stat(out, "curr_connections", Integer.toString(hub.connected().get()));
-    stat(out, "total_connections", Long.toString(hub.accepted().sum()));
-    stat(out, "commands", Long.toString(hub.commands().sum()));
+    stat(out, "curr_connections", Integer.toString(shared.statistics().connected().get()));
+    stat(out, "total_connections", Long.toString(shared.statistics().accepted().sum()));
+    stat(out, "commands", Long.toString(shared.statistics().commands().sum()));
     stat(out, "curr_items", Integer.toString(turn.size()));
     Request.line(out, "END");
   }
@@ -75,8 +67,8 @@ final class ServerCommands {
     Request.line(out, "STAT " + name + " " + value);
   }
 
-  /** Done by a step of its own, in parts: see {@link MemcacheFront}. */
-  private static void flush(CounterTurn turn, Request request, ByteBuf out) {
+  /** Executed in parts by a command of its own: see {@link MemcacheDecoder}. */
+  private static void flush(CounterAccess turn, Request request, ByteBuf out) {
     throw new Refused("CLIENT_ERROR flush_all is off: it needs --allow-flush");
   }
 }

@@ -2,9 +2,9 @@ package dev.quipu.server.memcache;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.memcache.Line.Refused;
-import dev.quipu.server.net.StoredText;
+import dev.quipu.server.protocol.StoredText;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
@@ -30,82 +30,69 @@ final class TextCommands {
 
   static List<MemcacheCommand> all() {
     return List.of(
-        MemcacheCommand.of(
-            "get",
-            2,
-            WORDS_MAX,
-            "key [key ...]",
-            "Reads.",
-            (turn, request, out) -> read(turn, request, out, 1, false)),
-        MemcacheCommand.of(
-            "gets",
-            2,
-            WORDS_MAX,
-            "key [key ...]",
-            "Reads, with what cas needs.",
-            (turn, request, out) -> read(turn, request, out, 1, true)),
-        MemcacheCommand.of(
-            "gat",
-            3,
-            WORDS_MAX,
-            "time key [key ...]",
-            "Reads, and sets when it expires.",
-            (turn, request, out) -> readAndTouch(turn, request, out, false)),
-        MemcacheCommand.of(
-            "gats",
-            3,
-            WORDS_MAX,
-            "time key [key ...]",
-            "Both of these.",
-            (turn, request, out) -> readAndTouch(turn, request, out, true)),
+        MemcacheCommand.of("get", "key [key ...]")
+            .summary("Reads.")
+            .words(2, WORDS_MAX)
+            .runs((turn, request, out) -> read(turn, request, out, 1, false)),
+        MemcacheCommand.of("gets", "key [key ...]")
+            .summary("Reads, with what cas needs.")
+            .words(2, WORDS_MAX)
+            .runs((turn, request, out) -> read(turn, request, out, 1, true)),
+        MemcacheCommand.of("gat", "time key [key ...]")
+            .summary("Reads, and sets when it expires.")
+            .words(3, WORDS_MAX)
+            .runs((turn, request, out) -> readAndTouch(turn, request, out, false)),
+        MemcacheCommand.of("gats", "time key [key ...]")
+            .summary("Both of these.")
+            .words(3, WORDS_MAX)
+            .runs((turn, request, out) -> readAndTouch(turn, request, out, true)),
         store("set", "Sets."),
         store("add", "Sets, if there is nothing."),
         store("replace", "Sets, if there is something."),
         store("append", "Puts something behind what there is."),
         store("prepend", "Puts something before what there is."),
-        new MemcacheCommand(
-            "cas",
-            6,
-            6,
-            4,
-            true,
-            "key flags time length unique",
-            "Sets, if it did not change since gets.",
-            TextCommands::store),
-        MemcacheCommand.quiet(
-            "incr",
-            3,
-            3,
-            "key number",
-            "Adds.",
-            (turn, request, out) -> count(turn, request, out, true)),
-        MemcacheCommand.quiet(
-            "decr",
-            3,
-            3,
-            "key number",
-            "Takes, down to 0.",
-            (turn, request, out) -> count(turn, request, out, false)),
-        MemcacheCommand.quiet("delete", 2, 3, "key", "Removes.", TextCommands::delete),
-        MemcacheCommand.quiet(
-            "touch",
-            3,
-            3,
-            "key time",
-            "Sets when it expires.",
-            (turn, request, out) -> {
+        MemcacheCommand.of("cas", "key flags time length unique")
+            .summary("Sets, if it did not change since gets.")
+            .words(6, 6)
+            .dataLengthAt(4)
+            .mayBeQuiet()
+            .runs(TextCommands::store),
+        MemcacheCommand.of("incr", "key number")
+            .summary("Adds.")
+            .words(3, 3)
+            .mayBeQuiet()
+            .runs((turn, request, out) -> count(turn, request, out, true)),
+        MemcacheCommand.of("decr", "key number")
+            .summary("Takes, down to 0.")
+            .words(3, 3)
+            .mayBeQuiet()
+            .runs((turn, request, out) -> count(turn, request, out, false)),
+        MemcacheCommand.of("delete", "key")
+            .summary("Removes.")
+            .words(2, 3)
+            .mayBeQuiet()
+            .runs(TextCommands::delete),
+        MemcacheCommand.of("touch", "key time")
+            .summary("Sets when it expires.")
+            .words(3, 3)
+            .mayBeQuiet()
+            .runs((turn, request, out) -> {
               boolean isThere = touch(turn, request.key(), request.line().number(2, INVALID_TIME));
               Request.line(out, isThere ? "TOUCHED" : "NOT_FOUND");
             }));
   }
 
   private static MemcacheCommand store(String name, String summary) {
-    return new MemcacheCommand(
-        name, 5, 5, 4, true, "key flags time length", summary, TextCommands::store);
+    return MemcacheCommand.of(name, "key flags time length")
+        .summary(summary)
+        .words(5, 5)
+        .dataLengthAt(4)
+        .mayBeQuiet()
+        .runs(TextCommands::store);
   }
 
   private static void read(
-      CounterTurn turn, Request request, ByteBuf out, int first, boolean withUnique) {
+      CounterAccess turn, Request request, ByteBuf out, int first, boolean withUnique) {
     Line line = request.line();
     int counted = out.writerIndex() + UNCOUNTED_BYTES;
     for (int i = first; i < line.size(); i++) {
@@ -115,7 +102,7 @@ final class TextCommands {
         counted += more;
       }
       String key = line.key(i);
-      Optional<Entry> found = Entry.read(turn, key, request.hub().isUnsigned(key));
+      Optional<Entry> found = Entry.read(turn, key, request.shared().isUnsigned(key));
       if (found.isPresent()) {
         byte[] content = found.get().content();
         out.writeCharSequence("VALUE ", StandardCharsets.ISO_8859_1);
@@ -132,7 +119,7 @@ final class TextCommands {
   }
 
   private static void readAndTouch(
-      CounterTurn turn, Request request, ByteBuf out, boolean withUnique) {
+      CounterAccess turn, Request request, ByteBuf out, boolean withUnique) {
     long time = request.line().number(1, INVALID_TIME);
     ByteBuf told = Unpooled.buffer();
     read(turn, request, told, 2, withUnique);
@@ -142,7 +129,7 @@ final class TextCommands {
     out.writeBytes(told);
   }
 
-  static boolean touch(CounterTurn turn, String key, long time) {
+  static boolean touch(CounterAccess turn, String key, long time) {
     long at = Request.expiresAt(turn, time);
     boolean isThere = turn.exists(key);
     if (at == 1) {
@@ -153,7 +140,7 @@ final class TextCommands {
     return isThere;
   }
 
-  private static void store(CounterTurn turn, Request request, ByteBuf out) {
+  private static void store(CounterAccess turn, Request request, ByteBuf out) {
     Line line = request.line();
     String verb = line.text(0);
     long flags = line.unsigned(2, Line.BAD_FORMAT);
@@ -183,13 +170,15 @@ final class TextCommands {
    *
    * @param mode set, add, replace, append or prepend
    */
-  static boolean store(CounterTurn turn, Request request, String mode, int flags, long expiresAt) {
+  static boolean store(
+      CounterAccess turn, Request request, String mode, int flags, long expiresAt) {
     String key = request.key();
-    return store(turn, key, request.hub().isUnsigned(key), mode, flags, request.data(), expiresAt);
+    return store(
+        turn, key, request.shared().isUnsigned(key), mode, flags, request.data(), expiresAt);
   }
 
   static boolean store(
-      CounterTurn turn,
+      CounterAccess turn,
       String key,
       boolean isUnsigned,
       String mode,
@@ -222,7 +211,7 @@ final class TextCommands {
     return all.array();
   }
 
-  private static void count(CounterTurn turn, Request request, ByteBuf out, boolean isUp) {
+  private static void count(CounterAccess turn, Request request, ByteBuf out, boolean isUp) {
     Line line = request.line();
     long delta = line.unsigned(2, "CLIENT_ERROR invalid numeric delta argument");
     String key = request.key();
@@ -236,7 +225,7 @@ final class TextCommands {
 
   /** Adds to what there is, or takes from it down to 0; what it is then. */
   static String count(
-      CounterTurn turn, String key, Entry found, boolean isUnsigned, long delta, boolean isUp) {
+      CounterAccess turn, String key, Entry found, boolean isUnsigned, long delta, boolean isUp) {
     if (!found.isCounter()) {
       return countText(turn, key, found, isUnsigned, delta, isUp);
     }
@@ -267,7 +256,7 @@ final class TextCommands {
 
   /** A number with flags, which some clients keep so, is counted as the text that it is. */
   private static String countText(
-      CounterTurn turn, String key, Entry found, boolean isUnsigned, long delta, boolean isUp) {
+      CounterAccess turn, String key, Entry found, boolean isUnsigned, long delta, boolean isUp) {
     byte[] before = found.content();
     OptionalLong number = Entry.lenient(before);
     if (number.isEmpty()) {
@@ -286,7 +275,7 @@ final class TextCommands {
     return digits;
   }
 
-  private static void delete(CounterTurn turn, Request request, ByteBuf out) {
+  private static void delete(CounterAccess turn, Request request, ByteBuf out) {
     if (request.size() == 3 && !request.line().text(2).equals("0")) {
       throw new Refused(Line.BAD_FORMAT + ".  Usage: delete <key> [noreply]");
     }

@@ -36,7 +36,7 @@ public final class Incidents {
   }
 
   /** Logs an exception of a connection. */
-  static void inConnection(String what, Throwable why) {
+  public static void inConnection(String what, Throwable why) {
     OF_ALL_PORTS.log(what, "", "", why);
   }
 

@@ -36,7 +36,7 @@ public enum Transport {
   }
 
   /** Event loops, as many as {@code threads}. */
-  MultiThreadIoEventLoopGroup loops(int threads) {
+  public MultiThreadIoEventLoopGroup loops(int threads) {
     IoHandlerFactory factory =
         switch (this) {
           case IO_URING -> IoUringIoHandler.newFactory();

@@ -1,4 +1,4 @@
-/** What all ports share. */
+/** Sockets, and the memory and connections that all ports share. */
 @NullMarked
 package dev.quipu.server.net;
 

@@ -2,7 +2,7 @@ package dev.quipu.server.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.quipu.server.net.Listed;
+import dev.quipu.server.net.CommandHelp;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,7 +44,7 @@ final class CommandsPageTest {
     for (String port : List.of("HTTP", "Redis", "memcached")) {
       page.append("\n## %s\n\n%s\n\n".formatted(port, ABOUT.get(port)));
       page.append("| command | arguments | what it does |\n|---|---|---|\n");
-      for (Listed each : CommandsCommand.all()) {
+      for (CommandHelp each : CommandsCommand.all()) {
         if (each.port().equals(port)) {
           page.append(
               "| `%s` | %s | %s |%n".formatted(each.name(), code(each.usage()), each.summary()));

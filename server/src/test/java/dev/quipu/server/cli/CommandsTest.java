@@ -11,7 +11,7 @@ import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.cli.input.CombinedLog;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
-import dev.quipu.server.http.Services;
+import dev.quipu.server.http.route.Services;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewEvent;
@@ -37,9 +37,9 @@ final class CommandsTest {
   @TempDir Path temporary;
 
   /** What a command said and how it ended. */
-  private record Said(int code, String out, String err) {}
+  private record CommandResult(int code, String out, String err) {}
 
-  private static Said run(List<String> target, String... arguments) {
+  private static CommandResult run(List<String> target, String... arguments) {
     List<String> all = new ArrayList<>(List.of(arguments));
     all.addAll(target);
     StringWriter out = new StringWriter();
@@ -47,7 +47,7 @@ final class CommandsTest {
     CommandLine line = QuipuCommand.commandLine();
     line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
     int code = line.execute(all.toArray(String[]::new));
-    return new Said(code, out.toString(), err.toString());
+    return new CommandResult(code, out.toString(), err.toString());
   }
 
   /** A script to run on a target. */
@@ -74,27 +74,34 @@ final class CommandsTest {
     on(
         kind,
         target -> {
-          assertEquals(new Said(0, line("5"), ""), run(target, "add", "a/b", "5", "--id", "x y"));
           assertEquals(
-              new Said(0, line("5 (replayed)"), ""), run(target, "add", "a/b", "5", "--id", "x y"));
-          Said conflict = run(target, "add", "a/b", "6", "--id", "x y");
+              new CommandResult(0, line("5"), ""), run(target, "add", "a/b", "5", "--id", "x y"));
+          assertEquals(
+              new CommandResult(0, line("5 (replayed)"), ""),
+              run(target, "add", "a/b", "5", "--id", "x y"));
+          CommandResult conflict = run(target, "add", "a/b", "6", "--id", "x y");
           assertEquals(3, conflict.code);
           assertTrue(conflict.out.contains("conflict"));
           assertEquals(
-              new Said(3, line("refused (floor): a/b is 5"), ""),
+              new CommandResult(3, line("refused (floor): a/b is 5"), ""),
               run(target, "add", "a/b", "-6", "--floor", "0"));
-          assertEquals(new Said(0, line("1"), ""), run(target, "add", "e", "1", "--id", "é"));
-          assertEquals(new Said(0, line("2"), ""), run(target, "add", "e", "1", "--id", "ü"));
           assertEquals(
-              new Said(0, line("2 (replayed)"), ""), run(target, "add", "e", "1", "--id", "ü"));
-          assertEquals(new Said(0, line("3"), ""), run(target, "add", "c", "3"));
-          assertEquals(new Said(0, line("5"), ""), run(target, "get", "a/b"));
+              new CommandResult(0, line("1"), ""), run(target, "add", "e", "1", "--id", "é"));
+          assertEquals(
+              new CommandResult(0, line("2"), ""), run(target, "add", "e", "1", "--id", "ü"));
+          assertEquals(
+              new CommandResult(0, line("2 (replayed)"), ""),
+              run(target, "add", "e", "1", "--id", "ü"));
+          assertEquals(new CommandResult(0, line("3"), ""), run(target, "add", "c", "3"));
+          assertEquals(new CommandResult(0, line("5"), ""), run(target, "get", "a/b"));
           assertEquals(1, run(target, "get", "nothing").code);
           assertEquals(
-              new Said(0, line("5\ta/b") + line("3\tc") + line("2\te"), ""), run(target, "list"));
-          assertEquals(new Said(0, line("3\tc"), ""), run(target, "list", "c"));
-          assertEquals(new Said(0, line("5\ta/b"), ""), run(target, "list", "--limit", "1"));
-          Said json = run(target, "get", "a/b", "--json");
+              new CommandResult(0, line("5\ta/b") + line("3\tc") + line("2\te"), ""),
+              run(target, "list"));
+          assertEquals(new CommandResult(0, line("3\tc"), ""), run(target, "list", "c"));
+          assertEquals(
+              new CommandResult(0, line("5\ta/b"), ""), run(target, "list", "--limit", "1"));
+          CommandResult json = run(target, "get", "a/b", "--json");
           assertEquals(
               "5", JsonMapper.builder().build().readTree(json.out).path("value").asString());
         });
@@ -120,10 +127,13 @@ final class CommandsTest {
     on(
         kind,
         target -> {
-          assertEquals(new Said(0, line("1"), ""), run(target, "online", "a b", "--seen", "ann"));
-          assertEquals(new Said(0, line("2"), ""), run(target, "online", "a b", "--seen", "bob"));
-          assertEquals(new Said(0, line("2"), ""), run(target, "online", "a b", "--seen", "ann"));
-          assertEquals(new Said(0, line("0"), ""), run(target, "online", "elsewhere"));
+          assertEquals(
+              new CommandResult(0, line("1"), ""), run(target, "online", "a b", "--seen", "ann"));
+          assertEquals(
+              new CommandResult(0, line("2"), ""), run(target, "online", "a b", "--seen", "bob"));
+          assertEquals(
+              new CommandResult(0, line("2"), ""), run(target, "online", "a b", "--seen", "ann"));
+          assertEquals(new CommandResult(0, line("0"), ""), run(target, "online", "elsewhere"));
           assertEquals(
               line(
                   "{\"room\":\"a b\",\"value\":\"2\",\"low\":\"2\",\"high\":\"2\",\"complete\":true}"),
@@ -139,18 +149,18 @@ final class CommandsTest {
     on(
         kind,
         target -> {
-          assertEquals(new Said(0, line("1"), ""), run(target, "next", "in/2027"));
+          assertEquals(new CommandResult(0, line("1"), ""), run(target, "next", "in/2027"));
           assertEquals(
-              new Said(0, line("2"), ""),
+              new CommandResult(0, line("2"), ""),
               run(target, "next", "in/2027", "--id", "å", "--payload", "p"));
           assertEquals(
-              new Said(0, line("2 (replayed)"), ""),
+              new CommandResult(0, line("2 (replayed)"), ""),
               run(target, "next", "in/2027", "--id", "å", "--payload", "p"));
           assertEquals(3, run(target, "next", "in/2027", "--id", "å", "--payload", "q").code);
           assertEquals(
               line("{\"name\":\"in/2027\",\"number\":\"3\",\"replayed\":false}"),
               run(target, "next", "in/2027", "--json").out);
-          assertEquals(new Said(0, line("1"), ""), run(target, "next", "in/2028"));
+          assertEquals(new CommandResult(0, line("1"), ""), run(target, "next", "in/2028"));
           assertEquals(2, run(target, "next", "x".repeat(513)).code);
           assertEquals(2, run(target, "next", "a", "--payload", "x".repeat(16_385)).code);
         });
@@ -172,11 +182,12 @@ final class CommandsTest {
     for (List<String> each : refused) {
       List<String> arguments = new ArrayList<>(List.of("--http", "0", "--store", "memory:"));
       arguments.addAll(List.of(each.getFirst().split(" ", -1)));
-      Said said = run(arguments, "serve");
-      assertEquals(2, said.code, said.err);
-      assertTrue(said.err.contains(each.getLast()), said.err);
+      CommandResult result = run(arguments, "serve");
+      assertEquals(2, result.code, result.err);
+      assertTrue(result.err.contains(each.getLast()), result.err);
     }
-    Said away = run(List.of("--store", "memory:"), "serve", "--cache=memcached://127.0.0.1:1");
+    CommandResult away =
+        run(List.of("--store", "memory:"), "serve", "--cache=memcached://127.0.0.1:1");
     assertEquals(6, away.code, away.err);
   }
 
@@ -192,12 +203,12 @@ final class CommandsTest {
             List.of("--queue=http://127.0.0.1:1/q --store=memory: --keep=0s", "keep is PT0S"),
             List.of("--store=memory:", "Missing required option: '--queue=URL'"));
     for (List<String> each : refused) {
-      Said said = run(List.of(each.getFirst().split(" ", -1)), "ingest", "sqs");
-      assertEquals(2, said.code, said.err);
-      assertTrue(said.err.contains(each.getLast()), said.err);
+      CommandResult result = run(List.of(each.getFirst().split(" ", -1)), "ingest", "sqs");
+      assertEquals(2, result.code, result.err);
+      assertTrue(result.err.contains(each.getLast()), result.err);
     }
     assertEquals(2, run(List.of(), "ingest").code);
-    Said origin =
+    CommandResult origin =
         run(List.of("--store", "memory:", "--http", "0"), "serve", "--allow-origin", "blog");
     assertEquals(2, origin.code, origin.err);
     assertTrue(origin.err.contains("the origin is 'blog'"), origin.err);
@@ -213,7 +224,7 @@ final class CommandsTest {
           assertEquals(line("applied 5"), run(target, "outcome", "a", "one").out);
           assertEquals(line("not-seen"), run(target, "outcome", "a", "two").out);
           assertEquals(line("sealed"), run(target, "outcome", "a", "two", "--seal").out);
-          Said late = run(target, "add", "a", "5", "--id", "two");
+          CommandResult late = run(target, "add", "a", "5", "--id", "two");
           assertEquals(3, late.code);
           assertTrue(late.out.startsWith("refused (sealed)"), late.out);
         });
@@ -226,7 +237,7 @@ final class CommandsTest {
     on(
         kind,
         target -> {
-          Said first = run(target, "import", "--format", "combined-log", log);
+          CommandResult first = run(target, "import", "--format", "combined-log", log);
           assertEquals(7, first.code);
           assertTrue(
               first.out.startsWith("39 lines read, 33 counted now, 1 counted before, 5 skipped"),
@@ -234,7 +245,7 @@ final class CommandsTest {
           assertTrue(first.err.contains("line 35 skipped: time: no [time] before"), first.err);
           assertTrue(first.err.contains("line 36 skipped: time: not like"), first.err);
           assertTrue(first.err.contains("line 37 skipped: request: not"), first.err);
-          Said second = run(target, "import", "--format", "combined-log", log);
+          CommandResult second = run(target, "import", "--format", "combined-log", log);
           assertTrue(second.out.contains(" 0 counted now, 34 counted before"), second.out);
           assertEquals(line("2"), run(target, "views", "/quoted").out);
           assertEquals(
@@ -268,20 +279,20 @@ final class CommandsTest {
     List<String> data = List.of("--data", temporary.resolve("d").toString());
     assertEquals(2, run(data, "add", "a", "0").code);
     assertEquals(2, run(data, "add", "a", "1.5").code);
-    Said large = run(data, "add", "a", "9223372036854775808");
+    CommandResult large = run(data, "add", "a", "9223372036854775808");
     assertEquals(2, large.code);
     assertEquals(
         "quipu: Invalid value for positional parameter at index 1 (DELTA): '9223372036854775808' is"
             + " not a whole number from -9223372036854775808 to 9223372036854775807\n"
             + "Try: quipu add --help\n",
         large.err);
-    Said floor = run(data, "add", "a", "1", "--floor", "x");
+    CommandResult floor = run(data, "add", "a", "1", "--floor", "x");
     assertTrue(floor.err.contains("option '--floor'"), floor.err);
     assertTrue(floor.err.contains("from -9223372036854775808 to"), floor.err);
     assertEquals(2, run(data, "add", "", "1").code);
     assertEquals(2, run(List.of(), "add").code);
     assertEquals(2, run(List.of(), "nonsense").code);
-    Said outside = run(List.of(), "serve", "--bind", "0.0.0.0");
+    CommandResult outside = run(List.of(), "serve", "--bind", "0.0.0.0");
     assertEquals(2, outside.code);
     assertTrue(outside.err.contains("--insecure"), outside.err);
     assertEquals(2, run(List.of(), "serve", "--store", "nowhere:").code);
@@ -293,11 +304,11 @@ final class CommandsTest {
     assertEquals(2, run(List.of(), "completion", "fish").code);
     assertEquals(2, run(List.of(), "serve", "--log", "xml").code);
     for (String server : List.of("localhost:7080", "127.0.0.1:42080", "[::1]:7080", "host")) {
-      Said bare = run(List.of("--server", server), "get", "a");
+      CommandResult bare = run(List.of("--server", server), "get", "a");
       assertEquals(2, bare.code);
       assertTrue(bare.err.contains("write http://" + server), bare.err);
     }
-    Said broken = run(List.of("--server", "http://a b"), "get", "a");
+    CommandResult broken = run(List.of("--server", "http://a b"), "get", "a");
     assertEquals(2, broken.code);
     assertTrue(broken.err.contains("option '--server'"), broken.err);
     assertFalse(broken.err.contains("java."), broken.err);
@@ -324,8 +335,8 @@ final class CommandsTest {
       {"check"},
     };
     for (String[] command : commands) {
-      Said said = run(data, command);
-      assertTrue(mapper.readTree(said.out).isObject(), said.toString());
+      CommandResult result = run(data, command);
+      assertTrue(mapper.readTree(result.out).isObject(), result.toString());
     }
     for (String line : run(List.of("--json"), "techniques").out.lines().toList()) {
       assertTrue(mapper.readTree(line).path("perAdd").path("roundTrips").isInt(), line);

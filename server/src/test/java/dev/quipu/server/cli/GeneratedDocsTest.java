@@ -2,6 +2,7 @@ package dev.quipu.server.cli;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.server.cli.store.TechniqueTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +21,7 @@ final class GeneratedDocsTest {
       List.of(
           "AtomicAdd:atomic-add",
           "Optimistic:optimistic",
-          "OptimisticWithHistory:optimistic-with-history",
+          "Optimistic:optimistic-with-history:2",
           "RequestTokens:request-token",
           "MarkerItem:marker-item",
           "ItemCollection:item-collection",
@@ -84,7 +85,8 @@ final class GeneratedDocsTest {
     for (String name : PAGES) {
       String[] parts = name.split(":", -1);
       String source = Files.readString(source(parts[0] + ".java"));
-      String essay = source.substring(source.indexOf("/*\n") + 3, source.indexOf("\n */"));
+      int number = parts.length > 2 ? Integer.parseInt(parts[2]) : 1;
+      String essay = source.split("(?m)^/\\*$", -1)[number].split("\n \\*/", 2)[0];
       StringBuilder text = new StringBuilder();
       essay.lines().forEach(each -> text.append(each.replaceFirst("^ \\* ?", "")).append('\n'));
       holds("docs/concepts/" + parts[1] + ".md", text.toString());

@@ -10,17 +10,18 @@ import dev.quipu.backend.Backends;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.cli.input.CombinedLog;
 import dev.quipu.server.cli.output.ExitCode;
-import dev.quipu.store.Consistency;
+import dev.quipu.simulation.time.ManualClock;
+import dev.quipu.store.BatchDriver.RequestToken;
+import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
-import dev.quipu.verify.pace.ManualClock;
 import dev.quipu.view.ViewEvent;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
@@ -56,7 +57,7 @@ final class ImportTest {
   private final StringWriter err = new StringWriter();
 
   /** A store that breaks down after so many writes. */
-  private static final class BreakingDriver implements StoreDriver {
+  private static final class BreakingDriver implements BatchDriver, ScanDriver {
     private final MemoryDriver memory = new MemoryDriver();
     private final AtomicLong writesLeft = new AtomicLong(Long.MAX_VALUE);
 
@@ -90,6 +91,11 @@ final class ImportTest {
     }
 
     @Override
+    public List<Optional<Item>> getAll(List<Key> keys) {
+      return memory.getAll(keys);
+    }
+
+    @Override
     public Page scan(Scan scan) {
       return memory.scan(scan);
     }
@@ -118,7 +124,7 @@ final class ImportTest {
   }
 
   /** The numbers of lines, counted now, counted before, skipped. */
-  private List<Long> said() {
+  private List<Long> result() {
     JsonNode json = MAPPER.readTree(out.toString());
     return List.of(
         json.path("lines").asLong(),
@@ -157,10 +163,10 @@ final class ImportTest {
     driver.writesLeft.set(Long.MAX_VALUE);
     assertEquals(writes, views());
     assertEquals(0, load("combined-log", file));
-    assertEquals(List.of(2_000L, 2_000 - writes, writes, 0L), said());
+    assertEquals(List.of(2_000L, 2_000 - writes, writes, 0L), result());
     assertEquals(2_000, views());
     assertEquals(0, load("combined-log", file));
-    assertEquals(List.of(2_000L, 0L, 2_000L, 0L), said());
+    assertEquals(List.of(2_000L, 0L, 2_000L, 0L), result());
   }
 
   @Test
@@ -170,7 +176,7 @@ final class ImportTest {
     lines[3] = view(1, 1);
     lines[13] = view(1, 2);
     assertEquals(ExitCode.SKIPPED, load("combined-log", file("log", lines)));
-    assertEquals(List.of(14L, 2L, 0L, 12L), said());
+    assertEquals(List.of(14L, 2L, 0L, 12L), result());
     assertEquals(10, err.toString().lines().count(), err.toString());
     assertTrue(err.toString().startsWith("line 1 skipped: client address: "), err.toString());
   }
@@ -181,7 +187,7 @@ final class ImportTest {
     assertEquals(
         ExitCode.SKIPPED,
         load("combined-log", file("log", view(1, 1) + "\r", huge, view(1, 2), huge)));
-    assertEquals(List.of(4L, 2L, 0L, 2L), said());
+    assertEquals(List.of(4L, 2L, 0L, 2L), result());
     String why = "line 2 skipped: the line has 3000000 characters; the limit is 1048576\n";
     assertTrue(err.toString().startsWith(why), err.toString());
   }
@@ -195,7 +201,7 @@ final class ImportTest {
       writer.write(view(1, 1));
     }
     assertEquals(0, load("combined-log", good));
-    assertEquals(List.of(1L, 1L, 0L, 0L), said());
+    assertEquals(List.of(1L, 1L, 0L, 0L), result());
     assertEquals(ExitCode.FAILED, load("combined-log", file("bad.gz", view(1, 1))));
     assertTrue(err.toString().contains("bad.gz: Not in GZIP format"), err.toString());
     assertEquals(ExitCode.FAILED, load("combined-log", directory.resolve("none")));
@@ -220,7 +226,7 @@ final class ImportTest {
             "{\"name\":\"a\",\"delta\":1,\"delta\":2}",
             "[1]");
     assertEquals(ExitCode.SKIPPED, load("ndjson", file));
-    assertEquals(List.of(12L, 4L, 0L, 6L), said());
+    assertEquals(List.of(12L, 4L, 0L, 6L), result());
     String why = err.toString();
     assertTrue(why.contains("line 7 skipped: id: used for another request before"), why);
     assertTrue(why.contains("line 8 skipped: floor: not known"), why);
@@ -229,7 +235,7 @@ final class ImportTest {
     assertTrue(why.contains("line 11 skipped: not JSON"), why);
     assertTrue(why.contains("line 12 skipped: not a JSON object"), why);
     assertEquals(ExitCode.SKIPPED, load("ndjson", file));
-    assertEquals(List.of(12L, 0L, 4L, 6L), said());
+    assertEquals(List.of(12L, 0L, 4L, 6L), result());
     assertEquals("17", value("a"));
     assertEquals("3", value("b"));
     assertEquals("none", value("zero"));

@@ -24,24 +24,24 @@ final class ProofCommandsTest {
   @TempDir Path temporary;
 
   /** What a command said and how it ended. */
-  private record Said(int code, String out, String err) {
+  private record CommandResult(int code, String out, String err) {
     JsonNode json() {
       return JsonMapper.builder().build().readTree(out);
     }
   }
 
-  private static Said run(String... arguments) {
+  private static CommandResult run(String... arguments) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     CommandLine line = QuipuCommand.commandLine();
     line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-    return new Said(line.execute(arguments), out.toString(), err.toString());
+    return new CommandResult(line.execute(arguments), out.toString(), err.toString());
   }
 
   @Test
   void aCountThatIsOffEndsWith8AndSaysByHowMuch() {
     String engine = "engine:" + temporary.resolve("data");
-    Said said =
+    CommandResult result =
         run(
             "verify",
             "--technique",
@@ -56,8 +56,8 @@ final class ProofCommandsTest {
             "--faults",
             "lost-request",
             "--json");
-    assertEquals(ExitCode.DRIFT, said.code, said.err);
-    JsonNode report = said.json();
+    assertEquals(ExitCode.DRIFT, result.code, result.err);
+    JsonNode report = result.json();
     long lost = report.path("faults").path("lost-request").asLong();
     assertTrue(lost > 0);
     assertEquals(report.path("unknownLeft").asLong(), report.path("under").asLong());
@@ -70,7 +70,7 @@ final class ProofCommandsTest {
   @Test
   void aTechniqueWithIdsIsExactAndAPageShowsIt() throws Exception {
     Path page = temporary.resolve("page.html");
-    Said said =
+    CommandResult result =
         run(
             "verify",
             "--technique",
@@ -85,9 +85,9 @@ final class ProofCommandsTest {
             "lost-reply,duplicate,delayed,client-repeats",
             "--html",
             page.toString());
-    assertEquals(0, said.code, said.out + said.err);
-    assertTrue(said.out.startsWith("sharded-marker-item on memory"), said.out);
-    assertTrue(said.out.contains("exact"), said.out);
+    assertEquals(0, result.code, result.out + result.err);
+    assertTrue(result.out.startsWith("sharded-marker-item on memory"), result.out);
+    assertTrue(result.out.contains("exact"), result.out);
     String html = Files.readString(page);
     assertTrue(html.contains("<svg") && html.contains("Exact."), html);
     assertFalse(html.contains("NaN"), html);
@@ -95,7 +95,7 @@ final class ProofCommandsTest {
 
   @Test
   void aRunInWhichNothingWentWrongProvesNothing() {
-    Said said =
+    CommandResult result =
         run(
             "verify",
             "--technique",
@@ -106,13 +106,13 @@ final class ProofCommandsTest {
             "0.1",
             "--rate",
             "0.0000000001");
-    assertEquals(1, said.code);
-    assertTrue(said.err.contains("proves nothing"), said.err);
+    assertEquals(1, result.code);
+    assertTrue(result.err.contains("proves nothing"), result.err);
   }
 
   @Test
   void wrongUseNamesWhatThereIs() {
-    Said fault =
+    CommandResult fault =
         run("verify", "--technique", "atomic-add", "--store", "memory:", "--faults", "rain");
     assertEquals(2, fault.code);
     assertTrue(fault.err.contains("client-repeats"), fault.err);
@@ -124,7 +124,7 @@ final class ProofCommandsTest {
 
   @Test
   void adviceNamesATechniqueItsPriceAndTheCode() {
-    Said said =
+    CommandResult result =
         run(
             "advise",
             "--store",
@@ -136,8 +136,8 @@ final class ProofCommandsTest {
             "--retry-window",
             "24h",
             "--json");
-    assertEquals(0, said.code, said.err);
-    JsonNode advice = said.json();
+    assertEquals(0, result.code, result.err);
+    JsonNode advice = result.json();
     assertEquals("marker-item", advice.path("technique").asString());
     JsonNode best = advice.path("options").path(0);
     assertTrue(best.path("dollarsPerMonth").asDouble() > 0);
@@ -147,10 +147,11 @@ final class ProofCommandsTest {
 
   @Test
   void noTechniqueDoesEverything() {
-    Said said = run("advise", "--store", "memcached", "--floor", "0", "--retry-window", "1h");
-    assertEquals(1, said.code);
-    assertTrue(said.out.startsWith("No technique"), said.out);
-    assertTrue(said.out.contains("memcached lacks"), said.out);
+    CommandResult result =
+        run("advise", "--store", "memcached", "--floor", "0", "--retry-window", "1h");
+    assertEquals(1, result.code);
+    assertTrue(result.out.startsWith("No technique"), result.out);
+    assertTrue(result.out.contains("memcached lacks"), result.out);
   }
 
   @Test
@@ -159,11 +160,11 @@ final class ProofCommandsTest {
     System.setIn(
         new ByteArrayInputStream("50\n10\n\n\n\n24h\n\n\n".getBytes(StandardCharsets.UTF_8)));
     try {
-      Said said = run("advise", "--ask", "--store", "redis");
-      assertEquals(0, said.code, said.err);
-      assertTrue(said.err.contains("Adds a second"), said.err);
-      assertFalse(said.err.contains("Which store"), said.err);
-      assertTrue(said.out.contains("no price known"), said.out);
+      CommandResult result = run("advise", "--ask", "--store", "redis");
+      assertEquals(0, result.code, result.err);
+      assertTrue(result.err.contains("Adds a second"), result.err);
+      assertFalse(result.err.contains("Which store"), result.err);
+      assertTrue(result.out.contains("no price known"), result.out);
     } finally {
       System.setIn(before);
     }

@@ -4,13 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
+import dev.quipu.server.cli.store.StoreCommands;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
-import dev.quipu.verify.contract.StoreContract;
+import dev.quipu.testkit.store.StoreContract;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,10 +1,10 @@
 package dev.quipu.server.http;
 
 import dev.quipu.memory.MemoryDriver;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;

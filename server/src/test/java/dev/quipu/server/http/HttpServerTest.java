@@ -10,6 +10,7 @@ import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.http.route.Services;
 import dev.quipu.shard.ShardOptions;
 import dev.quipu.shard.Sharded;
 import dev.quipu.technique.MarkerItem;

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.http.route.Services;
+import dev.quipu.server.net.HostProcess;
 import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewCounter;

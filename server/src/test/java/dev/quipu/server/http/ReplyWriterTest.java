@@ -3,6 +3,7 @@ package dev.quipu.server.http;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.quipu.server.http.message.HttpReply;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.ChannelFuture;
@@ -31,10 +32,10 @@ final class ReplyWriterTest {
   /** Goes on with the answer when the channel is writable again, as a connection does. */
   private static final class Writing extends ChannelInboundHandlerAdapter {
     private final List<ChannelFuture> written = new ArrayList<>();
-    private final Answer answer;
+    private final HttpReply answer;
     private @Nullable ReplyWriter writer;
 
-    private Writing(Answer answer) {
+    private Writing(HttpReply answer) {
       this.answer = answer;
     }
 
@@ -64,7 +65,7 @@ final class ReplyWriterTest {
   @ParameterizedTest
   @ValueSource(ints = {16_385, 32_768, 40_000, 100_000, 4_000_000})
   void everyByteIsSentOnce(int bytes) {
-    Writing handler = new Writing(Answer.bytes(200, "text/plain", List.of(body(bytes))));
+    Writing handler = new Writing(HttpReply.bytes(200, "text/plain", List.of(body(bytes))));
     EmbeddedChannel channel = new EmbeddedChannel(new HttpResponseEncoder(), handler);
     channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, HIGH_WATER_BYTES));
     channel.unsafe().outboundBuffer().setUserDefinedWritability(1, false);

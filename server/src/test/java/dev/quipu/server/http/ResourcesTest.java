@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.http.route.Services;
 import dev.quipu.time.Clock;
 import io.netty.util.internal.PlatformDependent;
 import java.io.IOException;

@@ -12,10 +12,11 @@ import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.ToolProcess;
+import dev.quipu.server.http.route.Services;
+import dev.quipu.simulation.driver.InterceptingDriver;
 import dev.quipu.testservers.Tool;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
-import dev.quipu.verify.simulate.AroundDriver;
 import dev.quipu.view.ViewCounter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -79,10 +80,10 @@ final class ViewsScriptTest {
     RetryPolicy once =
         new RetryPolicy(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
     int[] calls = {0};
-    AroundDriver failing =
-        new AroundDriver(
+    InterceptingDriver failing =
+        new InterceptingDriver(
             new MemoryDriver(),
-            new AroundDriver.Around() {
+            new InterceptingDriver.Interceptor() {
               @Override
               public synchronized <T> T call(Supplier<T> call) {
                 if (calls[0]++ < callsThatFail) {

@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
-import dev.quipu.server.net.PortOptions;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.server.resp.RawClient;
 import dev.quipu.testservers.MemcachedServer;
 import dev.quipu.time.Clock;
@@ -80,7 +81,7 @@ final class LikeMemcachedTest {
 
   @TempDir Path directory;
 
-  static MemcacheServer serve(Engine engine, PortOptions options, List<String> unsigned)
+  static CommandPort serve(Engine engine, PortOptions options, List<String> unsigned)
       throws IOException {
     return MemcacheServer.start(options, engine, unsigned, "test", Clock.system());
   }
@@ -99,7 +100,7 @@ final class LikeMemcachedTest {
     List<String> differ = new ArrayList<>();
     try (MemcachedServer memcached = real.get();
         Engine engine = Engine.open(directory, EngineOptions.defaults());
-        MemcacheServer server = serve(engine, PortOptions.at(0), List.of());
+        CommandPort server = serve(engine, PortOptions.at(0), List.of());
         RawClient theirs = new RawClient(memcached.port());
         RawClient ours = new RawClient(server.address().getPort())) {
       for (String line : script.strip().replace('\n', '|').split("\\|", -1)) {

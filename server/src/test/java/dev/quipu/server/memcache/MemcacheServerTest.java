@@ -10,9 +10,10 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
-import dev.quipu.server.net.PortOptions;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.server.resp.RawClient;
-import dev.quipu.verify.pace.ManualClock;
+import dev.quipu.simulation.time.ManualClock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -43,7 +44,7 @@ final class MemcacheServerTest {
   }
 
   private RawClient client(PortOptions options) throws IOException {
-    MemcacheServer server = LikeMemcachedTest.serve(engine, options, List.of("u:"));
+    CommandPort server = LikeMemcachedTest.serve(engine, options, List.of("u:"));
     closing.addFirst(server);
     RawClient opened = new RawClient(server.address().getPort());
     closing.addFirst(opened);

@@ -8,14 +8,15 @@ import dev.quipu.Reading;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.ToolProcess;
-import dev.quipu.server.net.PortOptions;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.server.resp.RawClient;
+import dev.quipu.simulation.proxy.FaultPlan;
+import dev.quipu.simulation.proxy.FaultProxy;
+import dev.quipu.simulation.proxy.MemcachedProtocol;
+import dev.quipu.simulation.proxy.WireFault;
+import dev.quipu.testkit.pace.Progress;
 import dev.quipu.testservers.Tool;
-import dev.quipu.verify.pace.Progress;
-import dev.quipu.verify.proxy.FaultPlan;
-import dev.quipu.verify.proxy.FaultProxy;
-import dev.quipu.verify.proxy.MemcachedProtocol;
-import dev.quipu.verify.proxy.WireFault;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -38,7 +39,7 @@ final class MemcachedClientsTest {
   @TempDir Path directory;
 
   private Engine engine;
-  private MemcacheServer server;
+  private CommandPort server;
 
   @BeforeEach
   void start() throws IOException {

@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.server.resp.RawClient;
 import dev.quipu.server.resp.RespServer;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.pace.ManualClock;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -30,7 +32,7 @@ final class ConnectionsTest {
     List<RawClient> idle = new ArrayList<>();
     EngineOptions none = EngineOptions.defaults().withDurability(Durability.NONE);
     try (Engine engine = Engine.open(directory, none);
-        RespServer server = RespServer.start(options, engine, "test", Clock.system());
+        CommandPort server = RespServer.start(options, engine, "test", Clock.system());
         RawClient steady = new RawClient(server.address().getPort())) {
       for (int i = 0; i < many; i++) {
         assertEquals(PONG, steady.ask("PING"), "after " + i);

@@ -10,8 +10,10 @@ import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
-import dev.quipu.server.http.Services;
+import dev.quipu.server.http.route.Services;
 import dev.quipu.server.memcache.MemcacheServer;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.server.resp.RawClient;
 import dev.quipu.server.resp.RespServer;
 import dev.quipu.time.Clock;
@@ -80,7 +82,7 @@ final class TlsTest {
   void redis() throws Exception {
     PortOptions options = PortOptions.at(0).reachable("127.0.0.1", Optional.of("secret"), tls);
     try (Engine engine = open();
-        RespServer server = RespServer.start(options, engine, "test", Clock.system())) {
+        CommandPort server = RespServer.start(options, engine, "test", Clock.system())) {
       int port = server.address().getPort();
       assertEquals(
           "-NOAUTH Authentication required.\r\n+OK\r\n:1\r\n+OK\r\n",
@@ -97,7 +99,7 @@ final class TlsTest {
   void memcached() throws Exception {
     PortOptions options = PortOptions.at(0).reachable("127.0.0.1", Optional.empty(), tls);
     try (Engine engine = open();
-        MemcacheServer server =
+        CommandPort server =
             MemcacheServer.start(options, engine, List.of(), "test", Clock.system())) {
       assertEquals(
           "HD\r\n4\r\n", ask(server.address().getPort(), "ma a N0 J3\r\nincr a 1\r\nquit\r\n"));

@@ -3,14 +3,15 @@ package dev.quipu.server.resp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.Operation;
-import dev.quipu.server.net.PortOptions;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
+import dev.quipu.testkit.pace.Progress;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.pace.Progress;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -29,7 +30,7 @@ final class HostileClientsTest {
 
   @TempDir Path directory;
   private Engine engine;
-  private RespServer server;
+  private CommandPort server;
   private RawClient client;
 
   @SuppressWarnings("NullAway.Init") // JUnit calls start before each test
@@ -88,12 +89,12 @@ final class HostileClientsTest {
     Operation look =
         new Operation() {
           @Override
-          public int bytesMax(CounterTurn turn) {
-            return CounterTurn.bytesMax(GONE, 16 * GONE);
+          public int bytesMax(CounterAccess turn) {
+            return CounterAccess.bytesMax(GONE, 16 * GONE);
           }
 
           @Override
-          public void on(CounterTurn turn) {
+          public void on(CounterAccess turn) {
             for (int i = 0; i < GONE; i++) {
               turn.set("watched-" + i, 1);
               watched.addAndGet(turn.changes("watched-" + i) > 0 ? 1 : 0);

@@ -9,10 +9,11 @@ import dev.quipu.Add;
 import dev.quipu.Reading;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
-import dev.quipu.verify.proxy.FaultPlan;
-import dev.quipu.verify.proxy.FaultProxy;
-import dev.quipu.verify.proxy.RedisProtocol;
-import dev.quipu.verify.proxy.WireFault;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.simulation.proxy.FaultPlan;
+import dev.quipu.simulation.proxy.FaultProxy;
+import dev.quipu.simulation.proxy.RedisProtocol;
+import dev.quipu.simulation.proxy.WireFault;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -44,7 +45,7 @@ final class JavaClientsTest {
   @TempDir Path directory;
 
   private Engine engine;
-  private RespServer server;
+  private CommandPort server;
 
   @BeforeEach
   void start() throws IOException {

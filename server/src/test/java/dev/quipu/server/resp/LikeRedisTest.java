@@ -4,7 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
-import dev.quipu.server.net.PortOptions;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
 import java.io.IOException;
@@ -124,7 +125,7 @@ final class LikeRedisTest {
     List<String> differ = new ArrayList<>();
     try (RedisServer redis = RedisServer.startDurable();
         Engine engine = Engine.open(directory, EngineOptions.defaults());
-        RespServer server = serve(engine, Optional.empty());
+        CommandPort server = serve(engine, Optional.empty());
         RawClient theirs = new RawClient(redis.port());
         RawClient ours = new RawClient(server.address().getPort())) {
       if (protocol == 3) {
@@ -146,7 +147,7 @@ final class LikeRedisTest {
     return bytes.replace("\r\n", "~");
   }
 
-  static RespServer serve(Engine engine, Optional<String> token) throws IOException {
+  static CommandPort serve(Engine engine, Optional<String> token) throws IOException {
     return RespServer.start(
         PortOptions.at(0).reachable("127.0.0.1", token, Optional.empty()),
         engine,
@@ -155,7 +156,7 @@ final class LikeRedisTest {
   }
 
   /** Serves again on the port of a server that was closed. */
-  static RespServer serve(Engine engine, int port) throws IOException {
+  static CommandPort serve(Engine engine, int port) throws IOException {
     return RespServer.start(PortOptions.at(port), engine, "test", Clock.system());
   }
 

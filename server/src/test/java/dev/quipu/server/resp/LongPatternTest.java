@@ -6,7 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
-import dev.quipu.server.net.PortOptions;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -24,7 +25,7 @@ final class LongPatternTest {
   private void letsOthersComeBetween(String command) throws Exception {
     EngineOptions none = EngineOptions.defaults().withDurability(Durability.NONE);
     try (Engine engine = Engine.open(directory, none);
-        RespServer server = RespServer.start(PortOptions.at(0), engine, "test", Clock.system());
+        CommandPort server = RespServer.start(PortOptions.at(0), engine, "test", Clock.system());
         RawClient hostile = new RawClient(server.address().getPort());
         RawClient other = new RawClient(server.address().getPort())) {
       for (int i = 0; i < 100; i++) {
@@ -70,7 +71,7 @@ final class LongPatternTest {
   void aCommandOfManyPatternsEnds() throws Exception {
     EngineOptions none = EngineOptions.defaults().withDurability(Durability.NONE);
     try (Engine engine = Engine.open(directory, none);
-        RespServer server = RespServer.start(PortOptions.at(0), engine, "test", Clock.system());
+        CommandPort server = RespServer.start(PortOptions.at(0), engine, "test", Clock.system());
         RawClient client = new RawClient(server.address().getPort())) {
       int patterns = 900;
       String pattern = "*[" + "a".repeat(997) + "]";

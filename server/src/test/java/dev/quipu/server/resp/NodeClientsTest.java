@@ -7,6 +7,7 @@ import dev.quipu.Reading;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.ToolProcess;
+import dev.quipu.server.protocol.CommandPort;
 import dev.quipu.testservers.Tool;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -69,7 +70,7 @@ final class NodeClientsTest {
     Optional<String> node = node();
     assumeTrue(node.isPresent(), "no node on this machine: ./dev deps installs it");
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
-      RespServer server = LikeRedisTest.serve(engine, Optional.empty());
+      CommandPort server = LikeRedisTest.serve(engine, Optional.empty());
       int port = server.address().getPort();
       List<String> command = List.of(node.orElseThrow(), client + ".mjs", Integer.toString(port));
       try (ToolProcess process = ToolProcess.start(INSTALLED, command)) {

@@ -8,6 +8,7 @@ import dev.quipu.Reading;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.ToolProcess;
+import dev.quipu.server.protocol.CommandPort;
 import dev.quipu.testservers.Tool;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -27,7 +28,7 @@ final class RedisToolsTest {
   @TempDir Path directory;
 
   private Engine engine;
-  private RespServer server;
+  private CommandPort server;
 
   @BeforeEach
   void start() throws IOException {

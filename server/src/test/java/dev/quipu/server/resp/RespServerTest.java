@@ -10,11 +10,12 @@ import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
-import dev.quipu.server.net.PortOptions;
 import dev.quipu.server.net.Transport;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.server.resp.command.RespCommands;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.pace.ManualClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -40,7 +41,7 @@ final class RespServerTest {
   private final ManualClock clock = new ManualClock(1_800_000_000_000L);
   private final List<AutoCloseable> closing = new ArrayList<>();
   private Engine engine;
-  private RespServer server;
+  private CommandPort server;
 
   @BeforeEach
   void start() throws IOException {
@@ -48,8 +49,8 @@ final class RespServerTest {
     server = serve(Optional.empty());
   }
 
-  private RespServer serve(Optional<String> token) throws IOException {
-    RespServer started =
+  private CommandPort serve(Optional<String> token) throws IOException {
+    CommandPort started =
         RespServer.start(
             PortOptions.at(0).reachable("127.0.0.1", token, Optional.empty()).within(100),
             engine,
@@ -288,7 +289,7 @@ final class RespServerTest {
 
   @Test
   void aTokenLetsIn() throws IOException {
-    RespServer guarded = serve(Optional.of(TOKEN));
+    CommandPort guarded = serve(Optional.of(TOKEN));
     try (RawClient client = new RawClient(guarded.address().getPort())) {
       assertTrue(client.ask("INCR a").startsWith("-NOAUTH"));
       assertTrue(client.ask("HELLO 3").startsWith("-NOAUTH"));
@@ -347,7 +348,7 @@ final class RespServerTest {
     RawClient client = client();
     assertEquals("-ERR flushing is off: it needs --allow-flush\r\n", client.ask("FLUSHALL"));
     PortOptions options = PortOptions.at(0).flushing(true);
-    try (RespServer flushing = RespServer.start(options, engine, "test", Clock.system());
+    try (CommandPort flushing = RespServer.start(options, engine, "test", Clock.system());
         RawClient other = new RawClient(flushing.address().getPort())) {
       for (int i = 0; i < 10_000; i++) { // more than one part of it
         engine.add(new Add("k" + i, 1, null));
@@ -369,7 +370,7 @@ final class RespServerTest {
   void everyTransportAnswersInOrder(Transport transport) throws IOException {
     assumeTrue(transport.isAvailable(), "not on this machine");
     PortOptions options = PortOptions.at(0).by(transport);
-    try (RespServer other = RespServer.start(options, engine, "test", Clock.system());
+    try (CommandPort other = RespServer.start(options, engine, "test", Clock.system());
         RawClient client = new RawClient(other.address().getPort())) {
       int commands = 5_000; // more than one batch, and than one read
       client.send("INCR piped\r\n*2\r\n$4\r\nINCR\r\n$5\r\npiped\r\n".repeat(commands));

@@ -10,7 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
-import dev.quipu.verify.pace.Progress;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.testkit.pace.Progress;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import java.io.IOException;
@@ -48,7 +49,7 @@ final class SpringAndRedissonTest {
   @TempDir Path directory;
 
   private Engine engine;
-  private RespServer server;
+  private CommandPort server;
   private int port;
 
   @BeforeEach

@@ -10,22 +10,15 @@ import com.google.appengine.api.datastore.TransactionOptions;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Consistency;
+import dev.quipu.entity.EntityDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
-import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProfile.WriteGroup;
-import dev.quipu.store.Transactions;
-import dev.quipu.store.Write;
-import dev.quipu.store.WriteResult;
-import dev.quipu.time.Clock;
-import dev.quipu.time.Randomness;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -33,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,14 +33,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Counting on the datastore of App Engine, by its own API, in threads that App Engine knows.
  *
- * <p><b>Stored.</b> One entity an item, of the kind {@code Quipu}, named by {@link Key#place}:
- *
- * <pre>
- * at       the name once more: scans select and sort by it
- * v        the version: new with each write
- * x        expiry in milliseconds, if it has one; the sweeper selects by it
- * f.FIELD  a field: an integer, a text, or a list of texts; not indexed
- * </pre>
+ * <p><b>Stored.</b> One entity an item, of the kind {@code Quipu}, named by {@link Key#place};
+ * {@link EntityDriver} has the properties.
  *
  * <p><b>Entity groups.</b> App Engine writes the entities of a group one after the other, and
  * sustains one write a second in it. The caller chooses what is a group:
@@ -74,7 +60,7 @@ import org.slf4j.LoggerFactory;
  *
  * @see <a href="https://cloud.google.com/appengine/docs/legacy/standard/java/datastore">guide</a>
  */
-public final class AppEngineDriver implements StoreDriver {
+public final class AppEngineDriver extends EntityDriver<com.google.appengine.api.datastore.Key> {
   private static final Logger LOGGER = LoggerFactory.getLogger(AppEngineDriver.class);
   private static final int GROUPS_MAX = 25; // of one transaction
   private static final int LOOKS_MAX = 100;
@@ -82,13 +68,10 @@ public final class AppEngineDriver implements StoreDriver {
   private static final int WRITES_PER_SECOND = 1;
 
   private final DatastoreService datastore;
-  private final StoreProfile profile;
   private final Entities entities;
-  private final Transactions transactions;
 
   private AppEngineDriver(DatastoreService datastore, Atomicity group, Capability scan) {
-    this.datastore = datastore;
-    this.profile =
+    super(
         new StoreProfile(
             "appengine",
             EnumSet.of(
@@ -100,10 +83,9 @@ public final class AppEngineDriver implements StoreDriver {
             Atomicity.STORE,
             GROUPS_MAX,
             ITEM_BYTES_MAX,
-            Optional.of(new WriteGroup(group, WRITES_PER_SECOND)));
+            Optional.of(new WriteGroup(group, WRITES_PER_SECOND))));
+    this.datastore = datastore;
     this.entities = new Entities(group);
-    this.transactions =
-        new Transactions(() -> known(Begun::new), Clock.system(), Randomness.secure());
   }
 
   /**
@@ -127,28 +109,8 @@ public final class AppEngineDriver implements StoreDriver {
   }
 
   @Override
-  public StoreProfile profile() {
-    return profile;
-  }
-
-  // ---- items
-
-  @Override
   public Optional<Item> get(Key key, Consistency consistency) {
     return known(() -> get(null, List.of(key))).getFirst();
-  }
-
-  @Override
-  public WriteResult write(Write write) {
-    return transactions.write(write);
-  }
-
-  @Override
-  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    if (token != null) {
-      throw profile.lacks(Capability.TOKEN_BATCH);
-    }
-    return transactions.writeAll(writes);
   }
 
   @Override
@@ -167,15 +129,6 @@ public final class AppEngineDriver implements StoreDriver {
         Reason.THROTTLED, "%d looks at %d items found changes".formatted(LOOKS_MAX, keys.size()));
   }
 
-  /** A call without an effect. */
-  private static <T> T known(Supplier<T> call) {
-    try {
-      return call.get();
-    } catch (RuntimeException e) {
-      throw Failures.of(e, Outcome.NOT_APPLIED);
-    }
-  }
-
   private List<Optional<Item>> get(@Nullable Transaction transaction, List<Key> keys) {
     List<com.google.appengine.api.datastore.Key> named = keys.stream().map(entities::key).toList();
     Map<com.google.appengine.api.datastore.Key, Entity> found = datastore.get(transaction, named);
@@ -187,9 +140,22 @@ public final class AppEngineDriver implements StoreDriver {
     return items;
   }
 
-  private final class Begun implements Transactions.Transaction {
-    private final Transaction transaction =
-        datastore.beginTransaction(TransactionOptions.Builder.withXG(true));
+  @Override
+  protected RuntimeException failure(RuntimeException e, Outcome lost) {
+    return Failures.of(e, lost);
+  }
+
+  @Override
+  protected EntityTransaction begin() {
+    return new Begun(datastore.beginTransaction(TransactionOptions.Builder.withXG(true)));
+  }
+
+  private final class Begun extends EntityTransaction {
+    private final Transaction transaction;
+
+    Begun(Transaction transaction) {
+      this.transaction = transaction;
+    }
 
     @Override
     public List<Optional<Item>> get(List<Key> keys) {
@@ -203,104 +169,73 @@ public final class AppEngineDriver implements StoreDriver {
 
     @Override
     public void delete(Key key) {
+      deleteEntity(entities.key(key));
+    }
+
+    @Override
+    protected void deleteEntity(com.google.appengine.api.datastore.Key key) {
       known(() -> {
-        datastore.delete(transaction, entities.key(key));
+        datastore.delete(transaction, key);
         return key;
       });
     }
 
     @Override
-    public void commit() {
-      AppEngineDriver.commit(transaction);
+    protected @Nullable Long expiryMillis(com.google.appengine.api.datastore.Key key) {
+      Entity found = datastore.get(transaction, Set.of(key)).get(key);
+      return found == null ? null : (Long) found.getProperty(EXPIRY);
     }
 
     @Override
-    public void close() {
-      giveUp(transaction);
-    }
-  }
-
-  private static void commit(Transaction transaction) {
-    try {
-      transaction.commit();
-    } catch (CommittedButStillApplyingException e) {
-      LOGGER.debug("a committed write is not in all indexes yet", e);
-    } catch (RuntimeException e) {
-      throw Failures.of(e, Outcome.UNKNOWN);
-    }
-  }
-
-  private static void giveUp(Transaction transaction) {
-    if (transaction.isActive()) {
+    protected void send() {
       try {
-        transaction.rollback();
-      } catch (RuntimeException e) {
-        LOGGER.debug("a transaction that was given up ends by itself", e);
+        transaction.commit();
+      } catch (CommittedButStillApplyingException e) {
+        LOGGER.debug("Committed; not yet in all indexes", e);
       }
     }
+
+    @Override
+    protected boolean isActive() {
+      return transaction.isActive();
+    }
+
+    @Override
+    protected void rollback() {
+      transaction.rollback();
+    }
   }
 
-  // ---- many items
-
   @Override
-  public Page scan(Scan scan) {
-    if (scan.consistency() == Consistency.STRONG && !profile.has(Capability.ORDERED_SCAN)) {
-      throw profile.lacks(Capability.ORDERED_SCAN);
-    }
+  protected List<Item> query(Scan scan, int limit) {
     Query query = new Query(Entities.KIND);
     entities.root(scan.partition()).ifPresent(query::setAncestor);
     query.setFilter(
         Query.CompositeFilterOperator.and(
-            Query.FilterOperator.GREATER_THAN_OR_EQUAL.of(Entities.PLACE, scan.fromPlace()),
-            Query.FilterOperator.LESS_THAN.of(Entities.PLACE, scan.untilPlace())));
+            Query.FilterOperator.GREATER_THAN_OR_EQUAL.of(PLACE, scan.fromPlace()),
+            Query.FilterOperator.LESS_THAN.of(PLACE, scan.untilPlace())));
     query.addSort(
-        Entities.PLACE,
-        scan.descending() ? Query.SortDirection.DESCENDING : Query.SortDirection.ASCENDING);
+        PLACE, scan.descending() ? Query.SortDirection.DESCENDING : Query.SortDirection.ASCENDING);
     List<Item> items = new ArrayList<>();
-    for (Entity entity : run(query, scan.itemsMax() + 1)) { // one more: where the next page begins
-      String place = String.valueOf(entity.getProperty(Entities.PLACE));
+    for (Entity entity : run(query, limit)) {
+      String place = String.valueOf(entity.getProperty(PLACE));
       items.add(Entities.item(Key.at(scan.partition(), place), entity));
     }
-    return Page.of(scan, items);
+    return items;
   }
 
   private List<Entity> run(Query query, int limit) {
-    return known(() ->
-        datastore.prepare(null, query).asList(FetchOptions.Builder.withLimit(limit)).stream()
-            .toList());
+    return datastore.prepare(null, query).asList(FetchOptions.Builder.withLimit(limit)).stream()
+        .toList();
   }
 
   @Override
-  public int removeExpired(Instant before, int itemsMax) {
+  protected List<com.google.appengine.api.datastore.Key> expired(Instant before, int limit) {
     Query query =
         new Query(Entities.KIND)
             .setKeysOnly()
-            .setFilter(
-                Query.FilterOperator.LESS_THAN_OR_EQUAL.of(Entities.EXPIRY, before.toEpochMilli()));
-    int removed = 0;
-    for (Entity found : run(query, itemsMax)) {
-      removed += removeIfExpired(found.getKey(), before) ? 1 : 0;
-    }
-    return removed;
-  }
-
-  /** It may have been written again since it was found. */
-  private boolean removeIfExpired(com.google.appengine.api.datastore.Key key, Instant before) {
-    Transaction transaction = known(datastore::beginTransaction);
-    try {
-      Entity found = known(() -> datastore.get(transaction, Set.of(key)).get(key));
-      boolean isExpired =
-          found != null
-              && found.getProperty(Entities.EXPIRY) instanceof Long expiry
-              && expiry <= before.toEpochMilli();
-      if (isExpired) {
-        datastore.delete(transaction, key);
-        commit(transaction);
-      }
-      return isExpired;
-    } finally {
-      giveUp(transaction);
-    }
+            .setFilter(Query.FilterOperator.LESS_THAN_OR_EQUAL.of(EXPIRY, before.toEpochMilli()));
+    return run(query, limit).stream().map(Entity::getKey).toList();
   }
 
   /** Closes nothing: the service is App Engine's. */

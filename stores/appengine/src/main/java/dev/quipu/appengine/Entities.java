@@ -5,15 +5,12 @@ import com.google.appengine.api.datastore.KeyFactory;
 import com.google.appengine.api.datastore.Text;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Field;
+import dev.quipu.entity.EntityDriver;
 import dev.quipu.store.Item;
-import dev.quipu.store.Item.Version;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import java.time.Instant;
+import dev.quipu.store.StoreProfile.Atomicity;
 import java.util.Collection;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -22,12 +19,8 @@ import org.jspecify.annotations.Nullable;
 /** How items become entities; {@link AppEngineDriver} has the layout. */
 final class Entities {
   static final String KIND = "Quipu";
-  static final String PLACE = "at";
-  static final String EXPIRY = "x";
 
   private static final String GROUP_KIND = "QuipuGroup";
-  private static final String VERSION = "v";
-  private static final String FIELD = "f.";
 
   private final Atomicity group;
 
@@ -51,9 +44,10 @@ final class Entities {
 
   Entity entity(Item item) {
     Entity entity = new Entity(key(item.key()));
-    entity.setIndexedProperty(PLACE, item.key().place());
-    entity.setUnindexedProperty(VERSION, item.version().token());
-    item.expiresAt().ifPresent(at -> entity.setIndexedProperty(EXPIRY, at.toEpochMilli()));
+    entity.setIndexedProperty(EntityDriver.PLACE, item.key().place());
+    entity.setUnindexedProperty(EntityDriver.VERSION, item.version().token());
+    item.expiresAt()
+        .ifPresent(at -> entity.setIndexedProperty(EntityDriver.EXPIRY, at.toEpochMilli()));
     item.fields()
         .forEach((name, field) -> {
           Object value =
@@ -62,7 +56,7 @@ final class Entities {
                 case Field.Text text -> new Text(text.value());
                 case Field.Tokens tokens -> tokens.values().stream().map(Text::new).toList();
               };
-          entity.setUnindexedProperty(FIELD + name, value);
+          entity.setUnindexedProperty(EntityDriver.property(name), value);
         });
     return entity;
   }
@@ -73,16 +67,12 @@ final class Entities {
    * @throws StoreException if it has values that Quipu does not store
    */
   static Item item(Key key, Entity entity) {
-    Map<String, Field> fields = new HashMap<>();
-    for (Map.Entry<String, @Nullable Object> each : entity.getProperties().entrySet()) {
-      if (each.getKey().startsWith(FIELD)) {
-        fields.put(each.getKey().substring(FIELD.length()), field(key, each.getValue()));
-      }
-    }
-    Optional<Instant> expiresAt =
-        Optional.ofNullable((Long) entity.getProperty(EXPIRY)).map(Instant::ofEpochMilli);
-    String version = String.valueOf(entity.getProperty(VERSION));
-    return new Item(key, fields, new Version(version), expiresAt);
+    return EntityDriver.item(
+        key,
+        entity.getProperties(),
+        value -> field(key, value),
+        String.valueOf(entity.getProperty(EntityDriver.VERSION)),
+        (Long) entity.getProperty(EntityDriver.EXPIRY));
   }
 
   private static Field field(Key key, @Nullable Object value) {

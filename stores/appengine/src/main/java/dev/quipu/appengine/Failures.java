@@ -6,7 +6,7 @@ import com.google.apphosting.api.ApiProxy;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Transactions;
+import dev.quipu.entity.Transactions;
 import java.util.ConcurrentModificationException;
 
 /** What an error of App Engine's datastore says about the effect of a call. */

@@ -6,15 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.WriteGroup;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.time.Randomness;
 import java.time.Instant;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.quipu.appengine;
 
 import dev.quipu.store.StoreDriver;
-import dev.quipu.verify.contract.TechniquesContract;
+import dev.quipu.testkit.technique.TechniquesContract;
 
 /** The techniques on Google's stubs, an entity group for each item. */
 final class ItemGroupsTechniquesTest extends TechniquesContract {

@@ -1,7 +1,7 @@
 package dev.quipu.appengine;
 
 import dev.quipu.store.StoreDriver;
-import dev.quipu.verify.contract.StoreContract;
+import dev.quipu.testkit.store.StoreContract;
 
 /** Google's stubs as a store, an entity group for each partition. */
 final class PartitionGroupsTest extends StoreContract {

@@ -5,35 +5,26 @@ import com.google.cloud.datastore.DatastoreException;
 import com.google.cloud.datastore.Entity;
 import com.google.cloud.datastore.EntityQuery;
 import com.google.cloud.datastore.Query;
-import com.google.cloud.datastore.QueryResults;
 import com.google.cloud.datastore.ReadOption;
 import com.google.cloud.datastore.StructuredQuery.CompositeFilter;
 import com.google.cloud.datastore.StructuredQuery.OrderBy;
 import com.google.cloud.datastore.StructuredQuery.PropertyFilter;
 import com.google.cloud.datastore.Transaction;
 import dev.quipu.Outcome;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Consistency;
+import dev.quipu.entity.EntityDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
-import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProfile.WriteGroup;
-import dev.quipu.store.Transactions;
-import dev.quipu.store.Write;
-import dev.quipu.store.WriteResult;
-import dev.quipu.time.Clock;
-import dev.quipu.time.Randomness;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,14 +32,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Counting on Google Cloud Datastore (Firestore in Datastore mode), in the entities of one kind.
  *
- * <p><b>Stored.</b> One entity an item, a root, named by {@link Key#place}:
- *
- * <pre>
- * at       the name once more: scans select and sort by it, by its built-in index
- * v        the version: new with each write
- * x        expiry in milliseconds, if it has one; the sweeper selects by it
- * f.FIELD  a field: an integer, a string, or a list of strings; not indexed
- * </pre>
+ * <p><b>Stored.</b> One entity an item, a root, named by {@link Key#place}; {@link EntityDriver}
+ * has the properties.
  *
  * <p><b>Protocol.</b> Each write is a transaction: begin, look up, commit; three round trips. What
  * must hold is judged here, on what was looked up. Where another transaction comes between, the
@@ -68,7 +53,7 @@ import org.slf4j.LoggerFactory;
  *
  * @see <a href="https://cloud.google.com/datastore/docs/concepts/transactions">transactions</a>
  */
-public final class DatastoreDriver implements StoreDriver {
+public final class DatastoreDriver extends EntityDriver<com.google.cloud.datastore.Key> {
   static final StoreProfile PROFILE =
       new StoreProfile(
           "datastore",
@@ -88,15 +73,13 @@ public final class DatastoreDriver implements StoreDriver {
   private final Datastore datastore;
   private final String kind;
   private final Entities entities;
-  private final Transactions transactions;
   private final Runnable onClose;
 
   private DatastoreDriver(Datastore datastore, String kind, Runnable onClose) {
+    super(PROFILE);
     this.datastore = datastore;
     this.kind = kind;
     this.entities = new Entities(() -> datastore.newKeyFactory().setKind(kind));
-    this.transactions =
-        new Transactions(() -> known(Begun::new), Clock.system(), Randomness.secure());
     this.onClose = onClose;
   }
 
@@ -126,13 +109,6 @@ public final class DatastoreDriver implements StoreDriver {
   }
 
   @Override
-  public StoreProfile profile() {
-    return PROFILE;
-  }
-
-  // ---- items
-
-  @Override
   public Optional<Item> get(Key key, Consistency consistency) {
     ReadOption[] options =
         consistency == Consistency.STRONG
@@ -143,34 +119,21 @@ public final class DatastoreDriver implements StoreDriver {
   }
 
   @Override
-  public WriteResult write(Write write) {
-    return transactions.write(write);
+  protected RuntimeException failure(RuntimeException e, Outcome lost) {
+    return e instanceof DatastoreException failed ? Failures.of(failed, lost) : e;
   }
 
   @Override
-  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    if (token != null) {
-      throw PROFILE.lacks(Capability.TOKEN_BATCH);
+  protected EntityTransaction begin() {
+    return new Begun(datastore.newTransaction());
+  }
+
+  private final class Begun extends EntityTransaction {
+    private final Transaction transaction;
+
+    Begun(Transaction transaction) {
+      this.transaction = transaction;
     }
-    return transactions.writeAll(writes);
-  }
-
-  @Override
-  public List<Optional<Item>> getAll(List<Key> keys) {
-    return transactions.getAll(keys);
-  }
-
-  /** A call without an effect. */
-  private static <T> T known(Supplier<T> call) {
-    try {
-      return call.get();
-    } catch (DatastoreException e) {
-      throw Failures.of(e, Outcome.NOT_APPLIED);
-    }
-  }
-
-  private final class Begun implements Transactions.Transaction {
-    private final Transaction transaction = datastore.newTransaction();
 
     @Override
     public List<Optional<Item>> get(List<Key> keys) {
@@ -193,102 +156,69 @@ public final class DatastoreDriver implements StoreDriver {
 
     @Override
     public void delete(Key key) {
-      transaction.delete(entities.key(key));
+      deleteEntity(entities.key(key));
     }
 
     @Override
-    public void commit() {
-      DatastoreDriver.commit(transaction);
+    protected void deleteEntity(com.google.cloud.datastore.Key key) {
+      transaction.delete(key);
     }
 
     @Override
-    public void close() {
-      giveUp(transaction);
+    protected @Nullable Long expiryMillis(com.google.cloud.datastore.Key key) {
+      Entity found = transaction.get(key);
+      return found == null ? null : Entities.expiryMillis(found);
     }
-  }
 
-  private static void commit(Transaction transaction) {
-    try {
+    @Override
+    protected void send() {
       transaction.commit();
-    } catch (DatastoreException e) {
-      throw Failures.of(e, Outcome.UNKNOWN);
+    }
+
+    @Override
+    protected boolean isActive() {
+      return transaction.isActive();
+    }
+
+    @Override
+    protected void rollback() {
+      transaction.rollback();
     }
   }
-
-  private static void giveUp(Transaction transaction) {
-    if (transaction.isActive()) {
-      try {
-        transaction.rollback();
-      } catch (DatastoreException e) {
-        LOGGER.debug("a transaction that was given up ends by itself", e);
-      }
-    }
-  }
-
-  // ---- many items
 
   @Override
-  public Page scan(Scan scan) {
+  protected List<Item> query(Scan scan, int limit) {
     EntityQuery query =
         Query.newEntityQueryBuilder()
             .setKind(kind)
             .setFilter(
                 CompositeFilter.and(
-                    PropertyFilter.ge(Entities.PLACE, scan.fromPlace()),
-                    PropertyFilter.lt(Entities.PLACE, scan.untilPlace())))
-            .setOrderBy(
-                scan.descending() ? OrderBy.desc(Entities.PLACE) : OrderBy.asc(Entities.PLACE))
-            .setLimit(scan.itemsMax() + 1) // one more tells where the next page begins
+                    PropertyFilter.ge(PLACE, scan.fromPlace()),
+                    PropertyFilter.lt(PLACE, scan.untilPlace())))
+            .setOrderBy(scan.descending() ? OrderBy.desc(PLACE) : OrderBy.asc(PLACE))
+            .setLimit(limit)
             .build();
     List<Item> items = new ArrayList<>();
-    known(() -> {
-      QueryResults<Entity> results = datastore.run(query);
-      results.forEachRemaining(entity -> {
-        Key key = Key.at(scan.partition(), entity.getString(Entities.PLACE));
-        items.add(entities.item(key, entity));
-      });
-      return items;
-    });
-    return Page.of(scan, items);
+    datastore
+        .run(query)
+        .forEachRemaining(entity -> {
+          Key key = Key.at(scan.partition(), entity.getString(PLACE));
+          items.add(entities.item(key, entity));
+        });
+    return items;
   }
 
   @Override
-  public int removeExpired(Instant before, int itemsMax) {
+  protected List<com.google.cloud.datastore.Key> expired(Instant before, int limit) {
     EntityQuery query =
         Query.newEntityQueryBuilder()
             .setKind(kind)
-            .setFilter(PropertyFilter.le(Entities.EXPIRY, before.toEpochMilli()))
-            .setLimit(itemsMax)
+            .setFilter(PropertyFilter.le(EXPIRY, before.toEpochMilli()))
+            .setLimit(limit)
             .build();
     List<com.google.cloud.datastore.Key> found = new ArrayList<>();
-    known(() -> {
-      datastore.run(query).forEachRemaining(entity -> found.add(entity.getKey()));
-      return found;
-    });
-    int removed = 0;
-    for (com.google.cloud.datastore.Key key : found) {
-      removed += removeIfExpired(key, before) ? 1 : 0;
-    }
-    return removed;
-  }
-
-  /** It may have been written again since it was found. */
-  private boolean removeIfExpired(com.google.cloud.datastore.Key key, Instant before) {
-    Transaction transaction = known(datastore::newTransaction);
-    try {
-      Optional<Entity> found = known(() -> Optional.ofNullable(transaction.get(key)));
-      boolean isExpired =
-          found.isPresent()
-              && found.get().contains(Entities.EXPIRY)
-              && found.get().getLong(Entities.EXPIRY) <= before.toEpochMilli();
-      if (isExpired) {
-        transaction.delete(key);
-        commit(transaction);
-      }
-      return isExpired;
-    } finally {
-      giveUp(transaction);
-    }
+    datastore.run(query).forEachRemaining(entity -> found.add(entity.getKey()));
+    return found;
   }
 
   @Override

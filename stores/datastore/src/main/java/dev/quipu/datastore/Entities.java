@@ -8,27 +8,18 @@ import com.google.cloud.datastore.StringValue;
 import com.google.cloud.datastore.Value;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Field;
+import dev.quipu.entity.EntityDriver;
 import dev.quipu.store.Item;
-import dev.quipu.store.Item.Version;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
-import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** How items become entities; {@link DatastoreDriver} has the layout. */
 final class Entities {
-  static final String PLACE = "at";
-  static final String EXPIRY = "x";
-
-  private static final String VERSION = "v";
-  private static final String FIELD = "f.";
-
   private final Supplier<KeyFactory> keys;
 
   /** Entities of the kind that {@code keys} makes keys of. */
@@ -43,9 +34,9 @@ final class Entities {
   Entity entity(Item item) {
     Entity.Builder entity =
         Entity.newBuilder(key(item.key()))
-            .set(PLACE, item.key().place())
-            .set(VERSION, unindexed(item.version().token()));
-    item.expiresAt().ifPresent(at -> entity.set(EXPIRY, at.toEpochMilli()));
+            .set(EntityDriver.PLACE, item.key().place())
+            .set(EntityDriver.VERSION, unindexed(item.version().token()));
+    item.expiresAt().ifPresent(at -> entity.set(EntityDriver.EXPIRY, at.toEpochMilli()));
     item.fields()
         .forEach((name, field) -> {
           Value<?> value =
@@ -56,7 +47,7 @@ final class Entities {
                 case Field.Tokens tokens ->
                     ListValue.of(tokens.values().stream().map(Entities::unindexed).toList());
               };
-          entity.set(FIELD + name, value);
+          entity.set(EntityDriver.property(name), value);
         });
     return entity.build();
   }
@@ -71,17 +62,17 @@ final class Entities {
    * @throws StoreException if it has values that Quipu does not store
    */
   Item item(Key key, Entity entity) {
-    Map<String, Field> fields = new HashMap<>();
-    for (Map.Entry<String, Value<?>> each : entity.getProperties().entrySet()) {
-      if (each.getKey().startsWith(FIELD)) {
-        fields.put(each.getKey().substring(FIELD.length()), field(key, each.getValue()));
-      }
-    }
-    Optional<Instant> expiresAt =
-        entity.contains(EXPIRY)
-            ? Optional.of(Instant.ofEpochMilli(entity.getLong(EXPIRY)))
-            : Optional.empty();
-    return new Item(key, fields, new Version(entity.getString(VERSION)), expiresAt);
+    return EntityDriver.item(
+        key,
+        entity.getProperties(),
+        value -> field(key, value),
+        entity.getString(EntityDriver.VERSION),
+        expiryMillis(entity));
+  }
+
+  /** Returns when the entity expires; null if it does not. */
+  static @Nullable Long expiryMillis(Entity entity) {
+    return entity.contains(EntityDriver.EXPIRY) ? entity.getLong(EntityDriver.EXPIRY) : null;
   }
 
   private static Field field(Key key, Value<?> value) {

@@ -5,7 +5,7 @@ import com.google.rpc.Code;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Transactions;
+import dev.quipu.entity.Transactions;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;

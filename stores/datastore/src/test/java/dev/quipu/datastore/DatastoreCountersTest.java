@@ -3,12 +3,12 @@ package dev.quipu.datastore;
 import dev.quipu.Counters;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.MarkerItem;
+import dev.quipu.testkit.technique.CountersContract;
 import dev.quipu.time.Randomness;
-import dev.quipu.verify.contract.CountersContract;
-import dev.quipu.verify.pace.ManualClock;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -1,10 +1,10 @@
 package dev.quipu.datastore;
 
+import dev.quipu.simulation.proxy.DatastoreProtocol;
+import dev.quipu.simulation.proxy.Protocol;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
-import dev.quipu.verify.contract.FailureContract;
-import dev.quipu.verify.proxy.DatastoreProtocol;
-import dev.quipu.verify.proxy.Protocol;
+import dev.quipu.testkit.store.FailureContract;
 
 /** Google's emulator behind a wire that fails. */
 final class DatastoreFailuresTest extends FailureContract {

@@ -2,7 +2,7 @@ package dev.quipu.datastore;
 
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
-import dev.quipu.verify.contract.SequencesContract;
+import dev.quipu.testkit.technique.SequencesContract;
 import java.time.Duration;
 
 /** Sequences on Google's emulator. */

@@ -1,7 +1,7 @@
 package dev.quipu.dynamodb;
 
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.Write;

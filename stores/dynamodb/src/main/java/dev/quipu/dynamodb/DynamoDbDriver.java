@@ -3,17 +3,18 @@ package dev.quipu.dynamodb;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.time.Duration;
@@ -73,7 +74,7 @@ import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledExcepti
  * @see <a
  *     href="https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html">TransactWriteItems</a>
  */
-public final class DynamoDbDriver implements StoreDriver {
+public final class DynamoDbDriver implements BatchDriver, ScanDriver {
   static final StoreProfile PROFILE =
       new StoreProfile(
           "dynamodb",

@@ -1,10 +1,10 @@
 package dev.quipu.dynamodb;
 
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.HashMap;

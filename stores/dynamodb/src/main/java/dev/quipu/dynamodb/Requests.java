@@ -1,9 +1,9 @@
 package dev.quipu.dynamodb;
 
-import dev.quipu.store.Consistency;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;

@@ -2,15 +2,14 @@ package dev.quipu.dynamodb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.quipu.simulation.Simulation;
+import dev.quipu.simulation.drill.Drill;
+import dev.quipu.simulation.drill.DrillOptions;
+import dev.quipu.simulation.drill.DrillReport;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.Optimistic;
-import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.verify.drill.Drill;
-import dev.quipu.verify.drill.DrillOptions;
-import dev.quipu.verify.drill.DrillReport;
-import dev.quipu.verify.simulate.Simulation;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -23,7 +22,7 @@ final class ContentionTest {
   void optimisticWritersMakeProgress() {
     try (StoreDriver driver =
         StoreProvider.open(Tables.newUri(Tables.server().endpoint(), Duration.ofSeconds(10)))) {
-      for (TechniqueSpec spec : List.of(Optimistic.SPEC, OptimisticWithHistory.SPEC)) {
+      for (TechniqueSpec spec : List.of(Optimistic.SPEC, Optimistic.WITH_HISTORY)) {
         for (int writers : List.of(2, 8, 32, 128)) {
           DrillOptions options =
               DrillOptions.defaults()

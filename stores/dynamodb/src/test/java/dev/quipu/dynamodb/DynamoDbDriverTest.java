@@ -2,7 +2,7 @@ package dev.quipu.dynamodb;
 
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
-import dev.quipu.verify.contract.StoreContract;
+import dev.quipu.testkit.store.StoreContract;
 import java.time.Duration;
 
 /** DynamoDB Local as a store. */

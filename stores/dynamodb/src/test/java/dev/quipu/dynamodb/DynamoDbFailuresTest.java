@@ -1,10 +1,10 @@
 package dev.quipu.dynamodb;
 
+import dev.quipu.simulation.proxy.DynamoDbProtocol;
+import dev.quipu.simulation.proxy.Protocol;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
-import dev.quipu.verify.contract.FailureContract;
-import dev.quipu.verify.proxy.DynamoDbProtocol;
-import dev.quipu.verify.proxy.Protocol;
+import dev.quipu.testkit.store.FailureContract;
 import java.net.URI;
 
 /** DynamoDB Local behind a wire that fails. */

@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,10 +2,10 @@ package dev.quipu.dynamodb;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.quipu.simulation.region.GlobalTable;
 import dev.quipu.testservers.DynamoDbReplica;
 import dev.quipu.testservers.DynamoDbServer;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.region.GlobalTable;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -18,18 +18,17 @@ import dev.quipu.region.RegionOptions;
 import dev.quipu.region.RegionalCollection;
 import dev.quipu.region.RegionalCounters;
 import dev.quipu.region.Regions;
+import dev.quipu.simulation.region.GlobalTable;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
-import dev.quipu.technique.OptimisticWithHistory;
 import dev.quipu.technique.RequestTokens;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.time.Randomness;
-import dev.quipu.verify.pace.ManualClock;
-import dev.quipu.verify.region.GlobalTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -99,7 +98,7 @@ final class RegionTableTest {
     return List.of(
         AtomicAdd.SPEC,
         Optimistic.SPEC,
-        OptimisticWithHistory.SPEC,
+        Optimistic.WITH_HISTORY,
         RequestTokens.SPEC,
         MarkerItem.SPEC,
         ItemCollection.SPEC,

@@ -2,9 +2,9 @@ package dev.quipu.dynamodb;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.testservers.DynamoDbServer;
 import java.net.URI;

@@ -5,13 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.layer.Store;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
+import dev.quipu.testkit.pace.Progress;
 import dev.quipu.testservers.DynamoDbServer;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.pace.ManualClock;
-import dev.quipu.verify.pace.Progress;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
 import dev.quipu.view.ViewOptions;
@@ -51,7 +52,8 @@ final class ViewsExpiryTest {
         assertTrue(views.add(new ViewEvent(PAGE, Instant.EPOCH, "client " + i)));
       }
       Scan all = Scan.all("views/" + PAGE);
-      Progress.await("removal of what has expired", () -> driver.scan(all).items().size() == 1);
+      Progress.await(
+          "removal of what has expired", () -> ScanDriver.of(driver).scan(all).items().size() == 1);
       assertEquals(VIEWS, views.count(PAGE).orElseThrow());
     }
   }

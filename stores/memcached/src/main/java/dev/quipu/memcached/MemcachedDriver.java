@@ -4,19 +4,19 @@ import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
 import dev.quipu.store.AtomicOperations;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreClock;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
 import java.time.Duration;
@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
  * <pre>
  * digits   a lone number in the field "value", plus 2^62: memcached counts from 0 up, and forgets a
  *          minus. Made by an add to what was not there, as long as it stays within ±2^61
- * binary   any other item: {@link Encoded}
+ * binary   any other item: {@link ItemCodec}
  * </pre>
  *
  * <p><b>Protocol.</b>
@@ -93,7 +93,7 @@ public final class MemcachedDriver implements StoreDriver {
   private final MemcachedClient client;
   private final long timeoutMillis;
   private final @Nullable MemcachedOperations operations;
-  private final Losses losses;
+  private final LossDetector losses;
   private final Runnable onClose;
   // Each state's token is new, whichever process makes it, so that no version returns.
   private final FreshTokens tokens = new FreshTokens();
@@ -103,7 +103,7 @@ public final class MemcachedDriver implements StoreDriver {
     this.client = client;
     this.timeoutMillis = timeout.toMillis();
     this.operations = isOwn ? new MemcachedOperations(client, timeout, clock) : null;
-    this.losses = new Losses(client, clock);
+    this.losses = new LossDetector(client, clock);
     this.onClose = onClose;
   }
 
@@ -162,8 +162,8 @@ public final class MemcachedDriver implements StoreDriver {
 
   /** Protocol 1; empty if what is there is not digits. */
   private Optional<Item> addDigits(Key key, long delta) {
-    String name = Encoded.name(key);
-    long initial = Encoded.BIAS + delta;
+    String name = ItemCodec.name(key);
+    long initial = ItemCodec.BIAS + delta;
     long value;
     try {
       long digits =
@@ -173,14 +173,14 @@ public final class MemcachedDriver implements StoreDriver {
                   delta < 0
                       ? client.decr(name, -delta, initial, timeoutMillis)
                       : client.incr(name, delta, initial, timeoutMillis));
-      value = digits - Encoded.BIAS;
+      value = digits - ItemCodec.BIAS;
     } catch (StoreException e) {
       if (Failures.isNotANumber(e)) {
         return Optional.empty();
       }
       throw e;
     }
-    if (!Encoded.fitsDigits(value)) {
+    if (!ItemCodec.fitsDigits(value)) {
       makeBinary(key);
     }
     Map<String, Field> fields = Map.of(Item.VALUE, new Field.Number(value));
@@ -191,7 +191,7 @@ public final class MemcachedDriver implements StoreDriver {
   private void makeBinary(Key key) {
     try {
       Found found = gets(key);
-      if (found != null && !Encoded.isBinary(found.item.version())) {
+      if (found != null && !ItemCodec.isBinary(found.item.version())) {
         store(found.item, found.cas);
       }
     } catch (StoreException e) {
@@ -230,42 +230,42 @@ public final class MemcachedDriver implements StoreDriver {
     GetsResponse<byte[]> found =
         call(
             Outcome.NOT_APPLIED,
-            () -> client.gets(Encoded.name(key), timeoutMillis, Encoded.BYTES));
+            () -> client.gets(ItemCodec.name(key), timeoutMillis, ItemCodec.BYTES));
     return found == null
         ? null
-        : new Found(Encoded.item(key, found.getValue(), found.getCas()), found.getCas());
+        : new Found(ItemCodec.item(key, found.getValue(), found.getCas()), found.getCas());
   }
 
   /** Whether it was stored; false if another writer was first. */
   private boolean store(Item item, long cas) {
     Item binary =
-        Encoded.isBinary(item.version())
+        ItemCodec.isBinary(item.version())
             ? item
             : new Item(item.key(), item.fields(), nextVersion(), item.expiresAt());
-    byte[] value = Encoded.bytes(binary);
-    if (value.length > Encoded.VALUE_BYTES_MAX) {
+    byte[] value = ItemCodec.bytes(binary);
+    if (value.length > ItemCodec.VALUE_BYTES_MAX) {
       throw StoreException.notApplied(
           Reason.INVALID,
           "an item would have %d bytes, the limit of memcached is %d"
-              .formatted(value.length, Encoded.VALUE_BYTES_MAX));
+              .formatted(value.length, ItemCodec.VALUE_BYTES_MAX));
     }
-    String name = Encoded.name(item.key());
-    int expiry = Encoded.expirySeconds(item.expiresAt());
+    String name = ItemCodec.name(item.key());
+    int expiry = ItemCodec.expirySeconds(item.expiresAt());
     return call(
         Outcome.UNKNOWN,
         () ->
             cas == NONE
-                ? client.add(name, expiry, value, Encoded.BYTES, timeoutMillis)
-                : client.cas(name, expiry, value, Encoded.BYTES, timeoutMillis, cas));
+                ? client.add(name, expiry, value, ItemCodec.BYTES, timeoutMillis)
+                : client.cas(name, expiry, value, ItemCodec.BYTES, timeoutMillis, cas));
   }
 
   private boolean delete(Found found) {
-    String name = Encoded.name(found.item.key());
+    String name = ItemCodec.name(found.item.key());
     return call(
         Outcome.UNKNOWN,
         () ->
             client.cas(
-                name, ALREADY_EXPIRED, new byte[0], Encoded.BYTES, timeoutMillis, found.cas));
+                name, ALREADY_EXPIRED, new byte[0], ItemCodec.BYTES, timeoutMillis, found.cas));
   }
 
   @Override
@@ -316,7 +316,7 @@ public final class MemcachedDriver implements StoreDriver {
   }
 
   private Version nextVersion() {
-    return Encoded.version(tokens.next());
+    return ItemCodec.version(tokens.next());
   }
 
   @Override

@@ -38,7 +38,7 @@ final class MemcachedOperations implements AtomicOperations {
     AtomicOperations.checkKey(key);
     return Optional.ofNullable(
             MemcachedDriver.call(
-                Outcome.NOT_APPLIED, () -> client.gets(key, timeoutMillis, Encoded.BYTES)))
+                Outcome.NOT_APPLIED, () -> client.gets(key, timeoutMillis, ItemCodec.BYTES)))
         .map(MemcachedOperations::value);
   }
 
@@ -51,7 +51,7 @@ final class MemcachedOperations implements AtomicOperations {
     Map<String, GetsResponse<byte[]>> found =
         MemcachedDriver.call(
             Outcome.NOT_APPLIED,
-            () -> client.gets(new HashSet<>(keys), timeoutMillis, Encoded.BYTES));
+            () -> client.gets(new HashSet<>(keys), timeoutMillis, ItemCodec.BYTES));
     return keys.stream()
         .map(key -> Optional.<GetsResponse<byte[]>>ofNullable(found.get(key)))
         .map(each -> each.map(MemcachedOperations::value))
@@ -68,7 +68,7 @@ final class MemcachedOperations implements AtomicOperations {
     AtomicOperations.checkKey(key);
     byte[] bytes = bytes(value);
     int seconds = seconds(expiry);
-    write(() -> client.set(key, seconds, bytes, Encoded.BYTES, timeoutMillis));
+    write(() -> client.set(key, seconds, bytes, ItemCodec.BYTES, timeoutMillis));
   }
 
   @Override
@@ -76,7 +76,7 @@ final class MemcachedOperations implements AtomicOperations {
     AtomicOperations.checkKey(key);
     byte[] bytes = bytes(value);
     int seconds = seconds(expiry);
-    return write(() -> client.add(key, seconds, bytes, Encoded.BYTES, timeoutMillis));
+    return write(() -> client.add(key, seconds, bytes, ItemCodec.BYTES, timeoutMillis));
   }
 
   @Override
@@ -84,7 +84,7 @@ final class MemcachedOperations implements AtomicOperations {
     AtomicOperations.checkKey(key);
     byte[] bytes = bytes(value);
     int seconds = seconds(expiry);
-    return write(() -> client.replace(key, seconds, bytes, Encoded.BYTES, timeoutMillis));
+    return write(() -> client.replace(key, seconds, bytes, ItemCodec.BYTES, timeoutMillis));
   }
 
   @Override
@@ -107,7 +107,7 @@ final class MemcachedOperations implements AtomicOperations {
     byte[] bytes = bytes(value);
     int seconds = seconds(expiry);
     long unique = Long.parseUnsignedLong(version.token());
-    return write(() -> client.cas(key, seconds, bytes, Encoded.BYTES, timeoutMillis, unique));
+    return write(() -> client.cas(key, seconds, bytes, ItemCodec.BYTES, timeoutMillis, unique));
   }
 
   @Override

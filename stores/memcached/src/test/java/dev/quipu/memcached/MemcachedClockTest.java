@@ -2,7 +2,7 @@ package dev.quipu.memcached;
 
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
-import dev.quipu.verify.contract.StoreClockContract;
+import dev.quipu.testkit.store.StoreClockContract;
 import java.time.Duration;
 
 /** Servers with wrong clocks on memcached. */

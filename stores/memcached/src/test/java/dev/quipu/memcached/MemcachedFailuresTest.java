@@ -1,10 +1,10 @@
 package dev.quipu.memcached;
 
+import dev.quipu.simulation.proxy.MemcachedProtocol;
+import dev.quipu.simulation.proxy.Protocol;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
-import dev.quipu.verify.contract.FailureContract;
-import dev.quipu.verify.proxy.MemcachedProtocol;
-import dev.quipu.verify.proxy.Protocol;
+import dev.quipu.testkit.store.FailureContract;
 
 /** memcached behind a wire that fails. */
 final class MemcachedFailuresTest extends FailureContract {

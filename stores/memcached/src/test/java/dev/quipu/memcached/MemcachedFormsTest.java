@@ -9,14 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.testservers.MemcachedServer;
 import java.time.Duration;
@@ -125,7 +125,7 @@ final class MemcachedFormsTest {
         List.of("a", "a:b", "b", ":", "%3A", "a b", "数", "x".repeat(200), "x".repeat(201), "A");
     for (String partition : parts) {
       for (String sort : parts) {
-        String name = Encoded.name(new Key(partition, sort));
+        String name = ItemCodec.name(new Key(partition, sort));
         assertTrue(name.matches("[!-~]{1,250}"), name);
         assertTrue(names.add(name), name);
       }

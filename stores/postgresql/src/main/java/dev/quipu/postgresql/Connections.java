@@ -51,7 +51,7 @@ final class Connections {
    *
    * @throws StoreException if there is none in time; nothing was sent
    */
-  Borrowed borrow() {
+  PooledConnection borrow() {
     enter(free);
     return borrow(free::release);
   }
@@ -61,7 +61,7 @@ final class Connections {
    *
    * @throws StoreException if there is none in time; nothing was sent
    */
-  Borrowed borrowToWrite() {
+  PooledConnection borrowToWrite() {
     enter(freeToWrite);
     try {
       enter(free);
@@ -75,9 +75,9 @@ final class Connections {
     });
   }
 
-  private Borrowed borrow(Runnable release) {
+  private PooledConnection borrow(Runnable release) {
     try {
-      return new Borrowed(source.getConnection(), timeoutMillis, isOwnPool, release);
+      return new PooledConnection(source.getConnection(), timeoutMillis, isOwnPool, release);
     } catch (SQLException e) {
       release.run();
       throw Failures.ofConnection(e);

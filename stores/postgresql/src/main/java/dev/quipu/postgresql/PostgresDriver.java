@@ -2,18 +2,19 @@ package dev.quipu.postgresql;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreDriver.Finding;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.sql.Connection;
@@ -61,7 +62,7 @@ import org.jspecify.annotations.Nullable;
  *       one snapshot, and judged in the order of the batch.
  *   <li>Adds to one number that come while another is under way are folded into one statement,
  *       whose condition holds only if each add's does; with the markers of their requests, if they
- *       have any, into one transaction ({@link Folder}).
+ *       have any, into one transaction ({@link GroupCommit}).
  *   <li>A call that finds all connections busy waits for one, in order of arrival. If there is none
  *       in time, it is rejected before anything is sent.
  * </ol>
@@ -76,7 +77,7 @@ import org.jspecify.annotations.Nullable;
  * @see <a href="https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT">ON
  *     CONFLICT</a>
  */
-public final class PostgresDriver implements StoreDriver {
+public final class PostgresDriver implements BatchDriver, ScanDriver {
   /** Largest item, in bytes. */
   static final int ITEM_BYTES_MAX = 1 << 20;
 
@@ -97,7 +98,7 @@ public final class PostgresDriver implements StoreDriver {
   private final Schema schema;
   private final boolean mayLose;
   private final Statements statements;
-  private final Folder folder;
+  private final GroupCommit groups;
   private final Runnable onClose;
   private final StoreProfile profile;
 
@@ -110,7 +111,7 @@ public final class PostgresDriver implements StoreDriver {
     this.onClose = onClose;
     this.profile = profile(inspect().stream().noneMatch(Finding::losesWrites));
     Duration waitMax = Duration.ofMillis(connections.timeoutMillis());
-    this.folder = new Folder(new GroupsTable(), this::alone, waitMax);
+    this.groups = new GroupCommit(new GroupsTable(), this::alone, waitMax);
   }
 
   /**
@@ -137,7 +138,7 @@ public final class PostgresDriver implements StoreDriver {
   static PostgresDriver open(
       Connections connections, String table, boolean mayLose, Runnable onClose) {
     Schema schema = new Schema(table);
-    try (Borrowed borrowed = connections.borrow()) {
+    try (PooledConnection borrowed = connections.borrow()) {
       schema.prepare(borrowed.connection);
     } catch (SQLException e) {
       throw Failures.ofRead(e);
@@ -156,7 +157,7 @@ public final class PostgresDriver implements StoreDriver {
 
   @Override
   public Optional<Instant> time() {
-    try (Borrowed borrowed = connections.borrow()) {
+    try (PooledConnection borrowed = connections.borrow()) {
       return Optional.of(Schema.time(borrowed.connection));
     } catch (SQLException e) {
       throw Failures.ofRead(e);
@@ -165,7 +166,7 @@ public final class PostgresDriver implements StoreDriver {
 
   @Override
   public List<Finding> inspect() {
-    try (Borrowed borrowed = connections.borrow()) {
+    try (PooledConnection borrowed = connections.borrow()) {
       return schema.inspect(borrowed.connection, mayLose);
     } catch (SQLException e) {
       throw Failures.ofRead(e);
@@ -191,12 +192,12 @@ public final class PostgresDriver implements StoreDriver {
   @Override
   public Page scan(Scan scan) {
     Sql sql = statements.scan(scan);
-    try (Borrowed borrowed = connections.borrow();
+    try (PooledConnection borrowed = connections.borrow();
         PreparedStatement statement = sql.prepare(borrowed.connection);
         ResultSet rows = statement.executeQuery()) {
       List<Item> found = new ArrayList<>();
       while (rows.next()) {
-        found.add(Rows.item(new Key(scan.partition(), rows.getString("sort")), rows));
+        found.add(JsonFields.item(new Key(scan.partition(), rows.getString("sort")), rows));
       }
       return Page.of(scan, found);
     } catch (SQLException e) {
@@ -218,8 +219,8 @@ public final class PostgresDriver implements StoreDriver {
   }
 
   private WriteResult foldedOrAlone(List<Write> writes) {
-    Optional<Folder.Member> member = Folder.Member.of(writes);
-    return member.isPresent() ? folder.write(member.get()) : alone(writes);
+    Optional<GroupCommit.Member> member = GroupCommit.Member.of(writes);
+    return member.isPresent() ? groups.write(member.get()) : alone(writes);
   }
 
   private WriteResult alone(List<Write> writes) {
@@ -271,7 +272,7 @@ public final class PostgresDriver implements StoreDriver {
   }
 
   private Optional<Item> execute(Key key, Sql sql) {
-    try (Borrowed borrowed = connections.borrowToWrite()) {
+    try (PooledConnection borrowed = connections.borrowToWrite()) {
       return execute(borrowed.connection, key, sql);
     } catch (SQLException e) {
       throw Failures.ofWrite(e);
@@ -282,31 +283,31 @@ public final class PostgresDriver implements StoreDriver {
       throws SQLException {
     try (PreparedStatement statement = sql.prepare(connection);
         ResultSet rows = statement.executeQuery()) {
-      return rows.next() ? Optional.of(Rows.item(key, rows)) : Optional.empty();
+      return rows.next() ? Optional.of(JsonFields.item(key, rows)) : Optional.empty();
     }
   }
 
   /** What groups of adds do to the table. */
-  private final class GroupsTable implements Folder.Table {
+  private final class GroupsTable implements GroupCommit.Table {
     @Override
-    public Optional<Item> add(Key key, Folder.Sum sum) {
+    public Optional<Item> add(Key key, GroupCommit.Sum sum) {
       return execute(key, statements.add(key, sum));
     }
 
     @Override
-    public Folder.Stored add(
-        Key key, List<Write.Put> markers, Function<Set<Key>, Optional<Folder.Sum>> sum) {
-      try (Borrowed borrowed = connections.borrowToWrite()) {
+    public GroupCommit.Stored add(
+        Key key, List<Write.Put> markers, Function<Set<Key>, Optional<GroupCommit.Sum>> sum) {
+      try (PooledConnection borrowed = connections.borrowToWrite()) {
         borrowed.begin();
-        Folder.Stored stored;
+        GroupCommit.Stored stored;
         try {
           Set<Key> inserted = insert(borrowed.connection, markers);
-          Optional<Folder.Sum> toAdd = sum.apply(inserted);
+          Optional<GroupCommit.Sum> toAdd = sum.apply(inserted);
           Optional<Item> after =
               toAdd.isEmpty()
                   ? Optional.empty()
                   : execute(borrowed.connection, key, statements.add(key, toAdd.get()));
-          stored = new Folder.Stored(inserted, after);
+          stored = new GroupCommit.Stored(inserted, after);
         } catch (SQLException e) {
           borrowed.rollBack();
           throw Failures.beforeCommit(e);
@@ -345,7 +346,7 @@ public final class PostgresDriver implements StoreDriver {
 
   /** Whether each statement brought a row, and all were committed; else none is. */
   private boolean commit(List<Write> writes, Sql all) {
-    try (Borrowed borrowed = connections.borrowToWrite()) {
+    try (PooledConnection borrowed = connections.borrowToWrite()) {
       borrowed.begin();
       try (PreparedStatement statement = all.prepare(borrowed.connection)) {
         if (!eachBroughtARow(statement, writes)) {
@@ -385,7 +386,7 @@ public final class PostgresDriver implements StoreDriver {
 
   private Map<Key, Item> read(Collection<Key> keys) {
     Sql sql = statements.read(List.copyOf(keys));
-    try (Borrowed borrowed = connections.borrow();
+    try (PooledConnection borrowed = connections.borrow();
         PreparedStatement statement = sql.prepare(borrowed.connection);
         ResultSet rows = statement.executeQuery()) {
       Map<Key, Item> found = new HashMap<>();
@@ -396,7 +397,7 @@ public final class PostgresDriver implements StoreDriver {
             new Schema.StoredKey(rows.getString("partition"), rows.getString("sort"));
         Key key = byStored.get(stored);
         if (key != null) {
-          found.put(key, Rows.item(key, rows));
+          found.put(key, JsonFields.item(key, rows));
         }
       }
       return found;
@@ -408,7 +409,7 @@ public final class PostgresDriver implements StoreDriver {
   /** Rows that another server removes or writes just now are left to it. */
   @Override
   public int removeExpired(Instant before, int itemsMax) {
-    try (Borrowed borrowed = connections.borrowToWrite();
+    try (PooledConnection borrowed = connections.borrowToWrite();
         PreparedStatement statement =
             statements.removeExpired(before, itemsMax).prepare(borrowed.connection)) {
       return statement.executeUpdate();

@@ -1,13 +1,13 @@
 package dev.quipu.postgresql;
 
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -68,7 +68,7 @@ final class Statements {
   }
 
   /** An add to the value, if it allows the value that there is. */
-  Sql add(Key key, Folder.Sum sum) {
+  Sql add(Key key, GroupCommit.Sum sum) {
     Builder sql = new Builder();
     if (sum.allows(0)) {
       insert(sql, key, Map.of(Item.VALUE, new Field.Number(sum.delta())), Optional.empty());
@@ -99,7 +99,7 @@ final class Statements {
       partitions[i] = stored.partition();
       sorts[i] = stored.sort();
       values[i] = put.fields().get(Item.VALUE) instanceof Field.Number n ? (Long) n.value() : null;
-      fields[i] = Rows.json(put.fields());
+      fields[i] = JsonFields.json(put.fields());
       expiries[i] = put.expiresAt().map(at -> at.toEpochMilli()).orElse(null);
     }
     return new Sql(
@@ -148,7 +148,7 @@ final class Statements {
     sql.add("INSERT INTO ").add(schema.table());
     sql.add(" AS t (partition, sort, value, fields, expires_at, version) VALUES (");
     sql.add("?, ?, ?::bigint, ", stored.partition(), stored.sort(), value);
-    sql.add("?::jsonb, ?::bigint, ", Rows.json(fields), expiresAtMillis.orElse(null));
+    sql.add("?::jsonb, ?::bigint, ", JsonFields.json(fields), expiresAtMillis.orElse(null));
     sql.add(nextVersion).add(")");
   }
 
@@ -171,7 +171,7 @@ final class Statements {
             put.fields().get(Item.VALUE) instanceof Field.Number number && isNumber
                 ? (Long) number.value()
                 : null;
-        sql.add(", value = ?::bigint, fields = ?::jsonb", value, Rows.json(put.fields()));
+        sql.add(", value = ?::bigint, fields = ?::jsonb", value, JsonFields.json(put.fields()));
         Long expires = put.expiresAt().map(at -> at.toEpochMilli()).orElse(null);
         sql.add(", expires_at = ?::bigint", expires);
       }
@@ -200,15 +200,16 @@ final class Statements {
     sql.add(", fields = jsonb_strip_nulls(t.fields || jsonb_build_object(");
     String comma = "";
     for (Change change : members) {
-      String name = Rows.escaped(change.field());
+      String name = JsonFields.escaped(change.field());
       sql.add(comma).add("?::text, ", name);
       switch (change) {
         case Change.Add add -> sql.add(NUMBER + " + ?", name, name, add.delta());
         case Change.Put put -> sql.add("?::jsonb", member(put));
         case Change.AddToken add ->
-            sql.add(SET + " || jsonb_build_object(?::text, 1)", name, Rows.escaped(add.token()));
+            sql.add(
+                SET + " || jsonb_build_object(?::text, 1)", name, JsonFields.escaped(add.token()));
         case Change.DropToken drop ->
-            sql.add("NULLIF(" + SET + " - ?, '{}')", name, Rows.escaped(drop.token()));
+            sql.add("NULLIF(" + SET + " - ?, '{}')", name, JsonFields.escaped(drop.token()));
       }
       comma = ", ";
     }
@@ -225,12 +226,12 @@ final class Statements {
   private static @Nullable String member(Change.Put put) {
     boolean column = put.field().equals(Item.VALUE) && put.value() instanceof Field.Number;
     boolean none = put.value() instanceof Field.Tokens tokens && tokens.values().isEmpty();
-    return column || none ? null : Rows.json(put.value());
+    return column || none ? null : JsonFields.json(put.value());
   }
 
   /** That a change finds the kind of field that it needs, and its sum has 64 bits. */
   private static void possible(Builder sql, Change change) {
-    String name = Rows.escaped(change.field());
+    String name = JsonFields.escaped(change.field());
     switch (change) {
       case Change.Add add -> {
         sql.add(" AND ");
@@ -259,13 +260,13 @@ final class Statements {
 
   /** That a field is a number, or not there. */
   private static void number(Builder sql, String field) {
-    String name = Rows.escaped(field);
+    String name = JsonFields.escaped(field);
     sql.add("COALESCE(jsonb_typeof(t.fields->?), 'number') = 'number'", name);
   }
 
   /** That a field is a set, or not there. */
   private static void tokens(Builder sql, String field) {
-    String name = Rows.escaped(field);
+    String name = JsonFields.escaped(field);
     sql.add("COALESCE(jsonb_typeof(t.fields->?), 'object') = 'object'", name);
     if (field.equals(Item.VALUE)) {
       sql.add(" AND t.value IS NULL");
@@ -284,19 +285,19 @@ final class Statements {
         if (is.field().equals(Item.VALUE) && is.value() instanceof Field.Number number) {
           sql.add("t.value IS NOT DISTINCT FROM ?", number.value());
         } else {
-          String name = Rows.escaped(is.field());
-          sql.add("t.fields->? IS NOT DISTINCT FROM ?::jsonb", name, Rows.json(is.value()));
+          String name = JsonFields.escaped(is.field());
+          sql.add("t.fields->? IS NOT DISTINCT FROM ?::jsonb", name, JsonFields.json(is.value()));
         }
       }
       case Condition.Within within -> within(sql, within, write);
       case Condition.Lacks lacks -> {
         tokens(sql, lacks.field());
-        String name = Rows.escaped(lacks.field());
-        sql.add(" AND NOT jsonb_exists(" + SET + ", ?)", name, Rows.escaped(lacks.token()));
+        String name = JsonFields.escaped(lacks.field());
+        sql.add(" AND NOT jsonb_exists(" + SET + ", ?)", name, JsonFields.escaped(lacks.token()));
       }
       case Condition.FewerThan fewer -> {
         tokens(sql, fewer.field());
-        String name = Rows.escaped(fewer.field());
+        String name = JsonFields.escaped(fewer.field());
         // Not jsonb_object_keys alone: it fails on other kinds, whatever stands before it.
         sql.add(
             " AND (SELECT count(*) FROM jsonb_object_keys(CASE jsonb_typeof(t.fields->?)", name);
@@ -330,7 +331,7 @@ final class Statements {
       return;
     }
     number(sql, within.field());
-    String name = Rows.escaped(within.field());
+    String name = JsonFields.escaped(within.field());
     String before = within.field().equals(Item.VALUE) ? "COALESCE(t.value, 0)" : NUMBER;
     sql.add(" AND ");
     if (within.field().equals(Item.VALUE)) {

@@ -15,19 +15,20 @@ import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.MarkerItem;
+import dev.quipu.testkit.pace.Progress;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.pace.Progress;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -97,7 +98,8 @@ final class HotCounterTest {
           default -> throw new AssertionError("caller " + i + ": " + results.get(i));
         }
       }
-      long markers = driver.count(Scan.all("counter/" + COUNTER)) - 1; // less the number
+      long markers =
+          ScanDriver.of(driver).count(Scan.all("counter/" + COUNTER)) - 1; // less the number
       assertEquals(counted, counters.read(COUNTER).orElseThrow().value());
       assertEquals(counted, markers);
     }

@@ -1,10 +1,10 @@
 package dev.quipu.postgresql;
 
+import dev.quipu.simulation.proxy.PostgresProtocol;
+import dev.quipu.simulation.proxy.Protocol;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
-import dev.quipu.verify.contract.FailureContract;
-import dev.quipu.verify.proxy.PostgresProtocol;
-import dev.quipu.verify.proxy.Protocol;
+import dev.quipu.testkit.store.FailureContract;
 
 /** PostgreSQL behind a wire that fails. */
 final class PostgresFailuresTest extends FailureContract {

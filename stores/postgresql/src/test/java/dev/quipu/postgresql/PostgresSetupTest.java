@@ -8,15 +8,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
+import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -183,7 +184,7 @@ final class PostgresSetupTest {
                 if (writes.size() == 1) {
                   driver.write(writes.getFirst());
                 } else {
-                  driver.writeAll(writes, null);
+                  BatchDriver.of(driver).writeAll(writes, null);
                 }
               });
       assertEquals(Outcome.NOT_APPLIED, why.outcome());

@@ -2,7 +2,7 @@ package dev.quipu.postgresql;
 
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
-import dev.quipu.verify.contract.TechniquesContract;
+import dev.quipu.testkit.technique.TechniquesContract;
 import java.time.Duration;
 
 /** All techniques on PostgreSQL. */

@@ -1,9 +1,9 @@
 package dev.quipu.redis;
 
-import dev.quipu.store.Change;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Field;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,18 +2,19 @@ package dev.quipu.redis;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Consistency;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.RequestToken;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreDriver.Finding;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import io.lettuce.core.RedisClient;
@@ -70,7 +71,7 @@ import org.jspecify.annotations.Nullable;
  * @see <a
  *     href="https://redis.io/docs/latest/develop/programmability/functions-intro/">functions</a>
  */
-public final class RedisDriver implements StoreDriver {
+public final class RedisDriver implements BatchDriver, ScanDriver {
   /** Largest item, in bytes. */
   static final int ITEM_BYTES_MAX = 1 << 20;
 
@@ -86,7 +87,7 @@ public final class RedisDriver implements StoreDriver {
           Capability.ORDERED_SCAN,
           Capability.NATIVE_EXPIRY);
 
-  private final Link link;
+  private final RedisConnection link;
   private final Settings settings;
   private final Script script;
   private final String prefix;
@@ -95,7 +96,7 @@ public final class RedisDriver implements StoreDriver {
   // Each call's token is new, whichever process makes it, so that no version returns.
   private final FreshTokens tokens = new FreshTokens();
 
-  private RedisDriver(Link link, String prefix, boolean mayLose, Runnable onClose) {
+  private RedisDriver(RedisConnection link, String prefix, boolean mayLose, Runnable onClose) {
     this.link = link;
     this.settings = new Settings(link, mayLose);
     this.script = new Script(link);
@@ -114,15 +115,15 @@ public final class RedisDriver implements StoreDriver {
    * @throws StoreException if the server cannot be used
    */
   public static RedisDriver of(RedisClient client, String prefix, Duration timeout) {
-    return open(Link.to(client, timeout, ""), prefix, false, () -> {});
+    return open(RedisConnection.to(client, timeout, ""), prefix, false, () -> {});
   }
 
   /** Counts on a cluster; see {@link #of(RedisClient, String, Duration)}. */
   public static RedisDriver of(RedisClusterClient client, String prefix, Duration timeout) {
-    return open(Link.to(client, timeout, ""), prefix, false, () -> {});
+    return open(RedisConnection.to(client, timeout, ""), prefix, false, () -> {});
   }
 
-  static RedisDriver open(Link link, String prefix, boolean mayLose, Runnable onClose) {
+  static RedisDriver open(RedisConnection link, String prefix, boolean mayLose, Runnable onClose) {
     try {
       return new RedisDriver(link, prefix, mayLose, onClose);
     } catch (RuntimeException e) {
@@ -174,7 +175,7 @@ public final class RedisDriver implements StoreDriver {
   @Override
   public Optional<Item> get(Key key, Consistency consistency) {
     Map<String, String> hash = link.read(commands -> commands.hgetall(itemKey(key)));
-    return Hash.item(key, Hash.flat(hash));
+    return ItemHash.item(key, ItemHash.flat(hash));
   }
 
   @Override
@@ -182,7 +183,7 @@ public final class RedisDriver implements StoreDriver {
     List<Object> hashes = script.read(keys.stream().map(this::itemKey).toList());
     List<Optional<Item>> found = new ArrayList<>(keys.size());
     for (int i = 0; i < keys.size(); i++) {
-      found.add(Hash.item(keys.get(i), (List<?>) hashes.get(i)));
+      found.add(ItemHash.item(keys.get(i), (List<?>) hashes.get(i)));
     }
     return found;
   }
@@ -202,7 +203,7 @@ public final class RedisDriver implements StoreDriver {
     for (Object row : rows) {
       List<?> parts = (List<?>) row;
       Key key = new Key(scan.partition(), (String) parts.get(0));
-      Hash.item(key, (List<?>) parts.get(1)).ifPresent(found::add);
+      ItemHash.item(key, (List<?>) parts.get(1)).ifPresent(found::add);
     }
     return Page.of(scan, found);
   }
@@ -236,13 +237,13 @@ public final class RedisDriver implements StoreDriver {
       return new WriteResult.Applied(
           writes.size() > 1
               ? Optional.empty()
-              : Hash.item(writes.getFirst().key(), answer.subList(1, answer.size())));
+              : ItemHash.item(writes.getFirst().key(), answer.subList(1, answer.size())));
     }
     if (result.equals("failed") || result.equals("torn")) {
       throw Failures.ofSteps((String) answer.get(1), result.equals("torn"));
     }
     Write failed = writes.get(Integer.parseInt((String) answer.get(1)));
-    Optional<Item> found = Hash.item(failed.key(), answer.subList(2, answer.size()));
+    Optional<Item> found = ItemHash.item(failed.key(), answer.subList(2, answer.size()));
     if (failed.holdsOn(found)) { // throws if a field is of another kind
       throw StoreException.notApplied(
           Reason.CORRUPT, "the script and the library differ on %s".formatted(failed));

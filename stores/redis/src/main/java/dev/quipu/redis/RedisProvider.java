@@ -1,8 +1,8 @@
 package dev.quipu.redis;
 
-import dev.quipu.store.Atomicity;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
 import io.lettuce.core.AbstractRedisClient;
@@ -65,7 +65,7 @@ public final class RedisProvider implements StoreProvider {
     RedisClient client = RedisClient.create(redisUri(uri, uri.host()));
     client.setOptions(options(ClientOptions.builder().autoReconnect(false), uri.timeout()));
     try {
-      Link link = Link.to(client, uri.timeout(), shown(List.of(uri.host())));
+      RedisConnection link = RedisConnection.to(client, uri.timeout(), shown(List.of(uri.host())));
       return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);
@@ -80,7 +80,7 @@ public final class RedisProvider implements StoreProvider {
     client.setOptions(
         (ClusterClientOptions) options(ClusterClientOptions.builder(), uri.timeout()));
     try {
-      Link link = Link.to(client, uri.timeout(), shown(uri.hosts()));
+      RedisConnection link = RedisConnection.to(client, uri.timeout(), shown(uri.hosts()));
       return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);

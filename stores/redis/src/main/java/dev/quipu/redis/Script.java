@@ -40,11 +40,11 @@ final class Script {
 
   private static final String NAME = "quipu_" + ID;
 
-  private final Link link;
+  private final RedisConnection link;
   private volatile boolean functions;
 
   /** Loads it on every master. */
-  Script(Link link) {
+  Script(RedisConnection link) {
     this.link = link;
     this.functions = load();
   }
@@ -147,7 +147,7 @@ final class Script {
     String[] values = arguments.toArray(String[]::new);
     for (int load = 0; ; load++) {
       try {
-        Link.Call<List<Object>> call =
+        RedisConnection.Call<List<Object>> call =
             functions
                 ? commands ->
                     commands.fcall(entry.function(), ScriptOutputType.MULTI, names, values)

@@ -21,7 +21,7 @@ final class Settings {
           "maxmemory",
           "maxmemory-policy");
 
-  private final Link link;
+  private final RedisConnection link;
   private final boolean mayLose;
 
   /**
@@ -29,7 +29,7 @@ final class Settings {
    *
    * @param mayLose whether the user accepts that acknowledged writes can be lost
    */
-  Settings(Link link, boolean mayLose) {
+  Settings(RedisConnection link, boolean mayLose) {
     this.link = link;
     this.mayLose = mayLose;
   }

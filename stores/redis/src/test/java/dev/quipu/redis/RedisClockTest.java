@@ -2,8 +2,8 @@ package dev.quipu.redis;
 
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
+import dev.quipu.testkit.store.StoreClockContract;
 import dev.quipu.testservers.RedisServer;
-import dev.quipu.verify.contract.StoreClockContract;
 import java.time.Duration;
 
 /** Servers with wrong clocks on Redis. */

@@ -2,8 +2,8 @@ package dev.quipu.redis;
 
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
+import dev.quipu.testkit.store.StoreContract;
 import dev.quipu.testservers.RedisCluster;
-import dev.quipu.verify.contract.StoreContract;
 import java.time.Duration;
 
 /** Redis Cluster as a store. */

@@ -1,11 +1,11 @@
 package dev.quipu.redis;
 
+import dev.quipu.simulation.proxy.Protocol;
+import dev.quipu.simulation.proxy.RedisProtocol;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
+import dev.quipu.testkit.store.FailureContract;
 import dev.quipu.testservers.RedisServer;
-import dev.quipu.verify.contract.FailureContract;
-import dev.quipu.verify.proxy.Protocol;
-import dev.quipu.verify.proxy.RedisProtocol;
 
 /** Redis behind a wire that fails. */
 final class RedisFailuresTest extends FailureContract {

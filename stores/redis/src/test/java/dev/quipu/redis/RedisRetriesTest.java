@@ -2,18 +2,18 @@ package dev.quipu.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.quipu.store.Change;
+import dev.quipu.simulation.proxy.FaultPlan;
+import dev.quipu.simulation.proxy.FaultProxy;
+import dev.quipu.simulation.proxy.RedisProtocol;
+import dev.quipu.simulation.proxy.WireFault;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.testservers.RedisServer;
-import dev.quipu.verify.proxy.FaultPlan;
-import dev.quipu.verify.proxy.FaultProxy;
-import dev.quipu.verify.proxy.RedisProtocol;
-import dev.quipu.verify.proxy.WireFault;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;

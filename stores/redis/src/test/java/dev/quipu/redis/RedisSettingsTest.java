@@ -14,13 +14,15 @@ import dev.quipu.RequestId;
 import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.layer.StoreWatch;
-import dev.quipu.store.Capability;
+import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
@@ -234,8 +236,8 @@ final class RedisSettingsTest {
   private static void assertFullButReadable(StoreDriver driver) {
     MarkerItem counters = new MarkerItem(new Store(driver, Clock.system()));
     assertEquals(1, counters.read("likes").orElseThrow().value());
-    assertEquals(1, driver.scan(Scan.all("p")).items().size());
-    assertEquals(1, driver.getAll(List.of(filler().key())).size());
+    assertEquals(1, ScanDriver.of(driver).scan(Scan.all("p")).items().size());
+    assertEquals(1, BatchDriver.of(driver).getAll(List.of(filler().key())).size());
     assertInstanceOf(AddResult.Replayed.class, counters.add(FIRST));
     StoreException full =
         assertThrows(

@@ -8,17 +8,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Capability;
-import dev.quipu.store.Change;
+import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
 import dev.quipu.testservers.RedisServer;
 import dev.quipu.time.Clock;
 import io.lettuce.core.AclSetuserArgs;
@@ -90,7 +92,7 @@ final class RedisSetupTest {
         admin.sync().scriptFlush();
         driver.write(ADD);
         assertEquals(2, value(driver));
-        assertEquals(1, driver.scan(Scan.all("p")).items().size());
+        assertEquals(1, ScanDriver.of(driver).scan(Scan.all("p")).items().size());
       }
     } finally {
       client.shutdown();
@@ -99,9 +101,10 @@ final class RedisSetupTest {
 
   @Test
   void aClientThatRepeatsByItselfIsNoticed() {
-    assertTrue(Link.repeats(ClientOptions.create()));
-    assertFalse(Link.repeats(ClientOptions.builder().autoReconnect(false).build()));
-    assertFalse(Link.repeats(ClientOptions.builder().replayFilter(command -> true).build()));
+    assertTrue(RedisConnection.repeats(ClientOptions.create()));
+    assertFalse(RedisConnection.repeats(ClientOptions.builder().autoReconnect(false).build()));
+    assertFalse(
+        RedisConnection.repeats(ClientOptions.builder().replayFilter(command -> true).build()));
   }
 
   @Test
@@ -168,7 +171,7 @@ final class RedisSetupTest {
       expectNothingWritten(driver, Reason.CORRUPT, "WRONGTYPE");
       assertEquals(List.of("wrong:{p}"), admin.sync().keys("wrong:*"));
       admin.sync().del("wrong:{p}");
-      driver.writeAll(List.of(MARKER, ADD), null);
+      BatchDriver.of(driver).writeAll(List.of(MARKER, ADD), null);
       assertEquals(1, value(driver));
     } finally {
       client.shutdown();
@@ -185,7 +188,7 @@ final class RedisSetupTest {
         expectNothingWritten(driver, Reason.DENIED, "NOPERM");
         assertEquals(List.of(), admin.sync().keys("partly:*"));
         admin.sync().aclSetuser("partly", AclSetuserArgs.Builder.allCommands());
-        driver.writeAll(List.of(MARKER, ADD), null);
+        BatchDriver.of(driver).writeAll(List.of(MARKER, ADD), null);
         assertEquals(1, value(driver));
       }
     } finally {
@@ -195,7 +198,9 @@ final class RedisSetupTest {
 
   private static void expectNothingWritten(StoreDriver driver, Reason reason, String answer) {
     StoreException why =
-        assertThrows(StoreException.class, () -> driver.writeAll(List.of(MARKER, ADD), null));
+        assertThrows(
+            StoreException.class,
+            () -> BatchDriver.of(driver).writeAll(List.of(MARKER, ADD), null));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(reason, why.reason());
     assertTrue(String.valueOf(why.getMessage()).contains(answer), why.getMessage());
@@ -215,7 +220,7 @@ final class RedisSetupTest {
       assertTrue(admin.sync().pttl("dropped:{p}:s") > 60_000);
       admin.sync().del("dropped:{p}:s"); // as expiry does
       assertEquals(2, admin.sync().zcard("dropped:{p}"));
-      assertEquals(1, driver.scan(Scan.all("p")).items().size());
+      assertEquals(1, ScanDriver.of(driver).scan(Scan.all("p")).items().size());
       assertEquals(1, admin.sync().zcard("dropped:{p}"));
     } finally {
       client.shutdown();

@@ -2,8 +2,8 @@ package dev.quipu.redis;
 
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
+import dev.quipu.testkit.technique.TechniquesContract;
 import dev.quipu.testservers.RedisServer;
-import dev.quipu.verify.contract.TechniquesContract;
 import java.time.Duration;
 
 /** All techniques on Redis. */

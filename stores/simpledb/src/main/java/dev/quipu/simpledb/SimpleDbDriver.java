@@ -3,18 +3,18 @@ package dev.quipu.simpledb;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
-import dev.quipu.store.Atomicity;
-import dev.quipu.store.Capability;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
-import dev.quipu.store.StoreDriver;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.io.IOException;
@@ -68,7 +68,7 @@ import java.util.function.Function;
  *
  * @see <a href="https://docs.aws.amazon.com/AmazonSimpleDB/latest/DeveloperGuide/">guide</a>
  */
-public final class SimpleDbDriver implements StoreDriver {
+public final class SimpleDbDriver implements ScanDriver {
   static final StoreProfile PROFILE =
       new StoreProfile(
           "simpledb",
@@ -139,7 +139,9 @@ public final class SimpleDbDriver implements StoreDriver {
     Map<String, String> parameters = named(key);
     parameters.put("ConsistentRead", isStrong(consistency));
     List<Reply.Found> found = call(Outcome.NOT_APPLIED, "GetAttributes", parameters).items();
-    return found.isEmpty() ? Optional.empty() : Optional.of(Pairs.item(key, found.getFirst()));
+    return found.isEmpty()
+        ? Optional.empty()
+        : Optional.of(ItemAttributes.item(key, found.getFirst()));
   }
 
   @Override
@@ -186,11 +188,11 @@ public final class SimpleDbDriver implements StoreDriver {
     Map<String, String> parameters = named(write.key());
     switch (asked) {
       case Condition.Absent absent -> {
-        parameters.put("Expected.Name", Pairs.PARTITION);
+        parameters.put("Expected.Name", ItemAttributes.PARTITION);
         parameters.put("Expected.Exists", "false");
       }
       case Condition.VersionIs is -> {
-        parameters.put("Expected.Name", Pairs.VERSION);
+        parameters.put("Expected.Name", ItemAttributes.VERSION);
         parameters.put("Expected.Value", is.version().token());
       }
       default -> {
@@ -200,11 +202,12 @@ public final class SimpleDbDriver implements StoreDriver {
     return switch (write) {
       case Write.Put put -> {
         Form form = new Form(parameters);
-        form.replace(Pairs.PARTITION, Pairs.partition(put.key().partition()));
-        form.replace(Pairs.SORT, put.key().sort());
-        form.replace(Pairs.VERSION, next.token());
-        form.replace(Pairs.EXPIRY, Pairs.expiry(put.expiresAt()));
-        Pairs.values(put.key(), put.fields()).forEach(each -> form.replace(Pairs.FIELDS, each));
+        form.replace(ItemAttributes.PARTITION, ItemAttributes.partition(put.key().partition()));
+        form.replace(ItemAttributes.SORT, put.key().sort());
+        form.replace(ItemAttributes.VERSION, next.token());
+        form.replace(ItemAttributes.EXPIRY, ItemAttributes.expiry(put.expiresAt()));
+        ItemAttributes.values(put.key(), put.fields())
+            .forEach(each -> form.replace(ItemAttributes.FIELDS, each));
         yield sent("PutAttributes", parameters);
       }
       case Write.Delete delete -> sent("DeleteAttributes", parameters);
@@ -228,9 +231,9 @@ public final class SimpleDbDriver implements StoreDriver {
   public void addTokens(Key key, String field, Set<String> added) {
     Map<String, String> parameters = named(key);
     Form form = new Form(parameters);
-    form.replace(Pairs.PARTITION, Pairs.partition(key.partition()));
-    form.replace(Pairs.SORT, key.sort());
-    added.forEach(token -> form.value(Pairs.FIELDS, Pairs.token(field, token)));
+    form.replace(ItemAttributes.PARTITION, ItemAttributes.partition(key.partition()));
+    form.replace(ItemAttributes.SORT, key.sort());
+    added.forEach(token -> form.value(ItemAttributes.FIELDS, ItemAttributes.token(field, token)));
     call(Outcome.UNKNOWN, "PutAttributes", parameters);
   }
 
@@ -238,7 +241,7 @@ public final class SimpleDbDriver implements StoreDriver {
   public void dropTokens(Key key, String field, Set<String> dropped) {
     Map<String, String> parameters = named(key);
     Form form = new Form(parameters);
-    dropped.forEach(token -> form.value(Pairs.FIELDS, Pairs.token(field, token)));
+    dropped.forEach(token -> form.value(ItemAttributes.FIELDS, ItemAttributes.token(field, token)));
     call(Outcome.UNKNOWN, "DeleteAttributes", parameters);
   }
 
@@ -278,8 +281,8 @@ public final class SimpleDbDriver implements StoreDriver {
           return select(select, scan.consistency(), wanted);
         })) {
       for (Reply.Found each : found) {
-        String sort = each.value(Pairs.SORT).orElseThrow();
-        items.add(Pairs.item(new Key(scan.partition(), sort), each));
+        String sort = each.value(ItemAttributes.SORT).orElseThrow();
+        items.add(ItemAttributes.item(new Key(scan.partition(), sort), each));
       }
     }
     Comparator<Item> order = Comparator.comparing(item -> item.key().sort(), Key.ORDER);
@@ -304,7 +307,7 @@ public final class SimpleDbDriver implements StoreDriver {
   }
 
   private static String range(Scan scan) {
-    String partition = Pairs.partition(scan.partition());
+    String partition = ItemAttributes.partition(scan.partition());
     String range = "p = %s and s >= %s".formatted(quoted(partition), quoted(scan.from()));
     return scan.until().map(until -> range + " and s < " + quoted(until)).orElse(range);
   }
@@ -331,7 +334,7 @@ public final class SimpleDbDriver implements StoreDriver {
 
   @Override
   public int removeExpired(Instant before, int itemsMax) {
-    String last = Pairs.number(before.toEpochMilli() - 1);
+    String last = ItemAttributes.number(before.toEpochMilli() - 1);
     int removed = 0;
     for (String domain : domains) {
       int wanted = Math.min(itemsMax - removed, SELECT_MAX);
@@ -345,8 +348,8 @@ public final class SimpleDbDriver implements StoreDriver {
         Map<String, String> parameters = new HashMap<>();
         parameters.put("DomainName", domain);
         parameters.put("ItemName", each.name());
-        parameters.put("Expected.Name", Pairs.VERSION);
-        parameters.put("Expected.Value", each.value(Pairs.VERSION).orElse(""));
+        parameters.put("Expected.Name", ItemAttributes.VERSION);
+        parameters.put("Expected.Value", each.value(ItemAttributes.VERSION).orElse(""));
         removed += sent("DeleteAttributes", parameters) ? 1 : 0;
       }
     }
@@ -364,7 +367,7 @@ public final class SimpleDbDriver implements StoreDriver {
     int spread = hash ^ (hash >>> 16) ^ (hash >>> 7);
     Map<String, String> parameters = new HashMap<>();
     parameters.put("DomainName", domains.get(Math.floorMod(spread, domains.size())));
-    parameters.put("ItemName", Pairs.itemName(key));
+    parameters.put("ItemName", ItemAttributes.itemName(key));
     return parameters;
   }
 

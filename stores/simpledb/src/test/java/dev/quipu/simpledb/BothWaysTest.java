@@ -14,12 +14,12 @@ import dev.quipu.hits.HitLogOptions;
 import dev.quipu.hits.VersionTree;
 import dev.quipu.hits.VersionTreeOptions;
 import dev.quipu.layer.Store;
-import dev.quipu.store.Consistency;
+import dev.quipu.simpledbserver.SimpleDbFault;
+import dev.quipu.simpledbserver.SimpleDbOptions;
+import dev.quipu.simpledbserver.SimpleDbServer;
+import dev.quipu.simulation.checker.ReadingOracle;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.time.Randomness;
-import dev.quipu.verify.checker.TimedTruth;
-import dev.quipu.verify.simpledb.SimpleDbFault;
-import dev.quipu.verify.simpledb.SimpleDbOptions;
-import dev.quipu.verify.simpledb.SimpleDbServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +54,7 @@ final class BothWaysTest {
   private final SimpleDbServer server =
       SimpleDbServer.start(SimpleDbOptions.DEFAULT.lagging(LAG, 11).countingInPartsOf(100), clock);
   private final List<SimpleDbDriver> drivers = new ArrayList<>();
-  private final TimedTruth truth = new TimedTruth();
+  private final ReadingOracle oracle = new ReadingOracle();
 
   @AfterEach
   void close() {
@@ -94,15 +94,15 @@ final class BothWaysTest {
         () -> summarisers.forEach(HitLog::rollUpDue));
     HitLog last = new HitLog(store(), hitLog().reading(Consistency.EVENTUAL));
     clock.advance(SETTLE.plus(LAG));
-    assertEquals(Reading.exact(truth.sum()), last.read(PAGE).orElseThrow());
+    assertEquals(Reading.exact(oracle.sum()), last.read(PAGE).orElseThrow());
     for (int i = 0; i < 3; i++) { // summed up, then known to be, then swept
       last.rollUpDue();
       clock.advance(SETTLE.multipliedBy(3));
     }
-    assertEquals(Reading.exact(truth.sum()), last.read(PAGE).orElseThrow());
+    assertEquals(Reading.exact(oracle.sum()), last.read(PAGE).orElseThrow());
     clock.advance(LAG);
     assertEquals(0, last.stored(PAGE).stored());
-    assertEquals(Reading.exact(truth.sum()), last.read(PAGE).orElseThrow());
+    assertEquals(Reading.exact(oracle.sum()), last.read(PAGE).orElseThrow());
   }
 
   @Test
@@ -114,13 +114,13 @@ final class BothWaysTest {
         () -> pruner.prune(PAGE));
     VersionTree last = new VersionTree(store(), versionTree().reading(Consistency.EVENTUAL));
     clock.advance(SETTLE.plus(LAG));
-    assertEquals(Reading.exact(truth.sum()), last.read(PAGE).orElseThrow());
+    assertEquals(Reading.exact(oracle.sum()), last.read(PAGE).orElseThrow());
     for (int i = 0; i < 4; i++) {
       clock.advance(SETTLE.multipliedBy(3));
       last.prune(PAGE);
     }
     clock.advance(LAG);
-    assertEquals(Reading.exact(truth.sum()), last.read(PAGE).orElseThrow());
+    assertEquals(Reading.exact(oracle.sum()), last.read(PAGE).orElseThrow());
     assertTrue(last.trees(PAGE).values().stream().allMatch(tree -> tree.nodes().isEmpty()));
   }
 
@@ -171,7 +171,7 @@ final class BothWaysTest {
     assertTrue(reads.stream().allMatch(count -> count >= READS_MIN), "reads: " + reads);
     int dropped = server.fired().getOrDefault(SimpleDbFault.REPLY_DROPPED, 0);
     assertTrue(dropped > WRITERS, "only " + dropped + " replies were dropped");
-    assertEquals((long) WRITERS * ADDS, truth.acked());
+    assertEquals((long) WRITERS * ADDS, oracle.acked());
   }
 
   private void write(Counters counters, int writer, boolean hasIds) {
@@ -180,9 +180,9 @@ final class BothWaysTest {
       long delta = random.nextInt(4) == 0 ? -2 : 1 + random.nextInt(2);
       RequestId id =
           hasIds && random.nextBoolean() ? RequestId.of("writer " + writer + " add " + i) : null;
-      TimedTruth.Asked asked = truth.ask(delta, clock.epochMillis());
+      ReadingOracle.Pending pending = oracle.begin(delta, clock.epochMillis());
       addUntilKnown(counters, new Add(PAGE, delta, id));
-      asked.acked(clock.epochMillis());
+      pending.acked(clock.epochMillis());
     }
   }
 
@@ -217,12 +217,12 @@ final class BothWaysTest {
       reads++;
       boolean isStrong = consistency == Consistency.STRONG;
       long from = isStrong ? start : start - LAG.toMillis();
-      truth
+      oracle
           .wrong(
               reading,
               from,
               isStrong ? clock.epochMillis() : from,
-              isStrong ? 0 : truth.askedSince(from - SETTLED.toMillis()))
+              isStrong ? 0 : oracle.amountSince(from - SETTLED.toMillis()))
           .ifPresent(why -> wrong.add(consistency + ": " + why));
     }
     return reads;

@@ -2,7 +2,7 @@ package dev.quipu.simpledb;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import dev.quipu.verify.simpledb.SimpleDbServer;
+import dev.quipu.simpledbserver.SimpleDbServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

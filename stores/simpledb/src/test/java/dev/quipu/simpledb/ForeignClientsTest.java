@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.amazonaws.SdkClientException;
+import dev.quipu.simpledbserver.SimpleDbFault;
+import dev.quipu.simpledbserver.SimpleDbOptions;
+import dev.quipu.simpledbserver.SimpleDbServer;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.pace.ManualClock;
-import dev.quipu.verify.simpledb.SimpleDbFault;
-import dev.quipu.verify.simpledb.SimpleDbOptions;
-import dev.quipu.verify.simpledb.SimpleDbServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

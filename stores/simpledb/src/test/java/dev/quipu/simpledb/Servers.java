@@ -1,10 +1,10 @@
 package dev.quipu.simpledb;
 
+import dev.quipu.simpledbserver.SimpleDbOptions;
+import dev.quipu.simpledbserver.SimpleDbServer;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.simpledb.SimpleDbOptions;
-import dev.quipu.verify.simpledb.SimpleDbServer;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.quipu.simpledb;
 
 import dev.quipu.store.StoreDriver;
-import dev.quipu.verify.contract.StoreContract;
+import dev.quipu.testkit.store.StoreContract;
 
 /** SimpleDB as a store, over three domains. */
 final class SimpleDbDomainsTest extends StoreContract {

@@ -1,7 +1,7 @@
 package dev.quipu.simpledb;
 
 import dev.quipu.store.StoreDriver;
-import dev.quipu.verify.contract.StoreContract;
+import dev.quipu.testkit.store.StoreContract;
 
 /** SimpleDB as a store, in one domain. Domains are few, so they are taken away again. */
 final class SimpleDbDriverTest extends StoreContract {

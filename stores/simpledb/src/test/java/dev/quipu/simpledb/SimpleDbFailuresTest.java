@@ -9,21 +9,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.simpledbserver.SimpleDbFault;
+import dev.quipu.simpledbserver.SimpleDbOptions;
+import dev.quipu.simpledbserver.SimpleDbServer;
 import dev.quipu.store.Condition;
-import dev.quipu.store.Consistency;
-import dev.quipu.store.Field;
 import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
+import dev.quipu.store.ScanDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;
-import dev.quipu.verify.simpledb.SimpleDbFault;
-import dev.quipu.verify.simpledb.SimpleDbOptions;
-import dev.quipu.verify.simpledb.SimpleDbServer;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -192,7 +193,7 @@ final class SimpleDbFailuresTest {
     Item item = driver.get(key, Consistency.STRONG).orElseThrow();
     assertEquals(Set.of("a", " c %"), item.tokens("f"));
     assertEquals(Set.of(""), item.tokens("g"));
-    assertEquals(List.of(item), driver.scan(Scan.all("p")).items());
+    assertEquals(List.of(item), ScanDriver.of(driver).scan(Scan.all("p")).items());
     WriteResult unmet = driver.write(number(key, 1).when(new Condition.VersionIs(new Version(""))));
     assertInstanceOf(WriteResult.ConditionFailed.class, unmet);
     for (int i = 0; i < 251; i++) { // beside two tokens of f, one of g, partition and sort
@@ -212,9 +213,9 @@ final class SimpleDbFailuresTest {
       driver.write(number(new Key("p", "%02d".formatted(i)), i));
     }
     driver.write(number(new Key("o", "05"), 1));
-    assertEquals(30, driver.count(Scan.all("p")));
+    assertEquals(30, ScanDriver.of(driver).count(Scan.all("p")));
     Scan some = new Scan("p", "05", Optional.of("25"), true, 3, Consistency.EVENTUAL);
-    assertEquals(20, driver.count(some));
-    assertEquals(0, driver.count(Scan.all("q")));
+    assertEquals(20, ScanDriver.of(driver).count(some));
+    assertEquals(0, ScanDriver.of(driver).count(Scan.all("q")));
   }
 }

@@ -1,7 +1,7 @@
 package dev.quipu.simpledb;
 
 import dev.quipu.store.StoreDriver;
-import dev.quipu.verify.contract.TechniquesContract;
+import dev.quipu.testkit.technique.TechniquesContract;
 
 /** All techniques on SimpleDB. */
 final class SimpleDbTechniquesTest extends TechniquesContract {

@@ -1,4 +1,4 @@
-/** Tests of the SimpleDB store, on the server of {@code dev.quipu.verify.simpledb}. */
+/** Tests of the SimpleDB store, on the server of {@code dev.quipu.simpledbserver}. */
 @NullMarked
 package dev.quipu.simpledb;
 

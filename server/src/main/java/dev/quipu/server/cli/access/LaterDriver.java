@@ -2,11 +2,11 @@ package dev.quipu.server.cli.access;
 
 import dev.quipu.Reason;
 import dev.quipu.StoreException;
+import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.store.AtomicOperations;
-import dev.quipu.store.Capability;
-import dev.quipu.store.ForwardingDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.store.StoreUri;
 import dev.quipu.time.Clock;

@@ -7,7 +7,7 @@ import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
 import dev.quipu.server.cli.input.DurationConverter;
 import dev.quipu.sketches.OnlineApproximate;
-import dev.quipu.store.Capability;
+import dev.quipu.store.StoreProfile.Capability;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;

@@ -4,10 +4,10 @@ import dev.quipu.engine.Engine;
 import dev.quipu.server.cli.output.Version;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.memcache.MemcacheServer;
-import dev.quipu.server.net.CommandPort;
 import dev.quipu.server.net.MemoryBudget;
-import dev.quipu.server.net.PortOptions;
 import dev.quipu.server.net.Tls;
+import dev.quipu.server.protocol.CommandPort;
+import dev.quipu.server.protocol.PortOptions;
 import dev.quipu.server.resp.RespServer;
 import dev.quipu.time.Clock;
 import io.netty.handler.ssl.SslContext;
@@ -115,7 +115,7 @@ final class PortFlags {
     Integer redisPort = resp;
     if (redisPort != null) {
       Engine engine = engine("--resp", counters);
-      RespServer server =
+      CommandPort server =
           RespServer.start(
               options("--resp", redisPort, http, tls).sharing(budget),
               engine,
@@ -132,7 +132,7 @@ final class PortFlags {
     Integer memcachedPort = memcached;
     if (memcachedPort != null) {
       Engine engine = engine("--memcached", counters);
-      MemcacheServer server =
+      CommandPort server =
           MemcacheServer.start(
               options("--memcached", memcachedPort, http, tls).sharing(budget),
               engine,
@@ -161,7 +161,7 @@ final class PortFlags {
   private PortOptions options(String option, int port, HttpOptions http, Optional<SslContext> tls) {
     checkPort(option, port);
     return PortOptions.at(port)
-        .reachable(http.bind(), http.token(), tls)
+        .reachable(http.bind(), http.access().token(), tls)
         .within(http.connectionsMax())
         .flushing(mayFlush);
   }

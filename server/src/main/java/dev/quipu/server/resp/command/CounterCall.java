@@ -1,23 +1,22 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
-import dev.quipu.server.resp.wire.Later;
+import dev.quipu.server.resp.wire.DeferredCommand;
 import dev.quipu.server.resp.wire.Reply;
 
 /** One command on counters and its words. */
-public record CounterCall(RespCommand command, Arguments words) implements Later {
+public record CounterCall(RespCommand command, Arguments words) implements DeferredCommand {
   @Override
-  public int bytesMax(CounterTurn turn) {
+  public int bytesMax(CounterAccess turn) {
     return command.bytesMax(turn, words);
   }
 
   @Override
-  public Reply on(CounterTurn turn) {
-    RespCommand.OnCounters does = command.onCounters();
-    if (does == null) {
-      throw new IllegalStateException(command.name() + " is not about counters");
+  public Reply on(CounterAccess turn) {
+    if (command.handler() instanceof RespCommand.OnCounters onCounters) {
+      return onCounters.run(turn, words);
     }
-    return does.run(turn, words);
+    throw new IllegalStateException(command.name() + " is not about counters");
   }
 }

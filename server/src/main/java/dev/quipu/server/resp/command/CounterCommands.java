@@ -6,9 +6,9 @@ import dev.quipu.Bounds;
 import dev.quipu.Refusal;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.engine.CounterTurn;
-import dev.quipu.server.net.ConnectionMemory;
-import dev.quipu.server.net.StoredText;
+import dev.quipu.engine.CounterAccess;
+import dev.quipu.server.protocol.ConnectionMemory;
+import dev.quipu.server.protocol.StoredText;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Family;
@@ -25,25 +25,20 @@ import java.util.OptionalLong;
 /** Commands that count, read, set and remove. */
 public final class CounterCommands {
   private static final RespCommand GET =
-      RespCommand.reads("get", 2, 1, "key", "Reads.", (turn, words) -> value(turn, words.key(1)));
+      RespCommand.of("get", "key")
+          .summary("Reads.")
+          .arity(2)
+          .reads((turn, words) -> value(turn, words.key(1)));
   private static final RespCommand INCRBY =
-      RespCommand.writes(
-          "incrby",
-          3,
-          1,
-          1,
-          "key increment",
-          "Adds a number.",
-          (turn, words) -> add(turn, words.key(1), words.number(2)));
+      RespCommand.of("incrby", "key increment")
+          .summary("Adds a number.")
+          .arity(3)
+          .writes((turn, words) -> add(turn, words.key(1), words.number(2)));
   private static final RespCommand QUIPU_ADD =
-      RespCommand.writes(
-          "quipu.add",
-          -5,
-          1,
-          1,
-          "key delta ID id [FLOOR n] [CEILING n]",
-          "Adds once, however often it is sent under the id: value, added, replayed.",
-          CounterCommands::addOnce);
+      RespCommand.of("quipu.add", "key delta ID id [FLOOR n] [CEILING n]")
+          .summary("Adds once, however often it is sent under the id: value, added, replayed.")
+          .arity(-5)
+          .writes(CounterCommands::addOnce);
   private static final byte[] NO_WORD = {};
   private static final byte[] ID = {'I', 'D'};
   private static final String WOULD_OVERFLOW = "ERR increment or decrement would overflow";
@@ -52,47 +47,42 @@ public final class CounterCommands {
 
   static List<RespCommand> all() {
     return List.of(
-        RespCommand.writes(
-            "incr", 2, 1, 1, "key", "Adds 1.", (turn, words) -> add(turn, words.key(1), 1)),
-        RespCommand.writes(
-            "decr",
-            2,
-            1,
-            1,
-            "key",
-            "Decrements by 1.",
-            (turn, words) -> add(turn, words.key(1), -1)),
+        RespCommand.of("incr", "key")
+            .summary("Adds 1.")
+            .arity(2)
+            .writes((turn, words) -> add(turn, words.key(1), 1)),
+        RespCommand.of("decr", "key")
+            .summary("Decrements by 1.")
+            .arity(2)
+            .writes((turn, words) -> add(turn, words.key(1), -1)),
         INCRBY,
-        RespCommand.writes(
-            "decrby", 3, 1, 1, "key decrement", "Takes a number.", CounterCommands::decrementBy),
-        RespCommand.writes(
-            "increx",
-            -2,
-            1,
-            1,
-            "key [BYINT n] [LBOUND n] [UBOUND n] [SATURATE]"
-                + " [EX s | PX ms | EXAT s | PXAT ms | PERSIST] [ENX]",
-            "Adds within bounds; returns the value and what was added.",
-            IncrementWithin::run),
+        RespCommand.of("decrby", "key decrement")
+            .summary("Takes a number.")
+            .arity(3)
+            .writes(CounterCommands::decrementBy),
+        RespCommand.of(
+                "increx",
+                "key [BYINT n] [LBOUND n] [UBOUND n] [SATURATE]"
+                    + " [EX s | PX ms | EXAT s | PXAT ms | PERSIST] [ENX]")
+            .summary("Adds within bounds; returns the value and what was added.")
+            .arity(-2)
+            .writes(IncrementWithin::run),
         GET,
-        RespCommand.reads("mget", -2, -1, "key [key ...]", "Reads several.", CounterCommands::many),
-        RespCommand.writes(
-                "set",
-                -3,
-                1,
-                1,
-                "key number [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]",
-                "Sets a counter.",
-                SetCommand::run)
-            .onWholeKeys(),
-        RespCommand.writes(
-            "setnx",
-            3,
-            1,
-            1,
-            "key number",
-            "Sets a counter, if there is none.",
-            (turn, words) -> {
+        RespCommand.of("mget", "key [key ...]")
+            .summary("Reads several.")
+            .arity(-2)
+            .everyKey(1)
+            .reads(CounterCommands::many),
+        RespCommand.of(
+                "set", "key number [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]")
+            .summary("Sets a counter.")
+            .arity(-3)
+            .onWholeKeys()
+            .writes(SetCommand::run),
+        RespCommand.of("setnx", "key number")
+            .summary("Sets a counter, if there is none.")
+            .arity(3)
+            .writes((turn, words) -> {
               String key = words.key(1);
               long number = SetCommand.number(words, 2);
               boolean isNew = Kind.of(turn, key) == Kind.NONE;
@@ -101,116 +91,87 @@ public final class CounterCommands {
               }
               return Reply.of(isNew);
             }),
-        RespCommand.writes(
-                "setex",
-                4,
-                1,
-                1,
-                "key seconds number",
-                "Sets a counter that expires.",
-                (turn, words) -> SetCommand.expiring(turn, words, "EX", "setex"))
-            .onWholeKeys(),
-        RespCommand.writes(
-                "psetex",
-                4,
-                1,
-                1,
-                "key milliseconds number",
-                "Sets a counter that expires.",
-                (turn, words) -> SetCommand.expiring(turn, words, "PX", "psetex"))
-            .onWholeKeys(),
-        RespCommand.writes(
-                "getset",
-                3,
-                1,
-                1,
-                "key number",
-                "Sets a counter, and returns the previous value.",
-                (turn, words) -> {
-                  String key = words.key(1);
-                  Reply was = value(turn, key);
-                  SetCommand.replace(turn, key, SetCommand.number(words, 2), 0);
-                  return was;
-                })
-            .onWholeKeys(),
-        RespCommand.writes(
-            "getdel",
-            2,
-            1,
-            1,
-            "key",
-            "Removes a counter, and returns the previous value.",
-            (turn, words) -> {
+        RespCommand.of("setex", "key seconds number")
+            .summary("Sets a counter that expires.")
+            .arity(4)
+            .onWholeKeys()
+            .writes((turn, words) -> SetCommand.expiring(turn, words, "EX", "setex")),
+        RespCommand.of("psetex", "key milliseconds number")
+            .summary("Sets a counter that expires.")
+            .arity(4)
+            .onWholeKeys()
+            .writes((turn, words) -> SetCommand.expiring(turn, words, "PX", "psetex")),
+        RespCommand.of("getset", "key number")
+            .summary("Sets a counter, and returns the previous value.")
+            .arity(3)
+            .onWholeKeys()
+            .writes((turn, words) -> {
+              String key = words.key(1);
+              Reply was = value(turn, key);
+              SetCommand.replace(turn, key, SetCommand.number(words, 2), 0);
+              return was;
+            }),
+        RespCommand.of("getdel", "key")
+            .summary("Removes a counter, and returns the previous value.")
+            .arity(2)
+            .writes((turn, words) -> {
               Reply was = value(turn, words.key(1));
               turn.remove(words.key(1));
               return was;
             }),
-        RespCommand.writes(
-                "mset",
-                -3,
-                -1,
-                2,
-                "key number [key number ...]",
-                "Sets several.",
-                CounterCommands::set)
-            .onWholeKeys(),
-        RespCommand.writes(
-                "del", -2, -1, 1, "key [key ...]", "Removes counters.", CounterCommands::remove)
-            .onWholeKeys(),
-        RespCommand.writes(
-                "unlink", -2, -1, 1, "key [key ...]", "Removes counters.", CounterCommands::remove)
-            .onWholeKeys(),
-        RespCommand.reads(
-            "exists",
-            -2,
-            -1,
-            "key [key ...]",
-            "Returns how many of them exist.",
-            CounterCommands::exist),
-        RespCommand.reads(
-            "touch",
-            -2,
-            -1,
-            "key [key ...]",
-            "Returns how many of them exist.",
-            CounterCommands::exist),
-        RespCommand.reads(
-            "type",
-            2,
-            1,
-            "key",
-            "Returns string for a counter, as Redis does; hash and zset for families of them.",
-            (turn, words) -> new Reply.Simple(Kind.of(turn, words.key(1)).type())),
-        RespCommand.reads(
-            "strlen",
-            2,
-            1,
-            "key",
-            "Returns the length of the number in decimal digits.",
-            (turn, words) -> {
+        RespCommand.of("mset", "key number [key number ...]")
+            .summary("Sets several.")
+            .arity(-3)
+            .everyKey(2)
+            .onWholeKeys()
+            .writes(CounterCommands::set),
+        RespCommand.of("del", "key [key ...]")
+            .summary("Removes counters.")
+            .arity(-2)
+            .everyKey(1)
+            .onWholeKeys()
+            .writes(CounterCommands::remove),
+        RespCommand.of("unlink", "key [key ...]")
+            .summary("Removes counters.")
+            .arity(-2)
+            .everyKey(1)
+            .onWholeKeys()
+            .writes(CounterCommands::remove),
+        RespCommand.of("exists", "key [key ...]")
+            .summary("Returns how many of them exist.")
+            .arity(-2)
+            .everyKey(1)
+            .reads(CounterCommands::exist),
+        RespCommand.of("touch", "key [key ...]")
+            .summary("Returns how many of them exist.")
+            .arity(-2)
+            .everyKey(1)
+            .reads(CounterCommands::exist),
+        RespCommand.of("type", "key")
+            .summary(
+                "Returns string for a counter, as Redis does; hash and zset for families of them.")
+            .arity(2)
+            .reads((turn, words) -> new Reply.Simple(Kind.of(turn, words.key(1)).type())),
+        RespCommand.of("strlen", "key")
+            .summary("Returns the length of the number in decimal digits.")
+            .arity(2)
+            .reads((turn, words) -> {
               Reply value = value(turn, words.key(1));
               return new Reply.Number(value instanceof Reply.Bulk bulk ? bulk.length() : 0);
             }),
         QUIPU_ADD,
-        RespCommand.reads(
-            "quipu.outcome",
-            3,
-            1,
-            "key id",
-            "Returns the outcome of a request.",
-            (turn, words) -> outcome(turn.outcome(words.sharedKey(1), id(words, 2)))),
-        RespCommand.writes(
-            "quipu.seal",
-            3,
-            1,
-            1,
-            "key id",
-            "Makes sure that a request which did not apply never will.",
-            (turn, words) -> outcome(turn.seal(words.sharedKey(1), id(words, 2)))));
+        RespCommand.of("quipu.outcome", "key id")
+            .summary("Returns the outcome of a request.")
+            .arity(3)
+            .reads((turn, words) -> outcome(turn.outcome(words.sharedKey(1), id(words, 2)))),
+        RespCommand.of("quipu.seal", "key id")
+            .summary("Makes sure that a request which did not apply never will.")
+            .arity(3)
+            .writes((turn, words) -> outcome(turn.seal(words.sharedKey(1), id(words, 2)))));
   }
 
   /** What GET tells. */
-  static Reply value(CounterTurn turn, String key) {
+  static Reply value(CounterAccess turn, String key) {
     OptionalLong value = turn.get(key);
     if (value.isPresent()) {
       return Reply.bulk(Long.toString(value.getAsLong()));
@@ -236,7 +197,7 @@ public final class CounterCommands {
     return new CounterCall(id.length == 0 ? INCRBY : QUIPU_ADD, new Arguments(words, memory, 2));
   }
 
-  private static Reply add(CounterTurn turn, String key, long delta) {
+  private static Reply add(CounterAccess turn, String key, long delta) {
     OptionalLong value = turn.get(key);
     if (value.isEmpty()) {
       Kind.requireNumber(turn, key);
@@ -258,7 +219,7 @@ public final class CounterCommands {
     };
   }
 
-  private static Reply decrementBy(CounterTurn turn, Arguments words) {
+  private static Reply decrementBy(CounterAccess turn, Arguments words) {
     long less = words.number(2);
     if (less == Long.MIN_VALUE) {
       throw new Refused("ERR decrement would overflow");
@@ -266,7 +227,7 @@ public final class CounterCommands {
     return add(turn, words.key(1), -less);
   }
 
-  private static Reply many(CounterTurn turn, Arguments words) {
+  private static Reply many(CounterAccess turn, Arguments words) {
     Collected values = new Collected(words);
     for (int i = 1; i < words.size(); i++) {
       Kind kind = Kind.of(turn, words.key(i));
@@ -276,7 +237,7 @@ public final class CounterCommands {
     return values.array();
   }
 
-  private static Reply set(CounterTurn turn, Arguments words) {
+  private static Reply set(CounterAccess turn, Arguments words) {
     if (words.size() % 2 == 0) {
       throw new Refused("ERR wrong number of arguments for 'mset' command");
     }
@@ -292,7 +253,7 @@ public final class CounterCommands {
     return Replies.OK;
   }
 
-  private static Reply remove(CounterTurn turn, Arguments words) {
+  private static Reply remove(CounterAccess turn, Arguments words) {
     for (int i = 1; i < words.size(); i++) {
       words.key(i);
     }
@@ -303,7 +264,7 @@ public final class CounterCommands {
     return new Reply.Number(removed);
   }
 
-  private static Reply exist(CounterTurn turn, Arguments words) {
+  private static Reply exist(CounterAccess turn, Arguments words) {
     long there = 0;
     for (int i = 1; i < words.size(); i++) {
       there += Kind.of(turn, words.key(i)) == Kind.NONE ? 0 : 1;
@@ -319,7 +280,7 @@ public final class CounterCommands {
     }
   }
 
-  private static Reply addOnce(CounterTurn turn, Arguments words) {
+  private static Reply addOnce(CounterAccess turn, Arguments words) {
     if (!words.word(3).equals("ID") || words.size() % 2 == 0) {
       throw new Refused(Arguments.SYNTAX);
     }

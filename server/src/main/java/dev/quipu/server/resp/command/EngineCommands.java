@@ -1,15 +1,15 @@
 package dev.quipu.server.resp.command;
 
 import dev.quipu.Guarantee;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Engine;
-import dev.quipu.server.net.Flush;
+import dev.quipu.server.protocol.Flush;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Family;
 import dev.quipu.server.resp.key.Kind;
 import dev.quipu.server.resp.session.Session;
-import dev.quipu.server.resp.wire.Later;
+import dev.quipu.server.resp.wire.DeferredCommand;
 import dev.quipu.server.resp.wire.Replies;
 import dev.quipu.server.resp.wire.Reply;
 import java.util.ArrayList;
@@ -21,42 +21,32 @@ final class EngineCommands {
 
   static List<RespCommand> all() {
     return List.of(
-        RespCommand.onTurn(
-            "quipu.explain",
-            2,
-            "key",
-            "Shows how a counter is kept, and what a lost reply means.",
-            (session, words) -> turn -> explain(session, turn, words)),
+        RespCommand.of("quipu.explain", "key")
+            .summary("Shows how a counter is kept, and what a lost reply means.")
+            .arity(2)
+            .onTurn((session, words) -> turn -> explain(session, turn, words)),
         refused("incrbyfloat", 3, "key increment", "INCRBY"),
         refused("hincrbyfloat", 4, "key field increment", "HINCRBY"),
-        RespCommand.onTurn(
-            "flushall",
-            -1,
-            "[ASYNC | SYNC]",
-            "Removes everything, if the server was started so that it may.",
-            EngineCommands::flush),
-        RespCommand.onTurn(
-            "flushdb",
-            -1,
-            "[ASYNC | SYNC]",
-            "Removes everything, if the server was started so that it may.",
-            EngineCommands::flush));
+        RespCommand.of("flushall", "[ASYNC | SYNC]")
+            .summary("Removes everything, if the server was started so that it may.")
+            .arity(-1)
+            .onTurn(EngineCommands::flush),
+        RespCommand.of("flushdb", "[ASYNC | SYNC]")
+            .summary("Removes everything, if the server was started so that it may.")
+            .arity(-1)
+            .onTurn(EngineCommands::flush));
   }
 
   private static RespCommand refused(String name, int arity, String usage, String instead) {
-    return RespCommand.writes(
-        name,
-        arity,
-        1,
-        1,
-        usage,
-        "Is refused: counters have no fractions.",
-        (turn, words) -> {
+    return RespCommand.of(name, usage)
+        .summary("Is refused: counters have no fractions.")
+        .arity(arity)
+        .writes((turn, words) -> {
           throw new Refused("ERR counters have no fractions: use " + instead);
         });
   }
 
-  private static Reply explain(Session session, CounterTurn turn, Arguments words) {
+  private static Reply explain(Session session, CounterAccess turn, Arguments words) {
     String key = words.key(1);
     Kind kind = Kind.of(turn, key);
     if (kind == Kind.NONE) {
@@ -68,7 +58,7 @@ final class EngineCommands {
     turn.get(key).ifPresent(value -> tell(told, "value", new Reply.Number(value)));
     long at = Kind.expiresAt(turn, key);
     tell(told, "expires-at-ms", at == 0 ? Replies.NULL : new Reply.Number(at));
-    tell(told, "durability", Reply.bulk(session.hub.engine().durability().toString()));
+    tell(told, "durability", Reply.bulk(session.shared.engine().durability().toString()));
     tell(told, "technique", Reply.bulk(Engine.SPEC.name()));
     tell(told, "how", Reply.bulk(Engine.SPEC.summary()));
     List<Reply> guarantees =
@@ -89,12 +79,12 @@ final class EngineCommands {
     told.add(value);
   }
 
-  private static Later flush(Session session, Arguments words) {
+  private static DeferredCommand flush(Session session, Arguments words) {
     if (words.size() > 2
         || (words.size() == 2 && !words.word(1).equals("ASYNC") && !words.word(1).equals("SYNC"))) {
       throw new Refused(Arguments.SYNTAX);
     }
-    if (!session.hub.mayFlush()) {
+    if (!session.shared.mayFlush()) {
       throw new Refused("ERR flushing is off: it needs --allow-flush");
     }
     if (session.isQueueing()) {
@@ -104,16 +94,16 @@ final class EngineCommands {
   }
 
   /** In parts, between which nobody else comes. */
-  private static final class Flushing implements Later {
+  private static final class Flushing implements DeferredCommand {
     private final Flush flush = new Flush();
 
     @Override
-    public int bytesMax(CounterTurn turn) {
+    public int bytesMax(CounterAccess turn) {
       return Flush.bytesMax();
     }
 
     @Override
-    public Reply on(CounterTurn turn) {
+    public Reply on(CounterAccess turn) {
       flush.part(turn);
       return Replies.OK;
     }

@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Family;
@@ -19,30 +19,18 @@ final class HashCommands {
 
   static List<RespCommand> all() {
     return List.of(
-        RespCommand.writes(
-            "hincrby",
-            4,
-            1,
-            1,
-            "key field increment",
-            "Adds to a counter of a family.",
-            HashCommands::add),
-        RespCommand.writes(
-            "hset",
-            -4,
-            1,
-            1,
-            "key field number [field number ...]",
-            "Sets counters of a family.",
-            HashCommands::set),
-        RespCommand.writes(
-            "hsetnx",
-            4,
-            1,
-            1,
-            "key field number",
-            "Sets a counter of a family, if there is none.",
-            (turn, words) -> {
+        RespCommand.of("hincrby", "key field increment")
+            .summary("Adds to a counter of a family.")
+            .arity(4)
+            .writes(HashCommands::add),
+        RespCommand.of("hset", "key field number [field number ...]")
+            .summary("Sets counters of a family.")
+            .arity(-4)
+            .writes(HashCommands::set),
+        RespCommand.of("hsetnx", "key field number")
+            .summary("Sets a counter of a family, if there is none.")
+            .arity(4)
+            .writes((turn, words) -> {
               Family family = family(turn, words);
               String member = family.member(words.field(2));
               long number = number(words, 3);
@@ -52,20 +40,14 @@ final class HashCommands {
               }
               return Reply.of(isNew);
             }),
-        RespCommand.reads(
-            "hget",
-            3,
-            1,
-            "key field",
-            "Reads a counter of a family.",
-            (turn, words) -> value(turn, family(turn, words), words.field(2))),
-        RespCommand.reads(
-            "hmget",
-            -3,
-            1,
-            "key field [field ...]",
-            "Reads several.",
-            (turn, words) -> {
+        RespCommand.of("hget", "key field")
+            .summary("Reads a counter of a family.")
+            .arity(3)
+            .reads((turn, words) -> value(turn, family(turn, words), words.field(2))),
+        RespCommand.of("hmget", "key field [field ...]")
+            .summary("Reads several.")
+            .arity(-3)
+            .reads((turn, words) -> {
               Family family = family(turn, words);
               Collected values = new Collected(words);
               for (int i = 2; i < words.size(); i++) {
@@ -73,62 +55,48 @@ final class HashCommands {
               }
               return values.array();
             }),
-        RespCommand.reads(
-            "hgetall", 2, 1, "key", "Reads a whole family, by name.", HashCommands::everything),
-        RespCommand.reads(
-            "hkeys",
-            2,
-            1,
-            "key",
-            "Names the counters of a family.",
-            (turn, words) -> {
+        RespCommand.of("hgetall", "key")
+            .summary("Reads a whole family, by name.")
+            .arity(2)
+            .reads(HashCommands::everything),
+        RespCommand.of("hkeys", "key")
+            .summary("Names the counters of a family.")
+            .arity(2)
+            .reads((turn, words) -> {
               Family family = family(turn, words);
               return each(words, family, name -> Reply.bulk(family.field(name)));
             }),
-        RespCommand.reads(
-            "hvals",
-            2,
-            1,
-            "key",
-            "Reads a family, without names.",
-            (turn, words) ->
+        RespCommand.of("hvals", "key")
+            .summary("Reads a family, without names.")
+            .arity(2)
+            .reads((turn, words) ->
                 each(words, family(turn, words), name -> Reply.bulk(text(turn, name)))),
-        RespCommand.reads(
-            "hlen",
-            2,
-            1,
-            "key",
-            "Returns the number of counters of a family.",
-            (turn, words) -> new Reply.Number(family(turn, words).names().size())),
-        RespCommand.reads(
-            "hexists",
-            3,
-            1,
-            "key field",
-            "Returns whether a family has a counter.",
-            (turn, words) -> {
+        RespCommand.of("hlen", "key")
+            .summary("Returns the number of counters of a family.")
+            .arity(2)
+            .reads((turn, words) -> new Reply.Number(family(turn, words).names().size())),
+        RespCommand.of("hexists", "key field")
+            .summary("Returns whether a family has a counter.")
+            .arity(3)
+            .reads((turn, words) -> {
               Family family = family(turn, words);
               return Reply.of(turn.get(family.member(words.field(2))).isPresent());
             }),
-        RespCommand.writes(
-            "hdel",
-            -3,
-            1,
-            1,
-            "key field [field ...]",
-            "Removes counters of a family.",
-            (turn, words) -> family(turn, words).remove(words)));
+        RespCommand.of("hdel", "key field [field ...]")
+            .summary("Removes counters of a family.")
+            .arity(-3)
+            .writes((turn, words) -> family(turn, words).remove(words)));
   }
 
-  private static Family family(CounterTurn turn, Arguments words) {
+  private static Family family(CounterAccess turn, Arguments words) {
     return Family.of(turn, words, Kind.HASH);
   }
 
-  private static String text(CounterTurn turn, String member) {
+  private static String text(CounterAccess turn, String member) {
     return Long.toString(turn.get(member).orElseThrow());
   }
 
-  private static Reply value(CounterTurn turn, Family family, String field) {
+  private static Reply value(CounterAccess turn, Family family, String field) {
     OptionalLong value = turn.get(family.member(field));
     return value.isEmpty() ? Replies.NULL : Reply.bulk(Long.toString(value.getAsLong()));
   }
@@ -139,7 +107,7 @@ final class HashCommands {
     return all.array();
   }
 
-  private static Reply everything(CounterTurn turn, Arguments words) {
+  private static Reply everything(CounterAccess turn, Arguments words) {
     Family family = family(turn, words);
     Collected all = new Collected(words);
     for (String name : family.names()) {
@@ -149,7 +117,7 @@ final class HashCommands {
     return all.pairs();
   }
 
-  private static Reply add(CounterTurn turn, Arguments words) {
+  private static Reply add(CounterAccess turn, Arguments words) {
     long delta = words.number(3);
     Family family = family(turn, words);
     return new Reply.Number(
@@ -157,7 +125,7 @@ final class HashCommands {
             family.member(words.field(2)), delta, "ERR increment or decrement would overflow"));
   }
 
-  private static Reply set(CounterTurn turn, Arguments words) {
+  private static Reply set(CounterAccess turn, Arguments words) {
     if (words.size() % 2 != 0) {
       throw new Refused("ERR wrong number of arguments for 'hset' command");
     }

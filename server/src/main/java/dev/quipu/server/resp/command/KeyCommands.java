@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Expiry;
@@ -32,49 +32,38 @@ final class KeyCommands {
         left("pttl", 1, false, "Returns the milliseconds until it expires."),
         left("expiretime", 1_000, true, "Returns the second at which it expires."),
         left("pexpiretime", 1, true, "Returns the millisecond at which it expires."),
-        RespCommand.writes(
-                "persist",
-                2,
-                1,
-                1,
-                "key",
-                "Removes the expiry.",
-                (turn, words) -> {
-                  boolean expires = Kind.expiresAt(turn, words.key(1)) != 0;
-                  return Reply.of(expires && Kind.expire(turn, words.key(1), 0));
-                })
-            .onWholeKeys(),
-        RespCommand.writes(
-            "getex",
-            -2,
-            1,
-            1,
-            "key [EX s | PX ms | EXAT s | PXAT ms | PERSIST]",
-            "Reads, and sets when it expires.",
-            KeyCommands::getAndExpire),
-        RespCommand.reads(
-            "scan",
-            -2,
-            0,
-            "cursor [MATCH pattern] [COUNT n] [TYPE type]",
-            "Names some counters, and where to go on.",
-            Scanning::run),
-        RespCommand.reads(
-            "keys", 2, 0, "pattern", "Names counters, 100,000 at most.", KeyCommands::keys),
-        RespCommand.reads(
-            "dbsize",
-            1,
-            0,
-            "",
-            "Returns the number of counters, those of families included.",
-            (turn, words) -> new Reply.Number(turn.size())),
-        RespCommand.reads(
-            "randomkey",
-            1,
-            0,
-            "",
-            "Names a counter: the first.",
-            (turn, words) -> {
+        RespCommand.of("persist", "key")
+            .summary("Removes the expiry.")
+            .arity(2)
+            .onWholeKeys()
+            .writes((turn, words) -> {
+              boolean expires = Kind.expiresAt(turn, words.key(1)) != 0;
+              return Reply.of(expires && Kind.expire(turn, words.key(1), 0));
+            }),
+        RespCommand.of("getex", "key [EX s | PX ms | EXAT s | PXAT ms | PERSIST]")
+            .summary("Reads, and sets when it expires.")
+            .arity(-2)
+            .writes(KeyCommands::getAndExpire),
+        RespCommand.of("scan", "cursor [MATCH pattern] [COUNT n] [TYPE type]")
+            .summary("Names some counters, and where to go on.")
+            .arity(-2)
+            .noKeys()
+            .reads(Scanning::run),
+        RespCommand.of("keys", "pattern")
+            .summary("Names counters, 100,000 at most.")
+            .arity(2)
+            .noKeys()
+            .reads(KeyCommands::keys),
+        RespCommand.of("dbsize", "")
+            .summary("Returns the number of counters, those of families included.")
+            .arity(1)
+            .noKeys()
+            .reads((turn, words) -> new Reply.Number(turn.size())),
+        RespCommand.of("randomkey", "")
+            .summary("Names a counter: the first.")
+            .arity(1)
+            .noKeys()
+            .reads((turn, words) -> {
               List<String> names = turn.names("", "", 1);
               return names.isEmpty()
                   ? Replies.NULL
@@ -83,18 +72,14 @@ final class KeyCommands {
   }
 
   private static RespCommand expire(String name, String unit, String usage) {
-    return RespCommand.writes(
-            name,
-            -3,
-            1,
-            1,
-            "key " + usage + " [NX | XX | GT | LT]",
-            "Sets when it expires.",
-            (turn, words) -> expire(turn, words, unit, name))
-        .onWholeKeys();
+    return RespCommand.of(name, "key " + usage + " [NX | XX | GT | LT]")
+        .summary("Sets when it expires.")
+        .arity(-3)
+        .onWholeKeys()
+        .writes((turn, words) -> expire(turn, words, unit, name));
   }
 
-  private static Reply expire(CounterTurn turn, Arguments words, String unit, String command) {
+  private static Reply expire(CounterAccess turn, Arguments words, String unit, String command) {
     Set<String> options = new TreeSet<>();
     for (int i = 3; i < words.size(); i++) {
       switch (words.word(i)) {
@@ -126,13 +111,10 @@ final class KeyCommands {
   }
 
   private static RespCommand left(String name, long unit, boolean isAbsolute, String summary) {
-    return RespCommand.reads(
-        name,
-        2,
-        1,
-        "key",
-        summary,
-        (turn, words) -> {
+    return RespCommand.of(name, "key")
+        .summary(summary)
+        .arity(2)
+        .reads((turn, words) -> {
           if (Kind.of(turn, words.key(1)) == Kind.NONE) {
             return new Reply.Number(-2);
           }
@@ -146,7 +128,7 @@ final class KeyCommands {
         });
   }
 
-  private static Reply getAndExpire(CounterTurn turn, Arguments words) {
+  private static Reply getAndExpire(CounterAccess turn, Arguments words) {
     String key = words.key(1);
     Reply value = CounterCommands.value(turn, key);
     if (words.size() == 2) {
@@ -169,7 +151,7 @@ final class KeyCommands {
     return value;
   }
 
-  private static Reply keys(CounterTurn turn, Arguments words) {
+  private static Reply keys(CounterAccess turn, Arguments words) {
     Collected found = new Collected(words);
     Glob glob = new Glob(turn, List.of(words.text(1)));
     int count = 0;

@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Family;
@@ -34,50 +34,32 @@ final class RankingCommands {
 
   static List<RespCommand> all() {
     return List.of(
-        RespCommand.writes(
-            "zincrby",
-            4,
-            1,
-            1,
-            "key increment member",
-            "Adds to a counter of a ranking.",
-            (turn, words) -> {
+        RespCommand.of("zincrby", "key increment member")
+            .summary("Adds to a counter of a ranking.")
+            .arity(4)
+            .writes((turn, words) -> {
               long delta = number(words, 2);
               Family family = family(turn, words);
               String member = family.member(words.field(3));
               return new Reply.Score(
                   family.add(member, delta, "ERR increment or decrement would overflow"));
             }),
-        RespCommand.writes(
-            "zadd",
-            -4,
-            1,
-            1,
-            "key [NX | XX] [CH] number member [number member ...]",
-            "Sets counters of a ranking.",
-            RankingCommands::set),
-        RespCommand.writes(
-            "zrem",
-            -3,
-            1,
-            1,
-            "key member [member ...]",
-            "Removes counters of a ranking.",
-            (turn, words) -> family(turn, words).remove(words)),
-        RespCommand.reads(
-            "zscore",
-            3,
-            1,
-            "key member",
-            "Reads a counter of a ranking.",
-            (turn, words) -> score(turn, family(turn, words), words.field(2))),
-        RespCommand.reads(
-            "zmscore",
-            -3,
-            1,
-            "key member [member ...]",
-            "Reads several.",
-            (turn, words) -> {
+        RespCommand.of("zadd", "key [NX | XX] [CH] number member [number member ...]")
+            .summary("Sets counters of a ranking.")
+            .arity(-4)
+            .writes(RankingCommands::set),
+        RespCommand.of("zrem", "key member [member ...]")
+            .summary("Removes counters of a ranking.")
+            .arity(-3)
+            .writes((turn, words) -> family(turn, words).remove(words)),
+        RespCommand.of("zscore", "key member")
+            .summary("Reads a counter of a ranking.")
+            .arity(3)
+            .reads((turn, words) -> score(turn, family(turn, words), words.field(2))),
+        RespCommand.of("zmscore", "key member [member ...]")
+            .summary("Reads several.")
+            .arity(-3)
+            .reads((turn, words) -> {
               Family family = family(turn, words);
               Collected scores = new Collected(words);
               for (int i = 2; i < words.size(); i++) {
@@ -85,44 +67,29 @@ final class RankingCommands {
               }
               return scores.array();
             }),
-        RespCommand.reads(
-            "zcard",
-            2,
-            1,
-            "key",
-            "Returns the number of counters of a ranking.",
-            (turn, words) -> new Reply.Number(family(turn, words).names().size())),
-        RespCommand.reads(
-            "zrank",
-            3,
-            1,
-            "key member",
-            "Returns the rank of a counter, the lowest being 0.",
-            (turn, words) -> rank(turn, words, false)),
-        RespCommand.reads(
-            "zrevrank",
-            3,
-            1,
-            "key member",
-            "Returns the rank of a counter, the highest being 0.",
-            (turn, words) -> rank(turn, words, true)),
-        RespCommand.reads(
-            "zrange",
-            -4,
-            1,
-            "key start stop [REV] [WITHSCORES]",
-            "Names counters by place, from the lowest on.",
-            (turn, words) -> range(turn, words, false)),
-        RespCommand.reads(
-            "zrevrange",
-            -4,
-            1,
-            "key start stop [WITHSCORES]",
-            "Names counters by place, from the highest on: the top.",
-            (turn, words) -> range(turn, words, true)));
+        RespCommand.of("zcard", "key")
+            .summary("Returns the number of counters of a ranking.")
+            .arity(2)
+            .reads((turn, words) -> new Reply.Number(family(turn, words).names().size())),
+        RespCommand.of("zrank", "key member")
+            .summary("Returns the rank of a counter, the lowest being 0.")
+            .arity(3)
+            .reads((turn, words) -> rank(turn, words, false)),
+        RespCommand.of("zrevrank", "key member")
+            .summary("Returns the rank of a counter, the highest being 0.")
+            .arity(3)
+            .reads((turn, words) -> rank(turn, words, true)),
+        RespCommand.of("zrange", "key start stop [REV] [WITHSCORES]")
+            .summary("Names counters by place, from the lowest on.")
+            .arity(-4)
+            .reads((turn, words) -> range(turn, words, false)),
+        RespCommand.of("zrevrange", "key start stop [WITHSCORES]")
+            .summary("Names counters by place, from the highest on: the top.")
+            .arity(-4)
+            .reads((turn, words) -> range(turn, words, true)));
   }
 
-  private static Family family(CounterTurn turn, Arguments words) {
+  private static Family family(CounterAccess turn, Arguments words) {
     return Family.of(turn, words, Kind.RANKING);
   }
 
@@ -134,12 +101,12 @@ final class RankingCommands {
     }
   }
 
-  private static Reply score(CounterTurn turn, Family family, String field) {
+  private static Reply score(CounterAccess turn, Family family, String field) {
     OptionalLong score = turn.get(family.member(field));
     return score.isEmpty() ? Replies.NULL : new Reply.Score(score.getAsLong());
   }
 
-  private static Reply set(CounterTurn turn, Arguments words) {
+  private static Reply set(CounterAccess turn, Arguments words) {
     boolean ifAbsent = false;
     boolean ifPresent = false;
     boolean tellsChanged = false;
@@ -182,7 +149,7 @@ final class RankingCommands {
     return new Reply.Number(tellsChanged ? changed : added);
   }
 
-  private static List<Ranked> ranked(CounterTurn turn, Family family, boolean isHighestFirst) {
+  private static List<Ranked> ranked(CounterAccess turn, Family family, boolean isHighestFirst) {
     List<Ranked> all = new ArrayList<>();
     for (String name : family.names()) {
       all.add(new Ranked(family.field(name), turn.get(name).orElseThrow()));
@@ -191,7 +158,7 @@ final class RankingCommands {
     return all;
   }
 
-  private static Reply rank(CounterTurn turn, Arguments words, boolean isHighestFirst) {
+  private static Reply rank(CounterAccess turn, Arguments words, boolean isHighestFirst) {
     Family family = family(turn, words);
     String field = Family.shownField(words.field(2));
     List<Ranked> all = ranked(turn, family, isHighestFirst);
@@ -203,7 +170,7 @@ final class RankingCommands {
     return Replies.NULL;
   }
 
-  private static Reply range(CounterTurn turn, Arguments words, boolean isReverse) {
+  private static Reply range(CounterAccess turn, Arguments words, boolean isReverse) {
     boolean isHighestFirst = isReverse;
     boolean withScores = false;
     for (int i = 4; i < words.size(); i++) {

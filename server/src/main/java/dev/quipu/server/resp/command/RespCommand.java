@@ -1,46 +1,120 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Family;
 import dev.quipu.server.resp.session.Session;
-import dev.quipu.server.resp.wire.Later;
+import dev.quipu.server.resp.wire.DeferredCommand;
 import dev.quipu.server.resp.wire.Reply;
 import dev.quipu.sketches.DistinctSketch;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
-/**
- * One command in data: what drives its parsing, {@code COMMAND} and the reference page.
- *
- * @param name in lower case
- * @param arity words of it, its name included; negative for at least so many
- * @param access whether it reads or changes counters
- * @param firstKey the place of the first key; 0 for none
- * @param lastKey of the last; -1 for the end
- * @param step from one key to the next
- * @param usage its arguments
- * @param summary what it does
- * @param isOnWholeKeys whether it may write or remove all that is under a key
- * @param onSession what it does with the connection; null for another command
- * @param onTurn what it does with the connection now, and with counters later; null for another
- * @param onCounters what it does with counters; null for another command
- */
-public record RespCommand(
-    String name,
-    int arity,
-    Access access,
-    int firstKey,
-    int lastKey,
-    int step,
-    String usage,
-    String summary,
-    boolean isOnWholeKeys,
-    @Nullable OnSession onSession,
-    @Nullable OnTurn onTurn,
-    @Nullable OnCounters onCounters) {
+/** The definition of a command: it drives parsing, {@code COMMAND} and the reference page. */
+public final class RespCommand {
+  private final String name;
+  private final String usage;
+  private final String summary;
+  private final int arity;
+  private final int firstKey;
+  private final int lastKey;
+  private final int step;
+  private final boolean isOnWholeKeys;
+  private final Access access;
+  private final Handler handler;
+
+  private RespCommand(Builder builder, Access access, Handler handler) {
+    boolean hasKeys = builder.hasKeys && access != Access.NONE;
+    this.name = builder.name;
+    this.usage = builder.usage;
+    this.summary = builder.summary;
+    this.arity = builder.arity;
+    this.firstKey = hasKeys ? 1 : 0;
+    this.lastKey = hasKeys ? builder.lastKey : 0;
+    this.step = hasKeys ? builder.step : 0;
+    this.isOnWholeKeys = builder.isOnWholeKeys;
+    this.access = access;
+    this.handler = handler;
+  }
+
+  /**
+   * Begins the definition of a command, of whose arguments the first is its only key.
+   *
+   * @param name in lower case
+   * @param usage its arguments
+   */
+  static Builder of(String name, String usage) {
+    return new Builder(name, usage);
+  }
+
+  /** A definition that ends with what the command does. */
+  static final class Builder {
+    private final String name;
+    private final String usage;
+    private String summary = "";
+    private int arity = 1;
+    private boolean hasKeys = true;
+    private int lastKey = 1;
+    private int step = 1;
+    private boolean isOnWholeKeys;
+
+    private Builder(String name, String usage) {
+      this.name = name;
+      this.usage = usage;
+    }
+
+    /** Sets what the command does, in a sentence. */
+    Builder summary(String text) {
+      summary = text;
+      return this;
+    }
+
+    /** Sets the number of words, the name included; a negative one is a minimum, as in Redis. */
+    Builder arity(int words) {
+      arity = words;
+      return this;
+    }
+
+    /** Declares that no argument is a key. */
+    Builder noKeys() {
+      hasKeys = false;
+      return this;
+    }
+
+    /** Declares that the first argument, and every one at this distance from it, is a key. */
+    Builder everyKey(int distance) {
+      lastKey = -1;
+      step = distance;
+      return this;
+    }
+
+    /** Declares that the command may write or remove all that is under a key. */
+    Builder onWholeKeys() {
+      isOnWholeKeys = true;
+      return this;
+    }
+
+    /** Ends the definition of a command that reads counters. */
+    RespCommand reads(OnCounters handler) {
+      return new RespCommand(this, Access.READ, handler);
+    }
+
+    /** Ends the definition of a command that changes counters. */
+    RespCommand writes(OnCounters handler) {
+      return new RespCommand(this, Access.WRITE, handler);
+    }
+
+    /** Ends the definition of a command on the connection. */
+    RespCommand onSession(OnSession handler) {
+      return new RespCommand(this, Access.NONE, handler);
+    }
+
+    /** Ends the definition of a command that begins with the connection and ends with counters. */
+    RespCommand onTurn(OnTurn handler) {
+      return new RespCommand(this, Access.NONE, handler);
+    }
+  }
 
   /** What a command does with counters. */
   enum Access {
@@ -58,85 +132,45 @@ public record RespCommand(
     }
   }
 
+  /** What a command does. */
+  public sealed interface Handler {}
+
   /** What a command does with the connection it came by. */
-  public interface OnSession {
+  public non-sealed interface OnSession extends Handler {
     Reply run(Session session, Arguments arguments);
   }
 
-  /** What a command does with the connection, and then with counters. */
-  public interface OnTurn {
-    Later begin(Session session, Arguments arguments);
+  /** What a command does with the connection now, and with counters later. */
+  public non-sealed interface OnTurn extends Handler {
+    DeferredCommand begin(Session session, Arguments arguments);
   }
 
   /** What a command does with counters, in one step. */
-  interface OnCounters {
-    Reply run(CounterTurn turn, Arguments arguments);
+  public non-sealed interface OnCounters extends Handler {
+    Reply run(CounterAccess turn, Arguments arguments);
   }
 
-  /** A command about the connection. */
-  static RespCommand ofSession(
-      String name, int arity, String usage, String summary, OnSession onSession) {
-    return new RespCommand(
-        name, arity, Access.NONE, 0, 0, 0, usage, summary, false, onSession, null, null);
+  /** Returns the name, in lower case. */
+  public String name() {
+    return name;
   }
 
-  /** A command that begins with the connection and ends with counters. */
-  static RespCommand onTurn(String name, int arity, String usage, String summary, OnTurn onTurn) {
-    return new RespCommand(
-        name, arity, Access.NONE, 0, 0, 0, usage, summary, false, null, onTurn, null);
+  /** Returns the arguments, as help shows them. */
+  public String usage() {
+    return usage;
   }
 
-  /** A command that reads counters, from the first word on. */
-  static RespCommand reads(
-      String name, int arity, int lastKey, String usage, String summary, OnCounters onCounters) {
-    int first = lastKey == 0 ? 0 : 1;
-    return new RespCommand(
-        name,
-        arity,
-        Access.READ,
-        first,
-        lastKey,
-        first,
-        usage,
-        summary,
-        false,
-        null,
-        null,
-        onCounters);
+  /** Returns what the command does, in a sentence. */
+  public String summary() {
+    return summary;
   }
 
-  /** A command that changes counters. */
-  static RespCommand writes(
-      String name,
-      int arity,
-      int lastKey,
-      int step,
-      String usage,
-      String summary,
-      OnCounters onCounters) {
-    return new RespCommand(
-        name, arity, Access.WRITE, 1, lastKey, step, usage, summary, false, null, null, onCounters);
-  }
-
-  /** The same, of one that may write or remove all that is under a key. */
-  RespCommand onWholeKeys() {
-    return new RespCommand(
-        name,
-        arity,
-        access,
-        firstKey,
-        lastKey,
-        step,
-        usage,
-        summary,
-        true,
-        onSession,
-        onTurn,
-        onCounters);
+  public Handler handler() {
+    return handler;
   }
 
   /** Most bytes of log that it writes. */
-  int bytesMax(CounterTurn turn, Arguments arguments) {
+  int bytesMax(CounterAccess turn, Arguments arguments) {
     if (!isWrite()) {
       return 0;
     }
@@ -148,21 +182,21 @@ public record RespCommand(
     if (isOnWholeKeys) {
       int last = lastKey < 0 ? arguments.size() - 1 : lastKey;
       length += DistinctSketch.BYTES_MAX;
-      long bytes = CounterTurn.bytesMax(changes, length);
+      long bytes = CounterAccess.bytesMax(changes, length);
       Set<String> keys = new HashSet<>(); // a key that is named again ends nothing more
       for (int i = firstKey;
           i <= last && turn.canEverFit(Math.clamp(bytes, 0, Integer.MAX_VALUE));
           i += step) {
         if (keys.add(arguments.anyKey(i))) {
-          bytes += CounterTurn.endsBytesMax(Family.size(turn, arguments.anyKey(i)));
+          bytes += CounterAccess.endsBytesMax(Family.size(turn, arguments.anyKey(i)));
         }
       }
       return Math.clamp(bytes, 0, Integer.MAX_VALUE);
     }
-    return CounterTurn.bytesMax(changes, length);
+    return CounterAccess.bytesMax(changes, length);
   }
 
-  /** Whether so many words may be. */
+  /** Returns whether the command takes this number of words. */
   public boolean takes(int words) {
     return arity >= 0 ? words == arity : words >= -arity;
   }
@@ -195,6 +229,6 @@ public record RespCommand(
             Reply.bulk("summary"),
             Reply.bulk(summary),
             Reply.bulk("group"),
-            Reply.bulk(onCounters == null ? "connection" : "counters")));
+            Reply.bulk(handler instanceof OnCounters ? "counters" : "connection")));
   }
 }

@@ -1,12 +1,12 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Durability;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Glob;
 import dev.quipu.server.resp.session.Collected;
-import dev.quipu.server.resp.session.Hub;
 import dev.quipu.server.resp.session.Session;
+import dev.quipu.server.resp.session.SharedState;
 import dev.quipu.server.resp.wire.Replies;
 import dev.quipu.server.resp.wire.Reply;
 import java.util.ArrayList;
@@ -30,80 +30,62 @@ final class SessionCommands {
 
   static List<RespCommand> all() {
     return List.of(
-        RespCommand.ofSession(
-            "ping",
-            -1,
-            "[message]",
-            "Answers.",
-            (session, words) ->
+        RespCommand.of("ping", "[message]")
+            .summary("Answers.")
+            .arity(-1)
+            .onSession((session, words) ->
                 switch (words.size()) {
                   case 1 -> new Reply.Simple("PONG");
                   case 2 -> new Reply.Bulk(words.bytes(1));
                   default -> new Reply.Failure("ERR wrong number of arguments for 'ping' command");
                 }),
-        RespCommand.ofSession(
-            "echo",
-            2,
-            "message",
-            "Answers the same.",
-            (session, words) -> new Reply.Bulk(words.bytes(1))),
-        RespCommand.ofSession(
-            "quit",
-            -1,
-            "",
-            "Ends the connection.",
-            (session, words) -> {
+        RespCommand.of("echo", "message")
+            .summary("Answers the same.")
+            .arity(2)
+            .onSession((session, words) -> new Reply.Bulk(words.bytes(1))),
+        RespCommand.of("quit", "")
+            .summary("Ends the connection.")
+            .arity(-1)
+            .onSession((session, words) -> {
               session.isEnding = true;
               return Replies.OK;
             }),
-        RespCommand.ofSession(
-            "hello",
-            -1,
-            "[2 | 3 [AUTH user token] [SETNAME name]]",
-            "Chooses the protocol.",
-            SessionCommands::hello),
-        RespCommand.ofSession(
-            "auth", -2, "[user] token", "Shows the token.", SessionCommands::authenticate),
-        RespCommand.ofSession(
-            "select",
-            2,
-            "0",
-            "Chooses the one database that there is.",
-            (session, words) ->
+        RespCommand.of("hello", "[2 | 3 [AUTH user token] [SETNAME name]]")
+            .summary("Chooses the protocol.")
+            .arity(-1)
+            .onSession(SessionCommands::hello),
+        RespCommand.of("auth", "[user] token")
+            .summary("Shows the token.")
+            .arity(-2)
+            .onSession(SessionCommands::authenticate),
+        RespCommand.of("select", "0")
+            .summary("Chooses the one database that there is.")
+            .arity(2)
+            .onSession((session, words) ->
                 words.number(1) == 0
                     ? Replies.OK
                     : new Reply.Failure("ERR DB index is out of range")),
-        RespCommand.onTurn(
-            "client",
-            -2,
-            "subcommand",
-            "SETINFO, SETNAME, GETNAME, ID, INFO, LIST, NO-EVICT, NO-TOUCH.",
-            (session, words) -> turn -> client(session, words)),
-        RespCommand.onTurn(
-            "command",
-            -1,
-            "[COUNT | DOCS | INFO | LIST]",
-            "Describes commands.",
-            (session, words) -> turn -> command(words)),
-        RespCommand.onTurn(
-            "config",
-            -2,
-            "GET pattern",
-            "Returns settings.",
-            (session, words) -> turn -> config(session, turn, words)),
-        RespCommand.onTurn(
-            "info",
-            -1,
-            "[section]",
-            "Returns facts about the server.",
-            (session, words) -> turn -> info(session, turn, words)),
-        RespCommand.ofSession(
-            "time",
-            1,
-            "",
-            "Returns the time: seconds and microseconds.",
-            (session, words) -> {
-              long millis = session.hub.clock().epochMillis();
+        RespCommand.of("client", "subcommand")
+            .summary("SETINFO, SETNAME, GETNAME, ID, INFO, LIST, NO-EVICT, NO-TOUCH.")
+            .arity(-2)
+            .onTurn((session, words) -> turn -> client(session, words)),
+        RespCommand.of("command", "[COUNT | DOCS | INFO | LIST]")
+            .summary("Describes commands.")
+            .arity(-1)
+            .onTurn((session, words) -> turn -> command(words)),
+        RespCommand.of("config", "GET pattern")
+            .summary("Returns settings.")
+            .arity(-2)
+            .onTurn((session, words) -> turn -> config(session, turn, words)),
+        RespCommand.of("info", "[section]")
+            .summary("Returns facts about the server.")
+            .arity(-1)
+            .onTurn((session, words) -> turn -> info(session, turn, words)),
+        RespCommand.of("time", "")
+            .summary("Returns the time: seconds and microseconds.")
+            .arity(1)
+            .onSession((session, words) -> {
+              long millis = session.shared.clock().epochMillis();
               return new Reply.Several(
                   List.of(
                       Reply.bulk(Long.toString(millis / 1_000)),
@@ -161,7 +143,7 @@ final class SessionCommands {
     if (token != 0 && !session.authenticate(words.text(token))) {
       return wrongPassword();
     }
-    if (!session.isKnown) {
+    if (!session.isAuthenticated) {
       return new Reply.Failure(
           "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO"
               + " <proto> AUTH <user> <pass> option can be used to authenticate the client and"
@@ -193,7 +175,7 @@ final class SessionCommands {
     if (words.size() > 3) {
       return new Reply.Failure(Arguments.SYNTAX);
     }
-    if (session.hub.token().isEmpty() && words.size() == 2) {
+    if (session.shared.token().isEmpty() && words.size() == 2) {
       return new Reply.Failure(
           "ERR AUTH <password> called without any password configured for the default user. Are"
               + " you sure your configuration is correct?");
@@ -265,7 +247,7 @@ final class SessionCommands {
   /** The lines of all connections, which may be many. */
   private static Reply list(Session session, Arguments words) {
     Collected lines = new Collected(words);
-    session.hub.sessions().forEach(each -> lines.addText(each.line() + "\n"));
+    session.shared.sessions().forEach(each -> lines.addText(each.line() + "\n"));
     return lines.text();
   }
 
@@ -313,7 +295,7 @@ final class SessionCommands {
     return new Reply.Pairs(told);
   }
 
-  private static Reply config(Session session, CounterTurn turn, Arguments words) {
+  private static Reply config(Session session, CounterAccess turn, Arguments words) {
     if (!words.word(1).equals("GET") || words.size() < 3) {
       return new Reply.Failure(
           "ERR only CONFIG GET is answered: settings are given when the server starts");
@@ -324,7 +306,7 @@ final class SessionCommands {
     }
     Glob glob = new Glob(turn, patterns);
     List<Reply> told = new ArrayList<>();
-    settings(session.hub.engine().durability())
+    settings(session.shared.engine().durability())
         .forEach((name, value) -> {
           if (glob.matches(name)) {
             told.add(Reply.bulk(name));
@@ -334,15 +316,15 @@ final class SessionCommands {
     return new Reply.Pairs(told);
   }
 
-  private static Reply info(Session session, CounterTurn turn, Arguments words) {
-    Hub hub = session.hub;
+  private static Reply info(Session session, CounterAccess turn, Arguments words) {
+    SharedState shared = session.shared;
     Map<String, String> sections = new TreeMap<>();
     sections.put(
         "server",
         "redis_version:%s\r\nquipu_version:%s\r\nredis_mode:standalone\r\nuptime_in_seconds:%d\r\n"
-            .formatted(LIKE_REDIS, hub.version(), hub.upSeconds()));
+            .formatted(LIKE_REDIS, shared.version(), shared.upSeconds()));
     sections.put(
-        "clients", "connected_clients:%d\r\nblocked_clients:0\r\n".formatted(hub.connected()));
+        "clients", "connected_clients:%d\r\nblocked_clients:0\r\n".formatted(shared.connected()));
     Runtime runtime = Runtime.getRuntime();
     sections.put(
         "memory", "used_memory:%d\r\n".formatted(runtime.totalMemory() - runtime.freeMemory()));
@@ -350,7 +332,7 @@ final class SessionCommands {
     sections.put(
         "stats",
         "total_connections_received:%d\r\ntotal_commands_processed:%d\r\n"
-            .formatted(hub.accepted(), hub.commands()));
+            .formatted(shared.accepted(), shared.commands()));
     sections.put("replication", "role:master\r\nconnected_slaves:0\r\n");
     sections.put(
         "keyspace",

@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Expiry;
@@ -19,7 +19,7 @@ final class SetCommand {
 
   private SetCommand() {}
 
-  static Reply run(CounterTurn turn, Arguments words) {
+  static Reply run(CounterAccess turn, Arguments words) {
     SetCommand options = new SetCommand();
     for (int i = 3; i < words.size(); i++) {
       i += options.take(turn, words, i);
@@ -31,7 +31,7 @@ final class SetCommand {
   }
 
   /** Reads an option; how many words it has besides. */
-  private int take(CounterTurn turn, Arguments words, int at) {
+  private int take(CounterAccess turn, Arguments words, int at) {
     String word = words.word(at);
     if (Expiry.isUnit(word) && at + 1 < words.size() && expiresAt == 0 && !keeps) {
       expiresAt = Expiry.at(turn.nowMillis(), word, words.number(at + 1), "set");
@@ -52,7 +52,7 @@ final class SetCommand {
     return 0;
   }
 
-  private Reply set(CounterTurn turn, String key, long number) {
+  private Reply set(CounterAccess turn, String key, long number) {
     Reply was = tells ? CounterCommands.value(turn, key) : Replies.NULL;
     boolean isDone = Kind.of(turn, key) == Kind.NONE ? !ifPresent : !ifAbsent;
     if (isDone) {
@@ -62,7 +62,7 @@ final class SetCommand {
   }
 
   /** Sets a counter, whatever was under its key. */
-  static void replace(CounterTurn turn, String key, long number, long expiresAt) {
+  static void replace(CounterAccess turn, String key, long number, long expiresAt) {
     if (turn.get(key).isEmpty()) {
       turn.requireMemory(List.of(key));
       Kind.remove(turn, key);
@@ -72,7 +72,7 @@ final class SetCommand {
   }
 
   /** SETEX and PSETEX. */
-  static Reply expiring(CounterTurn turn, Arguments words, String unit, String command) {
+  static Reply expiring(CounterAccess turn, Arguments words, String unit, String command) {
     long at = Expiry.at(turn.nowMillis(), unit, words.number(2), command);
     String key = words.key(1);
     replace(turn, key, number(words, 3), at);

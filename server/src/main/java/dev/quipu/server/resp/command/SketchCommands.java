@@ -1,7 +1,7 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
-import dev.quipu.server.net.StoredText;
+import dev.quipu.engine.CounterAccess;
+import dev.quipu.server.protocol.StoredText;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Kind;
@@ -18,38 +18,30 @@ final class SketchCommands {
 
   static List<RespCommand> all() {
     return List.of(
-        RespCommand.writes(
-                "pfadd",
-                -2,
-                1,
-                1,
-                "key [element ...]",
-                "Adds to the different things under a key: whether that changed their number.",
-                SketchCommands::add)
-            .onWholeKeys(),
-        RespCommand.reads(
-            "pfcount",
-            -2,
-            -1,
-            "key [key ...]",
-            "Returns the number of distinct elements: exactly up to 512, then within 0.84 %.",
-            (turn, words) -> new Reply.Number(union(turn, words, 1).estimate())),
-        RespCommand.writes(
-                "pfmerge",
-                -2,
-                -1,
-                1,
-                "key [key ...]",
-                "Unites the different things under several keys under the first.",
-                (turn, words) -> {
-                  DistinctSketch all = union(turn, words, 1);
-                  turn.setText(words.key(1), StoredText.ofSketch(all.bytes()));
-                  return Replies.OK;
-                })
-            .onWholeKeys());
+        RespCommand.of("pfadd", "key [element ...]")
+            .summary("Adds to the different things under a key: whether that changed their number.")
+            .arity(-2)
+            .onWholeKeys()
+            .writes(SketchCommands::add),
+        RespCommand.of("pfcount", "key [key ...]")
+            .summary(
+                "Returns the number of distinct elements: exactly up to 512, then within 0.84 %.")
+            .arity(-2)
+            .everyKey(1)
+            .reads((turn, words) -> new Reply.Number(union(turn, words, 1).estimate())),
+        RespCommand.of("pfmerge", "key [key ...]")
+            .summary("Unites the different things under several keys under the first.")
+            .arity(-2)
+            .everyKey(1)
+            .onWholeKeys()
+            .writes((turn, words) -> {
+              DistinctSketch all = union(turn, words, 1);
+              turn.setText(words.key(1), StoredText.ofSketch(all.bytes()));
+              return Replies.OK;
+            }));
   }
 
-  private static DistinctSketch read(CounterTurn turn, String key) {
+  private static DistinctSketch read(CounterAccess turn, String key) {
     Kind kind = Kind.of(turn, key);
     if (kind == Kind.COUNTER || kind == Kind.TEXT) {
       throw new Refused("WRONGTYPE Key is not a valid HyperLogLog string value.");
@@ -59,7 +51,7 @@ final class SketchCommands {
     return stored == null ? DistinctSketch.empty() : DistinctSketch.of(StoredText.content(stored));
   }
 
-  private static DistinctSketch union(CounterTurn turn, Arguments words, int first) {
+  private static DistinctSketch union(CounterAccess turn, Arguments words, int first) {
     if (words.size() - first > KEYS_MAX) {
       throw new Refused("ERR %d keys at once, the limit is %d".formatted(words.size(), KEYS_MAX));
     }
@@ -70,7 +62,7 @@ final class SketchCommands {
     return all;
   }
 
-  private static Reply add(CounterTurn turn, Arguments words) {
+  private static Reply add(CounterAccess turn, Arguments words) {
     String key = words.key(1);
     DistinctSketch sketch = read(turn, key);
     boolean isChanged = !turn.exists(key);

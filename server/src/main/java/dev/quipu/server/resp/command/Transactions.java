@@ -1,11 +1,11 @@
 package dev.quipu.server.resp.command;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
-import dev.quipu.server.resp.key.Named;
+import dev.quipu.server.resp.key.NamedCommand;
 import dev.quipu.server.resp.session.Collected;
 import dev.quipu.server.resp.session.Session;
-import dev.quipu.server.resp.wire.Later;
+import dev.quipu.server.resp.wire.DeferredCommand;
 import dev.quipu.server.resp.wire.Replies;
 import dev.quipu.server.resp.wire.Reply;
 import java.util.ArrayList;
@@ -29,46 +29,47 @@ final class Transactions {
 
   static List<RespCommand> all() {
     return List.of(
-        RespCommand.ofSession(
-            "multi", 1, "", "Begins a transaction.", (session, words) -> session.begin()),
-        RespCommand.onTurn("exec", 1, "", "Does a transaction.", Transactions::execute),
-        RespCommand.onTurn(
-            "discard",
-            1,
-            "",
-            "Gives a transaction up.",
-            (session, words) -> {
+        RespCommand.of("multi", "")
+            .summary("Begins a transaction.")
+            .arity(1)
+            .onSession((session, words) -> session.begin()),
+        RespCommand.of("exec", "")
+            .summary("Does a transaction.")
+            .arity(1)
+            .onTurn(Transactions::execute),
+        RespCommand.of("discard", "")
+            .summary("Gives a transaction up.")
+            .arity(1)
+            .onTurn((session, words) -> {
               boolean isQueueing = session.isQueueing();
               Reply reply = session.discard();
               return isQueueing ? unwatch(session, reply) : turn -> reply;
             }),
-        RespCommand.onTurn(
-            "watch",
-            -2,
-            "key [key ...]",
-            "Does a transaction only if these did not change.",
-            Transactions::watch),
-        RespCommand.onTurn(
-            "unwatch", 1, "", "Watches nothing.", (session, words) -> unwatch(session, Replies.OK)),
-        RespCommand.onTurn(
-            "reset",
-            1,
-            "",
-            "Makes the connection as new.",
-            (session, words) -> {
+        RespCommand.of("watch", "key [key ...]")
+            .summary("Does a transaction only if these did not change.")
+            .arity(-2)
+            .onTurn(Transactions::watch),
+        RespCommand.of("unwatch", "")
+            .summary("Watches nothing.")
+            .arity(1)
+            .onTurn((session, words) -> unwatch(session, Replies.OK)),
+        RespCommand.of("reset", "")
+            .summary("Makes the connection as new.")
+            .arity(1)
+            .onTurn((session, words) -> {
               session.reset();
               return unwatch(session, new Reply.Simple("RESET"));
             }));
   }
 
-  private static Later execute(Session session, Arguments words) {
+  private static DeferredCommand execute(Session session, Arguments words) {
     if (!session.isQueueing()) {
       return turn -> new Reply.Failure("ERR EXEC without MULTI");
     }
     return new Exec(session, words, session.end());
   }
 
-  private static Later watch(Session session, Arguments words) {
+  private static DeferredCommand watch(Session session, Arguments words) {
     if (session.isQueueing()) {
       return turn -> new Reply.Failure("ERR WATCH inside MULTI is not allowed");
     }
@@ -80,7 +81,7 @@ final class Transactions {
     return turn -> session.watch(turn, counters);
   }
 
-  private static Later unwatch(Session session, Reply reply) {
+  private static DeferredCommand unwatch(Session session, Reply reply) {
     return turn -> {
       session.unwatch(turn);
       return reply;
@@ -92,16 +93,16 @@ final class Transactions {
    *
    * @param calls the commands; empty if one of them was wrong
    */
-  private record Exec(Session session, Arguments words, Optional<List<Named>> calls)
-      implements Later {
+  private record Exec(Session session, Arguments words, Optional<List<NamedCommand>> calls)
+      implements DeferredCommand {
     @Override
-    public int bytesMax(CounterTurn turn) {
+    public int bytesMax(CounterAccess turn) {
       long sum = calls.stream().flatMap(List::stream).mapToLong(call -> call.bytesMax(turn)).sum();
       return (int) Math.min(sum, Integer.MAX_VALUE);
     }
 
     @Override
-    public Reply on(CounterTurn turn) {
+    public Reply on(CounterAccess turn) {
       boolean isUnchanged = session.unwatch(turn);
       if (calls.isEmpty()) {
         return new Reply.Failure(ABORTED);
@@ -111,7 +112,7 @@ final class Transactions {
       }
       Collected replies = new Collected(words);
       long visited = turn.visited();
-      for (Named call : calls.get()) {
+      for (NamedCommand call : calls.get()) {
         boolean isLong = turn.visited() - visited > NAMES_MAX && call.bytesMax(turn) == 0;
         replies.addDone(isLong ? TOO_LONG : call.reply(turn));
       }

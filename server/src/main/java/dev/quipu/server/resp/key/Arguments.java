@@ -1,8 +1,8 @@
 package dev.quipu.server.resp.key;
 
 import dev.quipu.Limits;
-import dev.quipu.server.net.ConnectionMemory;
-import dev.quipu.server.resp.wire.Wire;
+import dev.quipu.server.protocol.ConnectionMemory;
+import dev.quipu.server.resp.wire.RespParser;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -50,7 +50,7 @@ public record Arguments(List<byte[]> words, ConnectionMemory memory, int protoco
   public long heldBytes() {
     long bytes = 0;
     for (byte[] word : words) {
-      bytes += word.length + Wire.ARGUMENT_OVERHEAD_BYTES;
+      bytes += word.length + RespParser.ARGUMENT_OVERHEAD_BYTES;
     }
     return bytes;
   }

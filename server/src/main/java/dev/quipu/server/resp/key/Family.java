@@ -1,7 +1,7 @@
 package dev.quipu.server.resp.key;
 
 import dev.quipu.Limits;
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.wire.Reply;
 import java.util.List;
@@ -15,27 +15,27 @@ import java.util.List;
 /** Counters under one key. */
 public final class Family {
   /** What is under the empty key: a name that no client can send, and no other port shows. */
-  public static final String EMPTY_KEY = "\u001d" + CounterTurn.MEMBER;
+  public static final String EMPTY_KEY = "\u001d" + CounterAccess.MEMBER;
 
   /** What is kept for the empty field. */
   static final String EMPTY_FIELD = "\u001d";
 
-  private final CounterTurn turn;
+  private final CounterAccess turn;
   private final String prefix;
 
-  private Family(CounterTurn turn, String prefix) {
+  private Family(CounterAccess turn, String prefix) {
     this.turn = turn;
     this.prefix = prefix;
   }
 
   /** A hash. */
-  static Family hash(CounterTurn turn, String key) {
-    return new Family(turn, key + CounterTurn.MEMBER);
+  static Family hash(CounterAccess turn, String key) {
+    return new Family(turn, key + CounterAccess.MEMBER);
   }
 
   /** A sorted set. */
-  static Family ranking(CounterTurn turn, String key) {
-    return new Family(turn, key + CounterTurn.RANKED_MEMBER);
+  static Family ranking(CounterAccess turn, String key) {
+    return new Family(turn, key + CounterAccess.RANKED_MEMBER);
   }
 
   /**
@@ -44,7 +44,7 @@ public final class Family {
    * @param kind HASH or RANKING
    * @throws Refused if there is something else under the key
    */
-  public static Family of(CounterTurn turn, Arguments words, Kind kind) {
+  public static Family of(CounterAccess turn, Arguments words, Kind kind) {
     String key = words.key(1);
     Family family = kind == Kind.HASH ? hash(turn, key) : ranking(turn, key);
     if (!family.exists()) {
@@ -54,7 +54,7 @@ public final class Family {
   }
 
   /** Members under a key, of whatever kind. */
-  public static int size(CounterTurn turn, String key) {
+  public static int size(CounterAccess turn, String key) {
     return hash(turn, key).names().size() + ranking(turn, key).names().size();
   }
 
@@ -63,7 +63,8 @@ public final class Family {
     if (name.startsWith(EMPTY_KEY)) {
       return EMPTY_KEY;
     }
-    int end = Math.max(name.indexOf(CounterTurn.MEMBER), name.indexOf(CounterTurn.RANKED_MEMBER));
+    int end =
+        Math.max(name.indexOf(CounterAccess.MEMBER), name.indexOf(CounterAccess.RANKED_MEMBER));
     return end < 0 ? name : name.substring(0, end); // a name has one of them at most
   }
 
@@ -128,13 +129,13 @@ public final class Family {
   }
 
   /** Adds to a counter whose name {@link dev.quipu.Add} does not take; what it is then. */
-  public static long add(CounterTurn turn, String name, long delta, String overflow) {
+  public static long add(CounterAccess turn, String name, long delta, String overflow) {
     long after = sum(turn, name, delta, overflow);
     turn.set(name, after);
     return after;
   }
 
-  private static long sum(CounterTurn turn, String name, long delta, String overflow) {
+  private static long sum(CounterAccess turn, String name, long delta, String overflow) {
     long before = turn.get(name).orElse(0);
     long after = before + delta;
     if (((before ^ after) & (delta ^ after)) < 0) {

@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.key;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import java.util.List;
 
@@ -15,12 +15,12 @@ public final class Glob {
   /** Steps in the time of one look at a name. */
   private static final int STEPS_PER_LOOK = 16;
 
-  private final CounterTurn turn;
+  private final CounterAccess turn;
   private final List<String> patterns;
   private String pattern = ""; // the one that is compared
   private long steps;
 
-  public Glob(CounterTurn turn, List<String> patterns) {
+  public Glob(CounterAccess turn, List<String> patterns) {
     this.turn = turn;
     this.patterns = patterns;
   }

@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.key;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.wire.Reply;
 import java.util.List;
@@ -18,7 +18,7 @@ public final class IncrementWithin {
 
   private IncrementWithin() {}
 
-  public static Reply run(CounterTurn turn, Arguments words) {
+  public static Reply run(CounterAccess turn, Arguments words) {
     IncrementWithin options = new IncrementWithin();
     for (int i = 2; i < words.size(); i++) {
       i += options.take(turn, words, i);
@@ -32,7 +32,7 @@ public final class IncrementWithin {
     return options.increment(turn, words.key(1));
   }
 
-  private int take(CounterTurn turn, Arguments words, int at) {
+  private int take(CounterAccess turn, Arguments words, int at) {
     String word = words.word(at);
     boolean hasNext = at + 1 < words.size();
     if (Expiry.isUnit(word) && hasNext && expiresAt == 0 && !persists) {
@@ -71,7 +71,7 @@ public final class IncrementWithin {
     return 0;
   }
 
-  private Reply increment(CounterTurn turn, String key) {
+  private Reply increment(CounterAccess turn, String key) {
     Kind.requireNumber(turn, key);
     long before = turn.get(key).orElse(0);
     long after = before + by;

@@ -1,7 +1,7 @@
 package dev.quipu.server.resp.key;
 
-import dev.quipu.engine.CounterTurn;
-import dev.quipu.server.net.StoredText;
+import dev.quipu.engine.CounterAccess;
+import dev.quipu.server.protocol.StoredText;
 import dev.quipu.server.resp.key.Arguments.Refused;
 
 /** What is under a key. */
@@ -34,7 +34,7 @@ public enum Kind {
     return type;
   }
 
-  public static Kind of(CounterTurn turn, String key) {
+  public static Kind of(CounterAccess turn, String key) {
     if (turn.get(key).isPresent()) {
       return COUNTER;
     }
@@ -49,13 +49,13 @@ public enum Kind {
   }
 
   /** Whether a key is a counter, or may become one. */
-  public static boolean mayBeNumber(CounterTurn turn, String key) {
+  public static boolean mayBeNumber(CounterAccess turn, String key) {
     Kind found = of(turn, key);
     return found == NONE || found == COUNTER;
   }
 
   /** Makes sure that a key is a counter, or may become one. */
-  public static void requireNumber(CounterTurn turn, String key) {
+  public static void requireNumber(CounterAccess turn, String key) {
     switch (of(turn, key)) {
       case NONE, COUNTER -> {}
       case TEXT -> throw new Refused(Arguments.NOT_AN_INTEGER);
@@ -64,7 +64,7 @@ public enum Kind {
   }
 
   /** Makes sure that there is nothing under a key, or this. */
-  public static void require(CounterTurn turn, String key, Kind wanted) {
+  public static void require(CounterAccess turn, String key, Kind wanted) {
     Kind found = of(turn, key);
     if (found != wanted && found != NONE) {
       throw new Refused(WRONG);
@@ -72,7 +72,7 @@ public enum Kind {
   }
 
   /** Removes what is under a key; whether there was anything. */
-  public static boolean remove(CounterTurn turn, String key) {
+  public static boolean remove(CounterAccess turn, String key) {
     boolean wasThere = turn.remove(key);
     if (!wasThere) {
       Family hash = Family.hash(turn, key);
@@ -85,7 +85,7 @@ public enum Kind {
   }
 
   /** When what is under a key expires, in milliseconds since 1970; 0 for never. */
-  public static long expiresAt(CounterTurn turn, String key) {
+  public static long expiresAt(CounterAccess turn, String key) {
     return switch (of(turn, key)) {
       case NONE, COUNTER, TEXT, SKETCH -> turn.expiresAt(key);
       case HASH -> Family.hash(turn, key).expiresAt();
@@ -94,7 +94,7 @@ public enum Kind {
   }
 
   /** Sets when what is under a key expires; whether there is anything. */
-  public static boolean expire(CounterTurn turn, String key, long atMillis) {
+  public static boolean expire(CounterAccess turn, String key, long atMillis) {
     switch (of(turn, key)) {
       case NONE, COUNTER, TEXT, SKETCH -> {
         return turn.expire(key, atMillis);

@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.session;
 
-import dev.quipu.server.net.ConnectionMemory;
+import dev.quipu.server.protocol.ConnectionMemory;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.wire.Reply;

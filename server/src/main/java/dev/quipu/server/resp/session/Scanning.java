@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.session;
 
-import dev.quipu.engine.CounterTurn;
+import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Family;
@@ -24,7 +24,7 @@ public final class Scanning {
 
   private Scanning() {}
 
-  public static Reply run(CounterTurn turn, Arguments words) {
+  public static Reply run(CounterAccess turn, Arguments words) {
     long cursor = cursor(words);
     String pattern = "*";
     long count = COUNT;

@@ -1,11 +1,11 @@
 package dev.quipu.server.resp.session;
 
 import dev.quipu.Limits;
-import dev.quipu.engine.CounterTurn;
-import dev.quipu.server.net.ConnectionMemory;
+import dev.quipu.engine.CounterAccess;
+import dev.quipu.server.protocol.ConnectionMemory;
 import dev.quipu.server.resp.key.Arguments.Refused;
 import dev.quipu.server.resp.key.Kind;
-import dev.quipu.server.resp.key.Named;
+import dev.quipu.server.resp.key.NamedCommand;
 import dev.quipu.server.resp.wire.Replies;
 import dev.quipu.server.resp.wire.Reply;
 import java.nio.charset.StandardCharsets;
@@ -40,11 +40,11 @@ public final class Session {
 
   public final long id;
   final String address;
-  public final Hub hub;
+  public final SharedState shared;
   private final ConnectionMemory memory;
   private final long sinceNanos;
   public int protocol = 2;
-  public boolean isKnown;
+  public boolean isAuthenticated;
   public long commands;
   public boolean isEnding;
   public String name = "";
@@ -53,7 +53,7 @@ public final class Session {
   public String lastCommand = "";
   public boolean isTransactionHeavy; // a command of it is likely to keep others waiting
   public boolean hasWatched; // once; what it watches now is known on a turn alone
-  private @Nullable List<Named> queued;
+  private @Nullable List<NamedCommand> queued;
   private long queuedBytes;
   private long endedBytes; // of a transaction that is on its way to its turn
   private boolean isBroken;
@@ -66,25 +66,25 @@ public final class Session {
    */
   record Watched(boolean wasThere, long changes) {}
 
-  Session(long id, String address, Hub hub, ConnectionMemory memory) {
+  Session(long id, String address, SharedState shared, ConnectionMemory memory) {
     this.memory = memory;
     this.id = id;
     this.address = address;
-    this.hub = hub;
-    this.isKnown = hub.token().isEmpty();
-    this.sinceNanos = hub.clock().nanoTime();
+    this.shared = shared;
+    this.isAuthenticated = shared.token().isEmpty();
+    this.sinceNanos = shared.clock().nanoTime();
   }
 
   /** Whether it shows the right token. */
   public boolean authenticate(String token) {
-    Optional<String> wanted = hub.token();
+    Optional<String> wanted = shared.token();
     if (wanted.isPresent()
         && !MessageDigest.isEqual(
             wanted.get().getBytes(StandardCharsets.UTF_8),
             token.getBytes(StandardCharsets.UTF_8))) {
       return false;
     }
-    isKnown = true;
+    isAuthenticated = true;
     return true;
   }
 
@@ -112,8 +112,8 @@ public final class Session {
   }
 
   /** Puts a command off; it holds this many bytes. */
-  public Reply queue(Named call, long bytes) {
-    List<Named> calls = queued;
+  public Reply queue(NamedCommand call, long bytes) {
+    List<NamedCommand> calls = queued;
     if (calls == null) {
       throw new IllegalStateException("no transaction was begun");
     }
@@ -156,12 +156,12 @@ public final class Session {
    * The commands of the transaction, which is over; empty if it was spoilt. They hold their memory
    * until they are done: see {@link #ended}.
    */
-  public Optional<List<Named>> end() {
+  public Optional<List<NamedCommand>> end() {
     if (isBroken || queued == null) {
       drop();
       return Optional.empty();
     }
-    List<Named> calls = queued;
+    List<NamedCommand> calls = queued;
     queued = null;
     endedBytes += queuedBytes;
     queuedBytes = 0;
@@ -181,7 +181,7 @@ public final class Session {
   }
 
   /** Starts to watch counters: all of them or none. */
-  public Reply watch(CounterTurn turn, List<String> counters) {
+  public Reply watch(CounterAccess turn, List<String> counters) {
     Set<String> added = new TreeSet<>(counters);
     added.removeAll(watched.keySet());
     if (watched.size() + added.size() > WATCHED_MAX) {
@@ -212,7 +212,7 @@ public final class Session {
   }
 
   /** Whether all that it watches is as it was; it watches nothing from now on. */
-  public boolean unwatch(CounterTurn turn) {
+  public boolean unwatch(CounterAccess turn) {
     boolean isUnchanged = true;
     for (Map.Entry<String, Watched> each : watched.entrySet()) {
       String counter = each.getKey();
@@ -230,7 +230,7 @@ public final class Session {
     drop();
     protocol = 2;
     name = "";
-    isKnown = hub.token().isEmpty();
+    isAuthenticated = shared.token().isEmpty();
   }
 
   /** A name for a connection or a library, checked. */
@@ -248,9 +248,9 @@ public final class Session {
         .formatted(
             id,
             address,
-            hub.address(),
+            shared.address(),
             name,
-            hub.secondsSince(sinceNanos),
+            shared.secondsSince(sinceNanos),
             queued == null ? -1 : queued.size(),
             watched.size(),
             lastCommand.isEmpty() ? "NULL" : lastCommand,

@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.wire;
 
-import dev.quipu.server.net.Digits;
+import dev.quipu.server.protocol.Digits;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -81,30 +81,30 @@ public sealed interface Reply {
     switch (this) {
       case Simple simple -> line(out, '+', simple.text);
       case Failure failure -> line(out, '-', failure.text);
-      case Number number -> Wire.number(out, ':', number.value);
+      case Number number -> RespParser.number(out, ':', number.value);
       case Score score -> {
         if (protocol == 3) {
-          Wire.number(out, ',', score.value);
+          RespParser.number(out, ',', score.value);
         } else {
-          Wire.number(out, '$', Digits.count(score.value));
+          RespParser.number(out, '$', Digits.count(score.value));
           Digits.line(out, score.value);
         }
       }
       case Bulk bulk -> {
-        Wire.number(out, '$', bulk.bytes.length);
-        out.writeBytes(bulk.bytes).writeShort(Wire.CRLF);
+        RespParser.number(out, '$', bulk.bytes.length);
+        out.writeBytes(bulk.bytes).writeShort(RespParser.CRLF);
       }
       case Verbatim verbatim -> {
         byte[] bytes = verbatim.text;
         boolean isNew = protocol == 3;
-        Wire.number(out, isNew ? '=' : '$', bytes.length + (isNew ? 4 : 0));
+        RespParser.number(out, isNew ? '=' : '$', bytes.length + (isNew ? 4 : 0));
         if (isNew) {
           out.writeBytes(new byte[] {'t', 'x', 't', ':'});
         }
-        out.writeBytes(bytes).writeShort(Wire.CRLF);
+        out.writeBytes(bytes).writeShort(RespParser.CRLF);
       }
       case Encoded encoded -> {
-        Wire.number(out, encoded.kind, encoded.count);
+        RespParser.number(out, encoded.kind, encoded.count);
         out.writeBytes(encoded.items, encoded.items.readerIndex(), encoded.items.readableBytes());
       }
       case Null nothing ->
@@ -124,7 +124,7 @@ public sealed interface Reply {
 
   private static void items(
       ByteBuf out, char kind, int count, List<? extends Reply> items, int protocol) {
-    Wire.number(out, kind, count);
+    RespParser.number(out, kind, count);
     for (Reply item : items) {
       item.write(out, protocol);
     }
@@ -133,6 +133,6 @@ public sealed interface Reply {
   private static void line(ByteBuf out, char kind, String text) {
     out.writeByte(kind);
     out.writeCharSequence(text.replace('\r', ' ').replace('\n', ' '), StandardCharsets.UTF_8);
-    out.writeShort(Wire.CRLF);
+    out.writeShort(RespParser.CRLF);
   }
 }

@@ -18,13 +18,13 @@ final class Words {
   /**
    * Splits a line.
    *
-   * @throws Wire.ProtocolException if a quote is not closed, or closed within a word
+   * @throws RespParser.ProtocolException if a quote is not closed, or closed within a word
    */
-  static List<byte[]> of(byte[] line, int length) throws Wire.ProtocolException {
+  static List<byte[]> of(byte[] line, int length) throws RespParser.ProtocolException {
     return new Words(line, length).all();
   }
 
-  private List<byte[]> all() throws Wire.ProtocolException {
+  private List<byte[]> all() throws RespParser.ProtocolException {
     List<byte[]> words = new ArrayList<>();
     while (true) {
       while (at < length && isSpace(line[at])) {
@@ -33,16 +33,16 @@ final class Words {
       if (at == length) {
         return words;
       }
-      if (words.size() == Wire.ARGUMENTS_MAX) {
-        throw new Wire.ProtocolException(
+      if (words.size() == RespParser.ARGUMENTS_MAX) {
+        throw new RespParser.ProtocolException(
             "command has more than %d arguments. Send several commands"
-                .formatted(Wire.ARGUMENTS_MAX));
+                .formatted(RespParser.ARGUMENTS_MAX));
       }
       words.add(word());
     }
   }
 
-  private byte[] word() throws Wire.ProtocolException {
+  private byte[] word() throws RespParser.ProtocolException {
     ByteArrayOutputStream word = new ByteArrayOutputStream();
     while (at < length && !isSpace(line[at])) {
       byte each = line[at++];
@@ -58,7 +58,7 @@ final class Words {
     return word.toByteArray();
   }
 
-  private void quoted(byte quote, ByteArrayOutputStream word) throws Wire.ProtocolException {
+  private void quoted(byte quote, ByteArrayOutputStream word) throws RespParser.ProtocolException {
     while (at < length) {
       byte each = line[at++];
       if (each == quote) {
@@ -100,8 +100,8 @@ final class Words {
         });
   }
 
-  private static Wire.ProtocolException unbalanced() {
-    return new Wire.ProtocolException("unbalanced quotes in request");
+  private static RespParser.ProtocolException unbalanced() {
+    return new RespParser.ProtocolException("unbalanced quotes in request");
   }
 
   private static boolean isSpace(byte each) {

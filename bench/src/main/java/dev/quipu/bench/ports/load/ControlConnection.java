@@ -1,0 +1,122 @@
+package dev.quipu.bench.ports.load;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+
+/** A plain connection for what is done before and after a load. */
+public final class ControlConnection implements AutoCloseable {
+  private static final int BATCH = 500; // so that neither side's buffers fill up
+
+  private final Dialect dialect;
+  private final Socket socket;
+  private final InputStream in;
+
+  public ControlConnection(int port, Dialect dialect) throws IOException {
+    this.dialect = dialect;
+    this.socket = new Socket(InetAddress.getLoopbackAddress(), port);
+    this.in = new BufferedInputStream(socket.getInputStream());
+    socket.setTcpNoDelay(true);
+  }
+
+  /** Loads a script; returns what EVALSHA calls it. */
+  String script(String text) {
+    try {
+      send(Request.respText("SCRIPT", "LOAD", text));
+      String length = line();
+      if (!length.startsWith("$")) {
+        throw new IllegalStateException("no script: " + length);
+      }
+      return line();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Sets all keys to 0: memcached increments only what there is. */
+  public void setAll(int keys) throws IOException {
+    for (int from = 0; from < keys; from += BATCH) {
+      StringBuilder sets = new StringBuilder();
+      for (int i = from; i < from + BATCH; i++) {
+        sets.append("set ").append(Request.key(i)).append(" 0 0 1\r\n0\r\n");
+      }
+      send(sets.toString());
+      for (int i = 0; i < BATCH; i++) {
+        String answer = line();
+        if (!answer.equals("STORED")) {
+          throw new IllegalStateException("set: " + answer);
+        }
+      }
+    }
+  }
+
+  /** The sum of the counters. */
+  public long sum(int keys) throws IOException {
+    long sum = 0;
+    for (int from = 0; from < keys; from += BATCH) {
+      StringBuilder gets = new StringBuilder();
+      for (int i = from; i < from + BATCH; i++) {
+        String key = Request.key(i);
+        gets.append(dialect.isMemcached() ? "get " + key + "\r\n" : Request.respText("GET", key));
+      }
+      send(gets.toString());
+      for (int i = 0; i < BATCH; i++) {
+        sum += dialect.isMemcached() ? memcachedValue() : respValue();
+      }
+    }
+    return sum;
+  }
+
+  private long respValue() throws IOException {
+    String length = line();
+    if (length.equals("$-1") || length.equals("_")) {
+      return 0;
+    }
+    if (!length.startsWith("$")) {
+      throw new IllegalStateException("GET: " + length);
+    }
+    return Long.parseLong(line());
+  }
+
+  private long memcachedValue() throws IOException {
+    String head = line();
+    if (head.equals("END")) {
+      return 0;
+    }
+    if (!head.startsWith("VALUE ")) {
+      throw new IllegalStateException("get: " + head);
+    }
+    long value = Long.parseLong(line().strip());
+    String end = line();
+    if (!end.equals("END")) {
+      throw new IllegalStateException("get: " + end);
+    }
+    return value;
+  }
+
+  private void send(String text) throws IOException {
+    socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+  }
+
+  private String line() throws IOException {
+    ByteArrayOutputStream line = new ByteArrayOutputStream();
+    for (int each = in.read(); each != '\n'; each = in.read()) {
+      if (each < 0) {
+        throw new EOFException("the server hung up");
+      }
+      line.write(each);
+    }
+    return line.toString(StandardCharsets.US_ASCII).strip();
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
+  }
+}

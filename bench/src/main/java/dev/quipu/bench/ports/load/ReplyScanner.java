@@ -1,0 +1,89 @@
+package dev.quipu.bench.ports.load;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Counts replies in a stream of bytes, and makes no objects of them. A reply is a line; in Redis'
+ * protocol also a {@code *} and a digit with so many lines after it, whose second tells what was
+ * added.
+ */
+final class ReplyScanner {
+  private static final int BYTES = 1 << 16;
+
+  private final Dialect dialect;
+  private final byte[] bytes = new byte[BYTES];
+  private int column;
+  private byte first;
+  private byte second;
+  private int linesLeft;
+  private int line;
+  private boolean added;
+  private long applied;
+
+  ReplyScanner(Dialect dialect) {
+    this.dialect = dialect;
+  }
+
+  static ByteBuffer buffer() {
+    return ByteBuffer.allocateDirect(BYTES);
+  }
+
+  /** Those that told of an add that was applied. */
+  long applied() {
+    return applied;
+  }
+
+  /**
+   * Takes in what was read.
+   *
+   * @return how many replies ended in it
+   */
+  int scan(ByteBuffer in) {
+    int length = in.remaining();
+    in.get(bytes, 0, length);
+    int ended = 0;
+    for (int i = 0; i < length; i++) {
+      byte each = bytes[i];
+      if (each == '\n') {
+        ended += lineEnded(i);
+        column = 0;
+      } else {
+        if (column == 0) {
+          first = each;
+        } else if (column == 1) {
+          second = each;
+        }
+        column++;
+      }
+    }
+    return ended;
+  }
+
+  private int lineEnded(int at) {
+    if (!dialect.isReply(first)) {
+      String seen = new String(bytes, 0, at, StandardCharsets.US_ASCII);
+      throw new IllegalStateException(
+          "not an answer to an add: ..." + seen.substring(Math.max(0, seen.length() - 200)));
+    }
+    if (linesLeft == 0) {
+      if (first == '*') {
+        linesLeft = second - '0';
+        line = 0;
+        return 0;
+      }
+      added = dialect.isApplied(first, second);
+    } else {
+      line++;
+      if (line == 2) {
+        added = dialect.isApplied(first, second);
+      }
+      linesLeft--;
+      if (linesLeft > 0) {
+        return 0;
+      }
+    }
+    applied += added ? 1 : 0;
+    return 1;
+  }
+}

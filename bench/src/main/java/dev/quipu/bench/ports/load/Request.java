@@ -1,0 +1,93 @@
+package dev.quipu.bench.ports.load;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** One request in bytes, of a fixed length: only the digits of its key and its id are changed. */
+public final class Request {
+  /** Stands for a key in a text that a request is made of. */
+  static final String KEY = "c:########";
+
+  /** Stands for an id of its own for each request. */
+  static final String ID = "i:@@@@@@@@@@@@@@@@";
+
+  private static final int KEY_DIGITS = 8;
+  private static final int ID_DIGITS = 16;
+
+  private static final List<String> NAMES =
+      IntStream.range(0, Workload.KEYS_MAX).mapToObj("c:%08d"::formatted).toList();
+
+  private final byte[] bytes;
+  private final int keyAt;
+  private final int idAt;
+
+  private Request(String text) {
+    this.keyAt = text.indexOf('#');
+    this.idAt = text.indexOf('@');
+    this.bytes = text.replace('#', '0').replace('@', '0').getBytes(StandardCharsets.US_ASCII);
+  }
+
+  /** A line, without its end. */
+  static Request line(String line) {
+    return new Request(line + "\r\n");
+  }
+
+  /** A command of Redis. */
+  static Request resp(String... words) {
+    return new Request(respText(words));
+  }
+
+  static String respText(String... words) {
+    StringBuilder text = new StringBuilder("*").append(words.length).append("\r\n");
+    for (String word : words) {
+      text.append('$').append(word.length()).append("\r\n").append(word).append("\r\n");
+    }
+    return text.toString();
+  }
+
+  /** How a key is called. */
+  public static String key(int number) {
+    return NAMES.get(number);
+  }
+
+  int length() {
+    return bytes.length;
+  }
+
+  /** A buffer that holds so many. */
+  ByteBuffer encoded(int count) {
+    ByteBuffer buffer = ByteBuffer.allocateDirect(bytes.length * count);
+    for (int i = 0; i < count; i++) {
+      buffer.put(bytes);
+    }
+    return buffer.flip();
+  }
+
+  /** Puts one at the buffer's end. */
+  void append(ByteBuffer buffer, long number, int keys) {
+    int at = buffer.position();
+    buffer.put(bytes);
+    number(buffer, at, number, keys);
+  }
+
+  /** Makes the request that begins at {@code at} the one of this number. */
+  void number(ByteBuffer buffer, int at, long number, int keys) {
+    if (keys > 1) {
+      digits(buffer, at + keyAt, KEY_DIGITS, RequestNumbers.key(number, keys));
+    }
+    if (idAt >= 0) {
+      digits(buffer, at + idAt, ID_DIGITS, number);
+    }
+  }
+
+  private static void digits(ByteBuffer buffer, int at, int width, long value) {
+    long rest = value;
+    for (int i = at + width - 1; i >= at; i--) {
+      long tenth = rest / 10;
+      buffer.put(i, (byte) ('0' + (int) (rest - (tenth * 10))));
+      rest = tenth;
+    }
+  }
+}

@@ -1,0 +1,17 @@
+package dev.quipu.bench.ports.load;
+
+/**
+ * One load.
+ *
+ * @param kind what is asked of an add
+ * @param keys counters that are added to
+ * @param pipeline requests that a connection sends before it waits for all their replies
+ */
+public record Workload(AddKind kind, int keys, int pipeline) {
+  public static final int CONNECTIONS = 50;
+  public static final int KEYS_MAX = 10_000;
+
+  public int inFlight() {
+    return CONNECTIONS * pipeline;
+  }
+}

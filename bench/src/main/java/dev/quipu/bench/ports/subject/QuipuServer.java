@@ -1,0 +1,128 @@
+package dev.quipu.bench.ports.subject;
+
+import dev.quipu.time.Clock;
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.stream.Stream;
+
+/** Quipu as it is shipped, in a process of its own. */
+public final class QuipuServer implements AutoCloseable {
+  private static final Duration START_MAX = Duration.ofSeconds(60);
+  private static final Duration PAUSE = Duration.ofMillis(2);
+
+  private final Path directory;
+  private final Process process;
+  private final int port;
+  private final OptionalInt memcached;
+  private final Duration start;
+
+  private QuipuServer(
+      Path directory, Process process, int port, OptionalInt memcached, Duration start) {
+    this.directory = directory;
+    this.process = process;
+    this.port = port;
+    this.memcached = memcached;
+    this.start = start;
+  }
+
+  /** Whether the server at hand has such an option. */
+  public static boolean has(String option) throws IOException, InterruptedException {
+    return Processes.run(List.of(java(), "-jar", jar(), "serve", "--help")).contains(option);
+  }
+
+  /**
+   * Starts one on an empty directory, and waits until it is ready.
+   *
+   * @param before what to put before the command
+   */
+  public static QuipuServer start(List<String> before, boolean memcached, List<String> options)
+      throws IOException, InterruptedException {
+    return start(jar(), before, memcached, options);
+  }
+
+  /** The same out of any jar. */
+  public static QuipuServer start(
+      String jar, List<String> before, boolean memcached, List<String> options)
+      throws IOException, InterruptedException {
+    Path directory = Files.createTempDirectory("quipu-ports");
+    int port = freePort();
+    OptionalInt second = memcached ? OptionalInt.of(freePort()) : OptionalInt.empty();
+    List<String> command = new ArrayList<>(before);
+    command.addAll(List.of(java(), "--enable-native-access=ALL-UNNAMED"));
+    command.addAll(List.of("-jar", jar, "serve", "--data", directory.resolve("data").toString()));
+    command.addAll(List.of("--http", "0", "--resp", "" + port));
+    second.ifPresent(each -> command.addAll(List.of("--memcached", "" + each)));
+    command.addAll(options);
+    File log = directory.resolve("log").toFile();
+    long begun = Clock.system().nanoTime();
+    Process process =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log).start();
+    Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "stop-quipu"));
+    while (!Files.readString(log.toPath()).contains("quipu is ready")) {
+      Duration waited = Duration.ofNanos(Clock.system().nanoTime() - begun);
+      if (!process.isAlive() || waited.compareTo(START_MAX) > 0) {
+        process.destroyForcibly();
+        throw new IOException(command + " is not ready: " + Files.readString(log.toPath()));
+      }
+      Clock.system().sleep(PAUSE);
+    }
+    Duration start = Duration.ofNanos(Clock.system().nanoTime() - begun);
+    return new QuipuServer(directory, process, port, second, start);
+  }
+
+  public static String jar() {
+    return System.getProperty("quipu.jar", "server/target/quipu.jar");
+  }
+
+  private static String java() {
+    return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  public int port() {
+    return port;
+  }
+
+  /** Where it speaks memcached, if it does. */
+  public OptionalInt memcached() {
+    return memcached;
+  }
+
+  /** From the start of the process to its ready line. */
+  public Duration start() {
+    return start;
+  }
+
+  @Override
+  public void close() throws IOException {
+    process.destroyForcibly();
+    process.onExit().join();
+    delete(directory);
+  }
+
+  public static void delete(Path directory) throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package dev.quipu.store;
+
+import dev.quipu.store.Scan.Page;
+import dev.quipu.store.StoreProfile.Capability;
+import java.util.Optional;
+
+/**
+ * A driver that keeps the items of a partition in order. A driver that declares {@link
+ * Capability#ORDERED_SCAN} or {@link Capability#EVENTUAL_SCAN} implements it.
+ */
+public interface ScanDriver extends StoreDriver {
+  /** Returns one page of one partition, in order of sort. */
+  Page scan(Scan scan);
+
+  /**
+   * Returns the number of items in a range of one partition; {@link Scan#descending} and {@link
+   * Scan#itemsMax} affect only the way there. Counts expired items that are still stored.
+   */
+  default long count(Scan scan) {
+    long count = 0;
+    Optional<String> resume = Optional.empty();
+    do {
+      Page page = scan(resume.map(scan::resumedAt).orElse(scan));
+      count += page.items().size();
+      resume = page.resumeAt();
+    } while (resume.isPresent());
+    return count;
+  }
+
+  /**
+   * Returns the driver as one with scans.
+   *
+   * @throws UnsupportedOperationException if it has none
+   */
+  static ScanDriver of(StoreDriver driver) {
+    if (driver instanceof ScanDriver scans) {
+      return scans;
+    }
+    throw driver.profile().lacks(Capability.ORDERED_SCAN);
+  }
+}

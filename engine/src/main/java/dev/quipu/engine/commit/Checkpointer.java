@@ -1,0 +1,284 @@
+package dev.quipu.engine.commit;
+
+import dev.quipu.StoreException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.Environment;
+import dev.quipu.engine.environment.Failure;
+import dev.quipu.engine.environment.Settings;
+import dev.quipu.engine.environment.Ticker;
+import dev.quipu.engine.ids.IdFile;
+import dev.quipu.engine.ids.RequestIds;
+import dev.quipu.engine.log.HighWater;
+import dev.quipu.engine.log.Log;
+import dev.quipu.engine.recovery.Snapshot;
+import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.State;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/*
+ * CHECKPOINT, beside the writes:
+ *
+ *   1. End the generation of request ids between two frames; the next frame is where the log will
+ *      have to be read from.
+ *   2. Wait until all request ids before it are in files.
+ *   3. Write the snapshot: the files but for those of forgotten ids, then counters and items, a few
+ *      at a time, each few taken from the committer like any other read.
+ *   4. Sync, rename. From here on it counts.
+ *   5. Remove the older snapshot, the segments of the log before 1, files of forgotten ids.
+ *   Broken off anywhere, the older snapshot and its log are still whole.
+ *
+ * A file is dropped from memory in step 5 only: while a durable snapshot lists it, no ordinal that
+ * its ids refer to is used again (see Tombstones).
+ */
+
+/** Takes snapshots when the log has grown or ids were forgotten. Has a thread of its own. */
+public final class Checkpointer implements AutoCloseable {
+  private static final int COUNTERS_AT_ONCE = 4_096;
+  private static final int ITEMS_AT_ONCE = 512;
+  private static final Duration TICK = Duration.ofSeconds(1);
+  private static final int LOOKS_PER_WINDOW = 64;
+  private static final Logger LOGGER = LoggerFactory.getLogger(Checkpointer.class);
+
+  private final Disk disk;
+  private final Path directory;
+  private final long identity;
+  private final Settings settings;
+  private final Committer committer;
+  private final Log log;
+  private final HighWater highWater;
+  private final Ticker ticker;
+  private final Failure failure;
+  private final ReentrantLock working = new ReentrantLock();
+  private boolean failing;
+  private long lookedNanos;
+  private volatile long bytesBefore;
+
+  public Checkpointer(
+      Environment environment,
+      Path directory,
+      long identity,
+      Settings settings,
+      Committer committer,
+      Failure failure,
+      Log log,
+      HighWater highWater,
+      long logBytes) {
+    this.disk = environment.disk();
+    this.failure = failure;
+    this.directory = directory;
+    this.identity = identity;
+    this.settings = settings;
+    this.committer = committer;
+    this.log = log;
+    this.highWater = highWater;
+    this.bytesBefore = -logBytes;
+    this.lookedNanos = settings.clock().nanoTime();
+    this.ticker = new Ticker(environment, failure, "quipu-checkpointer", TICK, this::tick);
+  }
+
+  /** Bytes of log that would have to be read at the next start. */
+  public long logBytes() {
+    return committer.bytes() - bytesBefore;
+  }
+
+  /** Takes a snapshot now. */
+  public void checkpoint() throws IOException {
+    working.lock();
+    try {
+      var unused = awaitIdFiles(Long.MAX_VALUE); // else each try adds a table that waits
+      long bytes = committer.bytes();
+      Snapshot.Start start = committer.startSnapshot();
+      // As old as the snapshot says: after a crash the age time may be no further than that.
+      IdFilesTask ids = awaitIdFiles(start.timeMillis());
+      try (Snapshot snapshot = Snapshot.start(disk, directory, identity, start)) {
+        snapshot.idFiles(ids.remembered, ids.isSalvaged);
+        writeCounters(snapshot);
+        writeItems(snapshot);
+        committer.sync(); // all that the snapshot may know of
+        snapshot.end(committer.durableFrame());
+      }
+      bytesBefore = bytes;
+      for (Path path : Snapshot.all(disk, directory)) {
+        if (Snapshot.frameOf(path) < start.frame()) {
+          disk.delete(path);
+        }
+      }
+      log.recycle(start.frame());
+      drop(ids.forgotten);
+    } finally {
+      working.unlock();
+    }
+  }
+
+  /** Stops the thread. Does not take a last snapshot. */
+  @Override
+  public void close() {
+    ticker.close();
+  }
+
+  private void tick() {
+    try {
+      highWater.sync();
+      if (logBytes() >= settings.checkpointBytes() || hasForgotten()) {
+        checkpoint();
+      }
+      failing = false;
+    } catch (IOException | RuntimeException e) {
+      if (!failing && !failure.hasEnded()) {
+        LOGGER
+            .atWarn()
+            .addKeyValue("directory", directory)
+            .setCause(e)
+            .log("Checkpoint failed; retrying every second");
+      }
+      failing = true;
+    }
+  }
+
+  /** Whether files of forgotten ids are worth a snapshot that does not list them, now and then. */
+  private boolean hasForgotten() {
+    long now = settings.clock().nanoTime();
+    if (now - lookedNanos < settings.window().toNanos() / LOOKS_PER_WINDOW) {
+      return false;
+    }
+    lookedNanos = now;
+    IdFilesTask task = new IdFilesTask(Long.MAX_VALUE);
+    committer.run(task);
+    return !task.forgotten.isEmpty();
+  }
+
+  private IdFilesTask awaitIdFiles(long ageMillis) throws IOException {
+    while (true) {
+      IdFilesTask task = new IdFilesTask(ageMillis);
+      committer.run(task);
+      if (!task.isWaiting) {
+        return task;
+      }
+      StoreException why = committer.awaitSealed();
+      if (why != null) {
+        throw new IOException(why);
+      }
+    }
+  }
+
+  private void writeCounters(Snapshot snapshot) throws IOException {
+    for (int first = 0; ; first += COUNTERS_AT_ONCE) {
+      CountersTask task = new CountersTask(first);
+      committer.run(task);
+      for (int i = 0; i < task.contents.size(); i++) {
+        CounterTable.Content content = task.contents.get(i);
+        if (content != null) {
+          snapshot.counter(first + i, content);
+        }
+      }
+      if (task.contents.size() < COUNTERS_AT_ONCE) {
+        return; // counters that came since are in the log behind the start
+      }
+    }
+  }
+
+  private void writeItems(Snapshot snapshot) throws IOException {
+    Key after = null;
+    while (true) {
+      ItemsTask task = new ItemsTask(after);
+      committer.run(task);
+      for (Item item : task.items) {
+        snapshot.item(item);
+      }
+      if (task.items.size() < ITEMS_AT_ONCE) {
+        return;
+      }
+      after = task.items.getLast().key();
+    }
+  }
+
+  private void drop(List<IdFile> forgotten) throws IOException {
+    if (!forgotten.isEmpty()) {
+      committer.run(new DropTask(forgotten));
+      for (IdFile file : forgotten) {
+        disk.delete(file.path());
+      }
+    }
+  }
+
+  private static final class IdFilesTask extends Task {
+    private final long ageMillis;
+    boolean isWaiting;
+    boolean isSalvaged;
+    List<IdFile> remembered = List.of();
+    List<IdFile> forgotten = List.of();
+
+    /** At an age time, or now if that is earlier. */
+    IdFilesTask(long ageMillis) {
+      this.ageMillis = ageMillis;
+    }
+
+    @Override
+    public boolean run(State state, Group group) {
+      isWaiting = state.ids.nextWaiting() != null;
+      forgotten = state.ids.forgotten(Math.min(ageMillis, state.timeMillis));
+      remembered = new ArrayList<>(state.ids.files());
+      remembered.removeAll(forgotten);
+      isSalvaged = state.isSalvaged && state.ids.isLive(RequestIds.EPOCH_BEFORE);
+      return true;
+    }
+  }
+
+  /** Some counters as they are. */
+  private static final class CountersTask extends Task {
+    final int first;
+    final List<CounterTable.@Nullable Content> contents = new ArrayList<>();
+
+    CountersTask(int first) {
+      this.first = first;
+    }
+
+    @Override
+    public boolean run(State state, Group group) {
+      CounterTable counters = state.counters;
+      for (int i = first; i < Math.min(counters.size(), first + COUNTERS_AT_ONCE); i++) {
+        contents.add(counters.content(i, state.ids));
+      }
+      return true;
+    }
+  }
+
+  private static final class ItemsTask extends Task {
+    final @Nullable Key after;
+    List<Item> items = List.of();
+
+    ItemsTask(@Nullable Key after) {
+      this.after = after;
+    }
+
+    @Override
+    public boolean run(State state, Group group) {
+      items = state.items.next(after, ITEMS_AT_ONCE);
+      return true;
+    }
+  }
+
+  private static final class DropTask extends Task {
+    private final List<IdFile> files;
+
+    DropTask(List<IdFile> files) {
+      this.files = files;
+    }
+
+    @Override
+    public boolean run(State state, Group group) {
+      state.ids.drop(files);
+      return true;
+    }
+  }
+}

@@ -1,0 +1,460 @@
+package dev.quipu.engine.commit;
+
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.Failure;
+import dev.quipu.engine.environment.Settings;
+import dev.quipu.engine.ids.IdTable;
+import dev.quipu.engine.ids.Sealer;
+import dev.quipu.engine.log.Frame;
+import dev.quipu.engine.log.HighWater;
+import dev.quipu.engine.log.Log;
+import dev.quipu.engine.recovery.Snapshot;
+import dev.quipu.engine.state.State;
+import dev.quipu.time.Clock;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Every call becomes a task in a queue. One thread at a time leads: it takes the tasks that are
+ * there, runs them on the state, writes one frame, syncs, and lets their callers go. There is no
+ * thread of its own for it: a caller that finds nobody leading leads, so that a lone call needs no
+ * other thread to wake up; while it syncs, others queue, and are the next group.
+ *
+ * A leader that is done wakes the caller of the next task. One that gave up waiting says so first,
+ * and then looks once more whether it can lead; a leader that finds only such tasks leads on. So
+ * there is never a task in the queue without a thread that sees to it.
+ *
+ * Reads are tasks as well. What a read saw is on the disk before its caller gets it.
+ *
+ * Whatever is thrown here after a task has changed memory stops the engine: see Failure.
+ */
+
+/** Turns calls into groups, each of which is one write and one sync. Thread-safe. */
+public final class Committer {
+  private static final int TASKS_PER_FRAME_MAX = 16_384;
+  private static final int ROUNDS_MAX = 8;
+  private static final int FRAME_BYTES_MAX = 8 << 20;
+  private static final int MARKS_PER_WINDOW = 64;
+
+  private final State state;
+  private final Log log;
+  private final HighWater highWater;
+  private final Frame frame;
+  private final Group group;
+  private final EngineClock clock;
+  private final Duration callDeadline;
+  private final Sealer sealer;
+  private final Failure failure;
+  private final boolean syncsEach;
+  private final ConcurrentLinkedQueue<Task> queue = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean leading = new AtomicBoolean();
+  private final List<Task> ready = new ArrayList<>();
+  private @Nullable Task current;
+  private final int frameBytesMax;
+  private final LongAdder frames = new LongAdder();
+  private final LongAdder bytes = new LongAdder();
+  private volatile boolean rotateWanted;
+  private volatile Snapshot.@Nullable Start snapshotStart;
+  private volatile long durableFrame;
+  private long durableCommands;
+  private final long markEveryMillis;
+  private long markedMillis;
+
+  public Committer(
+      Disk disk,
+      State state,
+      Log log,
+      HighWater highWater,
+      long identity,
+      HighWater.Mark kept,
+      Settings settings,
+      Sealer sealer,
+      Failure failure) {
+    this.state = state;
+    this.log = log;
+    this.highWater = highWater;
+    this.frame = new Frame(identity);
+    this.frameBytesMax = Math.min(FRAME_BYTES_MAX, log.frameBytesMax() / 2);
+    this.group = new Group(disk.buffer(frameBytesMax));
+    this.clock =
+        new EngineClock(settings.clock(), state.timeMillis, kept, settings.leapMillisMax());
+    this.callDeadline = settings.callDeadline();
+    this.sealer = sealer;
+    this.failure = failure;
+    this.syncsEach = settings.syncsEach();
+    this.durableFrame = state.frame;
+    this.durableCommands = state.commands;
+    this.markEveryMillis = settings.window().toMillis() / MARKS_PER_WINDOW;
+    this.markedMillis = state.timeMillis;
+    state.limitMemory(settings.memoryBytesMax());
+    state.frame++; // from now on, the frame that is being filled
+    state.idsAreSealed = false;
+    failure.onEnd(this::freeWaiters);
+  }
+
+  /**
+   * Runs a task and returns when what it did has reached the disk.
+   *
+   * @throws StoreException if it was rejected, or its outcome is unknown
+   */
+  public void run(Task task) {
+    try {
+      queue.add(task);
+      await(task);
+    } catch (Error e) {
+      task.abandon(); // nobody is there to be woken for it
+      failure.stop(e);
+      throw e;
+    }
+    task.rethrow();
+  }
+
+  private void await(Task task) {
+    long deadline = 0;
+    while (!task.isDone()) {
+      if (leading.compareAndSet(false, true)) {
+        leadAndHandOver();
+        if (!task.isDone() && failure.hasEnded()) {
+          task.fail(failure.unknown()); // an error struck between two looks at it
+        }
+        continue;
+      }
+      long now = Clock.system().nanoTime();
+      deadline = deadline == 0 ? now + callDeadline.toNanos() : deadline;
+      if (now - deadline >= 0) {
+        giveUp(task, Reason.TIMEOUT, "no answer from the disk within " + callDeadline);
+        break;
+      }
+      LockSupport.parkNanos(this, deadline - now);
+      if (Thread.interrupted()) {
+        try {
+          giveUp(task, Reason.UNAVAILABLE, "interrupted while waiting");
+        } finally {
+          Thread.currentThread().interrupt();
+        }
+        break;
+      }
+    }
+  }
+
+  /**
+   * Ends the wait for a task.
+   *
+   * @throws StoreException if it is not done by now
+   */
+  private void giveUp(Task task, Reason reason, String why) {
+    task.abandon(); // before the look whether there is a leader, which then wakes another caller
+    if (leading.compareAndSet(false, true)) {
+      leadAndHandOver();
+    }
+    if (!task.isDone()) {
+      throw StoreException.unknown(reason, why, null);
+    }
+  }
+
+  private void leadAndHandOver() {
+    boolean interrupted = false;
+    try {
+      do {
+        try {
+          interrupted |= Thread.interrupted(); // waits until the group is through
+          lead();
+        } finally {
+          leading.set(false);
+        }
+      } while (!wakeNext() && leading.compareAndSet(false, true));
+    } catch (Throwable e) { // or the next caller is not woken
+      failure.stop(e);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Ends all calls that wait, after the engine has ended; a leader at work does so itself. */
+  private void freeWaiters() {
+    do {
+      if (!leading.compareAndSet(false, true)) {
+        return; // who leads finds out
+      }
+      try {
+        drain();
+      } finally {
+        leading.set(false);
+      }
+    } while (!queue.isEmpty()); // a call may have come since, and waits for this leader
+  }
+
+  /**
+   * Wakes the caller of the next task; false if it waits no longer, and the task is to be led.
+   * Allocates nothing: see {@link #drain}.
+   */
+  private boolean wakeNext() {
+    Task next = queue.peek();
+    if (next == null) {
+      return true;
+    }
+    if (next.isAbandoned()) {
+      return false;
+    }
+    LockSupport.unpark(next.caller());
+    return true;
+  }
+
+  /**
+   * Ends the generation of request ids, between two frames, and tells with which frame a snapshot
+   * that is taken from now on starts.
+   */
+  Snapshot.Start startSnapshot() {
+    snapshotStart = null;
+    rotateWanted = true;
+    while (true) {
+      run(new Nothing()); // throws if the engine has stopped
+      Snapshot.Start start = snapshotStart;
+      if (start != null) {
+        return start;
+      }
+    }
+  }
+
+  /** Waits for request ids that are on their way to disk; see {@link Sealer#awaitSealed}. */
+  @Nullable StoreException awaitSealed() {
+    return sealer.awaitSealed();
+  }
+
+  /**
+   * Returns when all frames have reached the disk, whatever the durability.
+   *
+   * @throws StoreException if the engine has stopped
+   */
+  public void sync() {
+    run(new Syncing());
+  }
+
+  /** The last frame that has reached the disk. */
+  long durableFrame() {
+    return durableFrame;
+  }
+
+  /** Frames written since the start. */
+  public long frames() {
+    return frames.sum();
+  }
+
+  /** Bytes of frames written since the start. */
+  public long bytes() {
+    return bytes.sum();
+  }
+
+  /** Rejects all calls from now on, and returns when the last group is through. */
+  @SuppressWarnings("ThreadPriorityCheck") // a close is rare, and a leader is soon through
+  public void close() {
+    while (!leading.compareAndSet(false, true)) {
+      Thread.yield(); // what follows closes files under a leader
+    }
+    lead(); // all that came before
+    try {
+      if (!failure.hasEnded()) {
+        syncAll();
+        tick();
+        mark();
+      }
+    } catch (Throwable e) {
+      failure.stop(e);
+    }
+    failure.close();
+    leading.set(false);
+    freeWaiters();
+  }
+
+  private void lead() {
+    try {
+      for (int round = 0; isAtWork(round); round++) {
+        begin();
+        int taken = 0;
+        for (Task task = queue.peek(); task != null; task = queue.peek()) {
+          current = task; // before it leaves the queue: whatever happens, its call is ended
+          queue.poll();
+          execute(task);
+          if (++taken == TASKS_PER_FRAME_MAX || failure.hasEnded()) {
+            break;
+          }
+        }
+        flush();
+      }
+    } catch (Throwable e) { // memory may differ from the log: nothing is acknowledged any more
+      failure.stop(e);
+    }
+    if (failure.hasEnded()) {
+      drain();
+    }
+  }
+
+  private boolean isAtWork(int round) {
+    return round < ROUNDS_MAX && !failure.hasEnded() && !queue.isEmpty();
+  }
+
+  /** Ends all calls after the engine has ended. Allocates nothing: there may be no memory. */
+  private void drain() {
+    Task broken = current;
+    if (broken != null) {
+      current = null;
+      broken.fail(failure.unknown());
+    }
+    for (int i = 0; i < ready.size(); i++) {
+      ready.get(i).fail(failure.unknown());
+    }
+    ready.clear();
+    for (Task task = queue.peek(); task != null; task = queue.peek()) {
+      task.fail(failure.notApplied());
+      queue.poll();
+    }
+  }
+
+  private void execute(Task task) throws IOException {
+    long before = state.changes;
+    try {
+      while (!task.run(state, group)) {
+        flush();
+        if (failure.hasEnded()) {
+          return; // see drain
+        }
+        begin();
+        before = state.changes;
+      }
+      if (state.isChanging) {
+        throw new IllegalStateException("a change was broken off");
+      }
+      ready.add(task);
+    } catch (RuntimeException e) {
+      if (state.changes != before) {
+        throw e;
+      }
+      task.fail(e);
+    }
+    current = null;
+  }
+
+  private void tick() {
+    clock.tick();
+    state.wallMillis = clock.wallMillis();
+    state.timeMillis = clock.ageMillis();
+  }
+
+  private void begin() throws IOException {
+    tick();
+    sealer.takeSealed(state.ids);
+    if (rotateWanted) {
+      state.ids.rotate();
+      snapshotStart = new Snapshot.Start(state.frame, state.commands, state.timeMillis);
+      rotateWanted = false;
+    }
+    state.ids.advance(state.timeMillis);
+    offerNext();
+    if (state.timeMillis - markedMillis > markEveryMillis) {
+      mark();
+    }
+    group.begin(refusal());
+  }
+
+  /** Notes how far the age time has gone, though nothing was written to the log. */
+  private void mark() throws IOException {
+    highWater.write(
+        new HighWater.Mark(durableFrame, durableCommands, state.timeMillis, state.wallMillis));
+    markedMillis = state.timeMillis;
+  }
+
+  /** Has the oldest table sealed; never before the frames that its ids came with are synced. */
+  private void offerNext() throws IOException {
+    IdTable table = state.ids.nextWaiting();
+    if (table != null && table.lastFrame() > durableFrame) {
+      syncAll();
+    }
+    sealer.offer(table);
+  }
+
+  private @Nullable StoreException refusal() throws IOException {
+    if (!log.hasRoom(frameBytesMax)) {
+      return log.noRoom();
+    }
+    while (!state.ids.hasRoom()) {
+      StoreException full = sealer.awaitSealed();
+      sealer.takeSealed(state.ids);
+      state.ids.advance(state.timeMillis);
+      offerNext();
+      if (full != null && !state.ids.hasRoom()) {
+        return full;
+      }
+    }
+    return null;
+  }
+
+  private void flush() throws IOException {
+    if (!group.isEmpty()) {
+      ByteBuffer out = group.end(frame, state, state.commands);
+      int length = out.remaining();
+      log.append(out, state.frame, syncsEach);
+      state.commands += group.commands();
+      state.frame++;
+      if (syncsEach) {
+        acknowledged();
+      }
+      frames.increment();
+      bytes.add(length);
+    }
+    if (failure.hasEnded()) {
+      return; // see drain
+    }
+    for (int i = 0; i < ready.size(); i++) {
+      ready.get(i).succeed();
+    }
+    ready.clear();
+    group.begin(null);
+  }
+
+  /** All frames so far are on the disk. */
+  private void acknowledged() throws IOException {
+    long last = state.frame - 1;
+    highWater.write(new HighWater.Mark(last, state.commands, state.timeMillis, state.wallMillis));
+    markedMillis = state.timeMillis;
+    durableCommands = state.commands;
+    durableFrame = last;
+  }
+
+  private void syncAll() throws IOException {
+    log.sync();
+    if (durableFrame != state.frame - 1) {
+      acknowledged();
+    }
+  }
+
+  /** A task that only makes a frame begin. */
+  static final class Nothing extends Task {
+    @Override
+    public boolean run(State state, Group group) {
+      return true;
+    }
+  }
+
+  /** Brings to the disk what was answered before it was there. */
+  private final class Syncing extends Task {
+    @Override
+    public boolean run(State state, Group group) throws IOException {
+      if (!group.isEmpty()) {
+        return false; // first what is in this frame
+      }
+      syncAll();
+      return true;
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Group commit: one write and one sync for all calls that wait; beside it checkpoints and the
+ * expiry sweep.
+ */
+@NullMarked
+package dev.quipu.engine.commit;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** What can be wrong with a data directory. */
+@NullMarked
+package dev.quipu.engine.damage;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,80 @@
+package dev.quipu.engine.environment;
+
+import dev.quipu.StoreException;
+import java.io.Closeable;
+import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Does something every so often, on a thread of its own, until it is closed or the engine ends. */
+public final class Ticker implements Closeable {
+  private static final Logger LOGGER = LoggerFactory.getLogger(Ticker.class);
+
+  private final Threads threads;
+  private final Failure failure;
+  private final String name;
+  private final Duration interval;
+  private final Runnable round;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final Thread thread;
+  private boolean closed; // guarded by lock
+  private boolean failing;
+
+  public Ticker(
+      Environment environment, Failure failure, String name, Duration interval, Runnable round) {
+    this.threads = environment.threads();
+    this.failure = failure;
+    this.name = name;
+    this.interval = interval;
+    this.round = round;
+    this.thread = threads.start(name, failure.guarded(this::work));
+  }
+
+  private void work() {
+    while (awaitNext()) {
+      // One more round after the engine has ended frees callers that nobody woke.
+      boolean isLast = failure.hasEnded();
+      try {
+        round.run();
+        failing = false;
+      } catch (StoreException e) { // the disk is full, say
+        if (!failing && !failure.hasEnded()) {
+          LOGGER.atWarn().addKeyValue("thread", name).setCause(e).log("Failed; retrying");
+        }
+        failing = true;
+      }
+      if (isLast) {
+        return;
+      }
+    }
+  }
+
+  private boolean awaitNext() {
+    lock.lock();
+    try {
+      if (!closed) {
+        threads.await(lock, changed, interval.toNanos());
+      }
+      return !closed;
+    } catch (InterruptedException e) { // by nobody but a virtual machine that ends
+      return false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    Threads.join(thread);
+  }
+}

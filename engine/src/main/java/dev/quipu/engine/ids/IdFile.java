@@ -1,0 +1,328 @@
+package dev.quipu.engine.ids;
+
+import dev.quipu.engine.damage.Damage;
+import dev.quipu.engine.damage.DamageException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.DiskFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.zip.CRC32C;
+
+/*
+ * ID FILE: request ids that were sealed to disk. Written once, never changed, dropped whole when
+ * its newest id has left the window.
+ *
+ *   head     one page: magic, format, entries, pages, filter blocks, oldest and newest time, first
+ *            and last frame of the log whose ids these are, CRC32C of fences and filter, CRC32C of
+ *            this head
+ *   pages    of 4 KiB: CRC32C, count, then up to 102 entries of 40 bytes, in order of hash
+ *   fences   the hash of the first entry of each page
+ *   filter   blocks of 64 bytes: a Bloom filter that answers "surely not here" for about 99 of 100
+ *            ids that are not, by a look at one block; 12 bits an id
+ *
+ * The file is mapped, not read: a look-up costs heap nothing, and pages that nobody asks for cost
+ * no memory. A page is checked against its CRC32C each time it is looked into, for a damaged page
+ * must not say "not here", which would count a request twice.
+ */
+
+/** Sealed request ids. Thread-safe. */
+public final class IdFile {
+  private static final long MAGIC = 0x5155495055494432L; // "QUIPUID2"
+  private static final int PAGE = 4_096;
+  private static final int ENTRY = IdTable.STRIDE * Long.BYTES;
+  private static final int PAGE_HEAD = 8;
+  private static final int PAGE_ENTRIES = (PAGE - PAGE_HEAD) / ENTRY;
+  private static final int BLOCK = 64;
+  private static final int FILTER_BITS_PER_ID = 12;
+  private static final int FILTER_PROBES = 6;
+  private static final int HEAD_CRC = 60;
+
+  private final Path path;
+  private final ByteBuffer bytes;
+  private final int entries;
+  private final int pages;
+  private final int filterBlocks;
+  private final long newestMillis;
+  private int epoch;
+
+  private IdFile(Path path, ByteBuffer bytes) {
+    this.path = path;
+    this.bytes = bytes;
+    this.entries = bytes.getInt(12);
+    this.pages = bytes.getInt(16);
+    this.filterBlocks = bytes.getInt(20);
+    this.newestMillis = bytes.getLong(32);
+  }
+
+  public Path path() {
+    return path;
+  }
+
+  /** Says which generation it holds; see {@link RequestIds#isLive}. */
+  void setEpoch(int number) {
+    epoch = number;
+  }
+
+  int epoch() {
+    return epoch;
+  }
+
+  public int entries() {
+    return entries;
+  }
+
+  public long newestMillis() {
+    return newestMillis;
+  }
+
+  public long firstFrame() {
+    return bytes.getLong(40);
+  }
+
+  public long lastFrame() {
+    return bytes.getLong(48);
+  }
+
+  /** Writes a table to a new file. Returns when it has reached the disk under its name. */
+  public static void write(Disk disk, Path path, IdTable table) throws IOException {
+    int entries = table.size();
+    int pages = (entries + PAGE_ENTRIES - 1) / PAGE_ENTRIES;
+    int filterBlocks = Math.max(1, (int) ((long) entries * FILTER_BITS_PER_ID / (8 * BLOCK)));
+    long tail = (long) pages * Long.BYTES + (long) filterBlocks * BLOCK;
+    Path draft = path.resolveSibling(path.getFileName() + ".tmp");
+    try (DiskFile file = disk.create(draft)) {
+      ByteBuffer ends = ByteBuffer.allocate(Math.toIntExact(tail));
+      ByteBuffer filter = ends.slice(pages * Long.BYTES, filterBlocks * BLOCK);
+      Pages out = new Pages(file, ends, disk.buffer(PAGE * Math.clamp(pages, 1, Pages.PER_WRITE)));
+      IdSorter sorter = new IdSorter(table.secret(), table.largestPart());
+      for (int part = 0; part < IdTable.PARTS; part++) { // which are in order of hash
+        int end = sorter.sort(table, part) * IdTable.STRIDE;
+        for (int at = 0; at < end; at += IdTable.STRIDE) {
+          long hash = sorter.hashAt(sorter.sorted(), at);
+          out.add(sorter.sorted(), at, hash);
+          addToFilter(hash, filter, filterBlocks);
+        }
+      }
+      out.end();
+      ends.clear();
+      ByteBuffer head = ByteBuffer.allocate(PAGE);
+      head.putLong(MAGIC).putInt(1).putInt(entries).putInt(pages).putInt(filterBlocks);
+      head.putLong(table.oldestMillis()).putLong(table.newestMillis());
+      head.putLong(table.firstFrame()).putLong(table.lastFrame()).putInt(crc(ends));
+      head.putInt(HEAD_CRC, crc(head.slice(0, HEAD_CRC)));
+      file.write(head.clear(), 0);
+      file.write(ends.clear(), (long) PAGE * (pages + 1));
+      file.sync();
+    }
+    disk.rename(draft, path);
+  }
+
+  /**
+   * Opens a file.
+   *
+   * @throws DamageException if it is not there or its head, fences or filter are damaged
+   */
+  public static IdFile open(Disk disk, Path path) throws IOException {
+    if (!disk.exists(path)) {
+      throw new DamageException(Damage.ID_FILE, path, 0, "the file is not there");
+    }
+    long size = disk.size(path);
+    if (size < PAGE) {
+      throw new DamageException(Damage.ID_FILE, path, size, "the head is cut off");
+    }
+    ByteBuffer bytes = disk.map(path);
+    if (bytes.getLong(0) != MAGIC || bytes.getInt(HEAD_CRC) != crc(bytes.slice(0, HEAD_CRC))) {
+      throw new DamageException(Damage.ID_FILE, path, 0, "the head is damaged");
+    }
+    IdFile opened = new IdFile(path, bytes);
+    long tail = (long) PAGE * (opened.pages + 1);
+    if (opened.filterStart() + (long) opened.filterBlocks * BLOCK != size) {
+      throw new DamageException(Damage.ID_FILE, path, size, "the file has another length");
+    }
+    if (bytes.getInt(56) != crc(bytes.slice((int) tail, (int) (size - tail)))) {
+      throw new DamageException(Damage.ID_FILE, path, tail, "fences or filter are damaged");
+    }
+    return opened;
+  }
+
+  /**
+   * Copies the entry of an id to {@code entry}; false if there is none.
+   *
+   * @throws DamageException if the page where it would be is damaged
+   */
+  boolean find(long hash, long high, long low, int ordinal, long[] entry) {
+    if (!mayHold(hash)) {
+      return false;
+    }
+    for (int page = pageOf(hash); page >= 0 && page < pages; page++) {
+      if (Long.compareUnsigned(fence(page), hash) > 0) {
+        return false;
+      }
+      if (findIn(page, high, low, ordinal, entry)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Reads where the filter would tell of an id, and nothing more: see {@link RequestIds#touch}. */
+  long touch(long hash) {
+    return bytes.get(filterStart() + block(spread(hash), filterBlocks) * BLOCK);
+  }
+
+  /**
+   * Checks every page.
+   *
+   * @throws DamageException at the first that is damaged
+   */
+  public void verify() {
+    for (int page = 0; page < pages; page++) {
+      check(page);
+    }
+  }
+
+  /** The first page that can hold the hash: the last one that starts below it, or the first. */
+  private int pageOf(long hash) {
+    int low = 0;
+    int high = pages - 1;
+    while (low < high) {
+      int middle = (low + high + 1) >>> 1;
+      if (Long.compareUnsigned(fence(middle), hash) < 0) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return low;
+  }
+
+  private boolean findIn(int page, long high, long low, int ordinal, long[] entry) {
+    int start = check(page);
+    int count = bytes.getInt(start + 4);
+    for (int i = 0; i < count; i++) {
+      int at = start + PAGE_HEAD + i * ENTRY;
+      long meta = bytes.getLong(at + 16);
+      if (bytes.getLong(at) == high
+          && bytes.getLong(at + 8) == low
+          && IdTable.ordinal(meta) == ordinal) {
+        for (int part = 0; part < IdTable.STRIDE; part++) {
+          entry[part] = bytes.getLong(at + part * Long.BYTES);
+        }
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private int check(int page) {
+    int start = PAGE * (page + 1);
+    if (bytes.getInt(start) != crc(bytes.slice(start + 4, PAGE - 4))) {
+      throw new DamageException(Damage.ID_FILE, path, start, "page " + page + " is damaged");
+    }
+    return start;
+  }
+
+  private long fence(int page) {
+    return bytes.getLong(PAGE * (pages + 1) + page * Long.BYTES);
+  }
+
+  private int filterStart() {
+    return PAGE * (pages + 1) + pages * Long.BYTES;
+  }
+
+  private boolean mayHold(long hash) {
+    long spread = spread(hash);
+    int block = filterStart() + block(spread, filterBlocks) * BLOCK;
+    for (int i = 0; i < FILTER_PROBES; i++, spread >>>= 9) {
+      int bit = (int) spread & (8 * BLOCK - 1);
+      if ((bytes.get(block + (bit >>> 3)) & 1 << (bit & 7)) == 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static long spread(long hash) {
+    return hash * 0xD6E8FEB86659FD93L;
+  }
+
+  private static int block(long spread, int blocks) {
+    return (int) (((spread >>> 32) * blocks) >>> 32);
+  }
+
+  private static void addToFilter(long hash, ByteBuffer filter, int blocks) {
+    long spread = spread(hash);
+    int block = block(spread, blocks) * BLOCK;
+    for (int i = 0; i < FILTER_PROBES; i++, spread >>>= 9) {
+      int bit = (int) spread & (8 * BLOCK - 1);
+      int byteAt = block + (bit >>> 3);
+      filter.put(byteAt, (byte) (filter.get(byteAt) | 1 << (bit & 7)));
+    }
+  }
+
+  private static int crc(ByteBuffer bytes) {
+    CRC32C crc = new CRC32C();
+    crc.update(bytes);
+    return (int) crc.getValue();
+  }
+
+  /** Writes the pages, and their fences. */
+  private static final class Pages {
+    private static final int PER_WRITE = 64;
+
+    private final DiskFile file;
+    private final ByteBuffer fences;
+    private final ByteBuffer out;
+    private long offset = PAGE;
+    private int start; // of the page that is being filled
+    private int count; // of its entries
+
+    Pages(DiskFile file, ByteBuffer fences, ByteBuffer out) {
+      this.file = file;
+      this.fences = fences;
+      this.out = out;
+    }
+
+    void add(long[] entries, int at, long hash) throws IOException {
+      if (count == 0) {
+        start = out.position();
+        fences.putLong(hash);
+        out.putInt(0).putInt(0);
+      }
+      for (int i = 0; i < IdTable.STRIDE; i++) {
+        out.putLong(entries[at + i]);
+      }
+      if (++count == PAGE_ENTRIES) {
+        endPage();
+      }
+    }
+
+    private void endPage() throws IOException {
+      while (out.position() < start + PAGE) {
+        out.put((byte) 0);
+      }
+      out.putInt(start + 4, count);
+      out.putInt(start, crc(out.slice(start + 4, PAGE - 4)));
+      count = 0;
+      if (!out.hasRemaining()) {
+        flush();
+      }
+    }
+
+    private void flush() throws IOException {
+      out.flip();
+      int length = out.remaining();
+      file.write(out, offset);
+      offset += length;
+      out.clear();
+    }
+
+    void end() throws IOException {
+      if (count > 0) {
+        endPage();
+      }
+      flush();
+    }
+  }
+}

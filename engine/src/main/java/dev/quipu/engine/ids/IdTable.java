@@ -1,0 +1,200 @@
+package dev.quipu.engine.ids;
+
+import java.util.Arrays;
+
+/*
+ * Five longs an entry, all in one array, so that a look-up touches one or two cache lines:
+ *   high, low          the request id
+ *   meta               bounds mark << 32 | ordinal of the counter << 2 | kind; never 0
+ *   delta, value       what was added, and the value that it made
+ * Open addressing in 64 parts, each of which grows by itself; parts fill alike, so each has its
+ * own load limit, between 5/8 and 7/8, to keep them from growing at the same moment. Hashes are
+ * keyed: see Secret.
+ */
+
+/** Request ids in memory. Not thread-safe. */
+public final class IdTable {
+  public static final int STRIDE = 5;
+  public static final int APPLIED = 1;
+  public static final int SEALED = 2;
+  static final int PARTS = 64;
+  private static final int PART_SLOTS_FIRST = 16;
+
+  private final Secret secret;
+  private final long[][] parts = new long[PARTS][PART_SLOTS_FIRST * STRIDE];
+  private final int[] used = new int[PARTS];
+  private int size;
+  private long oldestMillis = Long.MAX_VALUE;
+  private long newestMillis = Long.MIN_VALUE;
+  private long firstFrame;
+  private long lastFrame;
+  private int epoch;
+
+  public IdTable(Secret secret) {
+    this.secret = secret;
+  }
+
+  /** Begins a generation; see {@link RequestIds#isLive}. */
+  void begin(int number) {
+    epoch = number;
+  }
+
+  int epoch() {
+    return epoch;
+  }
+
+  /** The hashes by which its entries are found, and ordered when they are sealed. */
+  Secret secret() {
+    return secret;
+  }
+
+  int size() {
+    return size;
+  }
+
+  /** When the first id came; {@link Long#MAX_VALUE} while empty. */
+  long oldestMillis() {
+    return oldestMillis;
+  }
+
+  /** When the last id came; {@link Long#MIN_VALUE} while empty. */
+  long newestMillis() {
+    return newestMillis;
+  }
+
+  /** The frame of the log that brought the first id. */
+  long firstFrame() {
+    return firstFrame;
+  }
+
+  /** The frame of the log that brought the last id. */
+  public long lastFrame() {
+    return lastFrame;
+  }
+
+  public static long meta(int ordinal, int kind, int boundsMark) {
+    return (long) boundsMark << 32 | (long) ordinal << 2 | kind;
+  }
+
+  public static int ordinal(long meta) {
+    return (int) meta >>> 2;
+  }
+
+  public static int kind(long meta) {
+    return (int) meta & 3;
+  }
+
+  public static int boundsMark(long meta) {
+    return (int) (meta >>> 32);
+  }
+
+  /** Reads where an id would be, and nothing more: see {@link RequestIds#touch}. */
+  long touch(long hash) {
+    long[] part = parts[(int) (hash >>> 58)];
+    return part[((int) hash & (part.length / STRIDE - 1)) * STRIDE + 2];
+  }
+
+  /** Copies the entry of an id to {@code entry}; false if there is none. */
+  boolean find(long hash, long high, long low, int ordinal, long[] entry) {
+    long[] part = parts[(int) (hash >>> 58)];
+    int slots = part.length / STRIDE;
+    for (int slot = (int) hash & (slots - 1); ; slot = (slot + 1) & (slots - 1)) {
+      int at = slot * STRIDE;
+      long meta = part[at + 2];
+      if (meta == 0) {
+        return false;
+      }
+      if (part[at] == high && part[at + 1] == low && ordinal(meta) == ordinal) {
+        System.arraycopy(part, at, entry, 0, STRIDE);
+        return true;
+      }
+    }
+  }
+
+  /** Adds an id; in place of one that was forgotten and is the same. */
+  public void add(
+      long high, long low, long meta, long delta, long value, long timeMillis, long frame) {
+    if (size == 0) {
+      firstFrame = frame;
+    }
+    lastFrame = frame;
+    long hash = secret.hash(high, low, ordinal(meta));
+    int number = (int) (hash >>> 58);
+    int slots = parts[number].length / STRIDE;
+    if (used[number] >= slots / 8 * 5 + ((slots * number) >>> 8)) {
+      parts[number] = grown(parts[number]);
+    }
+    if (put(parts[number], hash, high, low, meta, delta, value)) {
+      used[number]++;
+      size++;
+    }
+    oldestMillis = Math.min(oldestMillis, timeMillis);
+    newestMillis = Math.max(newestMillis, timeMillis);
+  }
+
+  /** Entries of the part that has the most. */
+  int largestPart() {
+    return Arrays.stream(used).max().orElse(0);
+  }
+
+  /**
+   * Copies the entries of a part, in no order, {@link #STRIDE} longs each. All hashes of a part are
+   * below those of the next.
+   *
+   * @return how many there are
+   */
+  int entries(int part, long[] to) {
+    long[] slots = parts[part];
+    int end = 0;
+    for (int at = 0; at < slots.length; at += STRIDE) {
+      if (slots[at + 2] != 0) {
+        System.arraycopy(slots, at, to, end, STRIDE);
+        end += STRIDE;
+      }
+    }
+    return end / STRIDE;
+  }
+
+  /** Makes it as new, but for the room that it has. */
+  void clear() {
+    for (long[] part : parts) {
+      Arrays.fill(part, 0);
+    }
+    Arrays.fill(used, 0);
+    size = 0;
+    oldestMillis = Long.MAX_VALUE;
+    newestMillis = Long.MIN_VALUE;
+  }
+
+  private long[] grown(long[] part) {
+    long[] bigger = new long[part.length * 2];
+    for (int at = 0; at < part.length; at += STRIDE) {
+      long meta = part[at + 2];
+      if (meta != 0) {
+        long hash = secret.hash(part[at], part[at + 1], ordinal(meta));
+        var unused = put(bigger, hash, part[at], part[at + 1], meta, part[at + 3], part[at + 4]);
+      }
+    }
+    return bigger;
+  }
+
+  /** Whether it took a slot that was free. */
+  private static boolean put(
+      long[] part, long hash, long high, long low, long meta, long delta, long value) {
+    int slots = part.length / STRIDE;
+    int slot = (int) hash & (slots - 1);
+    int at = slot * STRIDE;
+    while (part[at + 2] != 0
+        && (part[at] != high || part[at + 1] != low || ordinal(part[at + 2]) != ordinal(meta))) {
+      slot = (slot + 1) & (slots - 1);
+      at = slot * STRIDE;
+    }
+    boolean isNew = part[at + 2] == 0;
+    part[at] = high;
+    part[at + 1] = low;
+    part[at + 2] = meta;
+    part[at + 3] = delta;
+    part[at + 4] = value;
+    return isNew;
+  }
+}

@@ -1,0 +1,250 @@
+package dev.quipu.engine.ids;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Ids live in generations: an active table, which takes new ids; tables that are full or old, on
+ * their way to disk; and files. A generation ends after an eighth of the window, or when its table
+ * is full, or at a checkpoint, and always between two frames of the log. Its ids are remembered for
+ * the window and an eighth more after the newest of them came: so once a wrong clock may take an
+ * eighth of the window from them (see EngineClock), and they are still remembered for the window.
+ *
+ * Each generation has an epoch, 1 to 254 and then again from 1, by which counters know whether ids
+ * of theirs may be remembered. It is live until the file is dropped, which is not before a snapshot
+ * without it is durable.
+ */
+
+/** Which requests were seen. Not thread-safe: only the committer calls it. */
+public final class RequestIds {
+  /** Tables that may wait for the disk before new requests with ids are refused. */
+  public static final int WAITING_MAX = 3;
+
+  private static final int GENERATIONS_PER_WINDOW = 8;
+
+  /** Numbers of epochs, and 0 for none. */
+  public static final int EPOCHS = 256;
+
+  /** The epoch of all generations that were on the disk when the engine was opened. */
+  public static final int EPOCH_BEFORE = EPOCHS - 1;
+
+  private final long windowMillis;
+  private final int tableMax;
+  private final Deque<IdTable> waiting = new ArrayDeque<>();
+  private final List<IdFile> files = new ArrayList<>();
+  private @Nullable IdTable spare;
+  private final Secret secret;
+  private final int[] generations = new int[EPOCHS]; // of each epoch, but for the active one
+  private IdTable active;
+  private int epoch = EPOCH_BEFORE;
+  private boolean isReady;
+
+  public RequestIds(Secret secret, long windowMillis, int tableMax) {
+    this.secret = secret;
+    this.windowMillis = windowMillis;
+    this.tableMax = tableMax;
+    this.active = new IdTable(secret);
+    active.begin(epoch);
+  }
+
+  /**
+   * Ends the reading of the disk. Until then all generations share an epoch: they are not read in
+   * the order in which they came.
+   */
+  public void ready() {
+    isReady = true;
+  }
+
+  /** Returns the epoch of ids that are added now. */
+  public int epoch() {
+    return epoch;
+  }
+
+  /** Whether there is a generation of an epoch. */
+  public boolean isLive(int number) {
+    return number != 0 && (generations[number] > 0 || number == epoch);
+  }
+
+  /** Copies the entry of an id to {@code entry}; false if it is not remembered. */
+  public boolean find(long high, long low, int ordinal, long nowMillis, long[] entry) {
+    long hash = secret.hash(high, low, ordinal);
+    if (find(active, hash, high, low, ordinal, nowMillis, entry)) {
+      return true;
+    }
+    if (!waiting.isEmpty() && findWaiting(hash, high, low, ordinal, nowMillis, entry)) {
+      return true;
+    }
+    for (int i = files.size() - 1; i >= 0; i--) { // the newest first: repeats come soon
+      IdFile file = files.get(i);
+      if (isRemembered(file.newestMillis(), nowMillis)
+          && file.find(hash, high, low, ordinal, entry)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean findWaiting(
+      long hash, long high, long low, int ordinal, long nowMillis, long[] entry) {
+    for (Iterator<IdTable> tables = waiting.descendingIterator(); tables.hasNext(); ) {
+      if (find(tables.next(), hash, high, low, ordinal, nowMillis, entry)) { // the newest first
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Whether a file of later frames has an id: while a log is read, which brings the earlier frames
+   * after the files of later ones.
+   */
+  public boolean isInLaterFile(long high, long low, int ordinal, long frame, long[] entry) {
+    long hash = secret.hash(high, low, ordinal);
+    for (int i = files.size() - 1; i >= 0 && files.get(i).firstFrame() > frame; i--) {
+      if (files.get(i).find(hash, high, low, ordinal, entry)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Reads where an id would be in memory. Looking for one id after the other waits for memory each
+   * time; touching several first lets the processor wait for all of them at once.
+   */
+  public long touch(long high, long low, int ordinal) {
+    long hash = secret.hash(high, low, ordinal);
+    long touched = active.touch(hash);
+    for (IdTable table : waiting) {
+      touched += table.touch(hash);
+    }
+    for (IdFile file : files) {
+      touched += file.touch(hash);
+    }
+    return touched;
+  }
+
+  /** Remembers an id that is not remembered. */
+  public void add(
+      long high, long low, long meta, long delta, long value, long nowMillis, long frame) {
+    active.add(high, low, meta, delta, value, nowMillis, frame);
+  }
+
+  /**
+   * Ends the active generation if it is full or old.
+   *
+   * @return whether a table now waits for the disk
+   */
+  public boolean advance(long nowMillis) {
+    boolean old = nowMillis - active.oldestMillis() > windowMillis / GENERATIONS_PER_WINDOW;
+    if (active.size() > 0 && (active.size() >= tableMax || old) && hasRoom()) {
+      rotate();
+    }
+    return !waiting.isEmpty();
+  }
+
+  /** Ends the active generation. */
+  public void rotate() {
+    if (active.size() > 0) {
+      IdTable cleared = spare;
+      IdTable next = cleared == null ? new IdTable(secret) : cleared;
+      waiting.addLast(active);
+      generations[epoch]++;
+      spare = null;
+      active = next;
+      if (isReady) {
+        epoch = epoch >= EPOCH_BEFORE - 1 ? 1 : epoch + 1;
+      }
+      next.begin(epoch);
+    }
+  }
+
+  /** Whether new ids may come: false if the disk has not taken earlier ones. */
+  public boolean hasRoom() {
+    return waiting.size() < WAITING_MAX || active.size() < tableMax;
+  }
+
+  /** Returns how many tables wait for the disk. */
+  public int waiting() {
+    return waiting.size();
+  }
+
+  /** The oldest table that waits for the disk; null if none does. */
+  public @Nullable IdTable nextWaiting() {
+    return waiting.peekFirst();
+  }
+
+  /** Puts a file in the place of the table that it was written from. */
+  public void sealed(IdTable table, IdFile file) {
+    file.setEpoch(table.epoch());
+    waiting.remove(table);
+    insert(file);
+  }
+
+  /** Gives a table that was cleared: the room of a generation is used for another. */
+  void reuse(IdTable cleared) {
+    spare = cleared;
+  }
+
+  /** Puts a file found at the start in its place. */
+  public void add(IdFile file) {
+    file.setEpoch(EPOCH_BEFORE);
+    generations[EPOCH_BEFORE]++;
+    insert(file);
+  }
+
+  /** Keeps files in order of their frames: what came last is found first. */
+  private void insert(IdFile file) {
+    int at = files.size();
+    while (at > 0 && files.get(at - 1).firstFrame() > file.firstFrame()) {
+      at--;
+    }
+    files.add(at, file);
+  }
+
+  /** All files, oldest first. */
+  public List<IdFile> files() {
+    return List.copyOf(files);
+  }
+
+  /** Returns the files whose ids have all been forgotten. */
+  public List<IdFile> forgotten(long nowMillis) {
+    return files.stream().filter(file -> !isRemembered(file.newestMillis(), nowMillis)).toList();
+  }
+
+  /** Drops files that no durable snapshot lists any more. */
+  public void drop(List<IdFile> gone) {
+    for (IdFile file : gone) {
+      files.remove(file);
+      generations[file.epoch()]--;
+    }
+  }
+
+  /** Whether an id that came at {@code millis} is still remembered. */
+  boolean isRemembered(long millis, long nowMillis) {
+    return nowMillis - millis <= windowMillis + windowMillis / GENERATIONS_PER_WINDOW;
+  }
+
+  /** Ids in memory and on disk, those of forgotten generations included. */
+  public long size() {
+    long size = active.size();
+    for (IdTable table : waiting) {
+      size += table.size();
+    }
+    for (IdFile file : files) {
+      size += file.entries();
+    }
+    return size;
+  }
+
+  private boolean find(
+      IdTable table, long hash, long high, long low, int ordinal, long nowMillis, long[] entry) {
+    return table.size() > 0
+        && isRemembered(table.newestMillis(), nowMillis)
+        && table.find(hash, high, low, ordinal, entry);
+  }
+}

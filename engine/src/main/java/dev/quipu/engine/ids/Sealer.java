@@ -1,0 +1,193 @@
+package dev.quipu.engine.ids;
+
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.engine.damage.DamageException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.Environment;
+import dev.quipu.engine.environment.Failure;
+import dev.quipu.engine.environment.Threads;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes tables of request ids to disk, one at a time, beside the committer: it is offered a table,
+ * and hands back a file. After an error it tries again every second.
+ */
+public final class Sealer implements Closeable {
+  private static final long RETRY_SECONDS = 1;
+  private static final Logger LOGGER = LoggerFactory.getLogger(Sealer.class);
+
+  private final Disk disk;
+  private final Path directory;
+  private final Threads threads;
+  private final Failure engine;
+  private final Thread thread;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private @Nullable IdTable offered; // guarded by lock
+  private @Nullable IdFile written; // guarded by lock
+  private @Nullable StoreException failure; // guarded by lock
+  private @Nullable IdTable retired; // whose ids are in a file; guarded by lock
+  private @Nullable IdTable cleared; // guarded by lock
+  private boolean closed; // guarded by lock
+
+  public Sealer(Environment environment, Path directory, Failure failure) {
+    this.disk = environment.disk();
+    this.threads = environment.threads();
+    this.engine = failure;
+    this.directory = directory;
+    this.thread = threads.start("quipu-id-sealer", failure.guarded(this::seal));
+  }
+
+  /** Asks for a table to be written, if none is at work. */
+  public void offer(@Nullable IdTable table) {
+    if (table == null) {
+      return;
+    }
+    lock.lock();
+    try {
+      if (offered == null) {
+        offered = table;
+        changed.signalAll();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Puts a file that was written in the place of its table. */
+  public void takeSealed(RequestIds ids) {
+    lock.lock();
+    try {
+      if (written != null && offered != null) {
+        ids.sealed(offered, written);
+        retired = offered;
+        offered = null;
+        written = null;
+        changed.signalAll();
+      }
+      if (cleared != null) {
+        ids.reuse(cleared);
+        cleared = null;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits for the table at work. Returns what went wrong with it; null if nothing did. */
+  public @Nullable StoreException awaitSealed() {
+    lock.lock();
+    try {
+      while (offered != null && written == null && failure == null && !isEnded()) {
+        threads.awaitOther(lock, changed);
+      }
+      return isEnded() ? StoreException.notApplied(Reason.UNAVAILABLE, "closed") : failure;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    Threads.join(thread);
+  }
+
+  private boolean isEnded() {
+    return closed || engine.hasEnded();
+  }
+
+  private void seal() {
+    lock.lock();
+    try {
+      while (!closed) {
+        IdTable old = retired;
+        if (old != null) {
+          retired = null;
+          lock.unlock();
+          try {
+            old.clear();
+          } finally {
+            lock.lock();
+          }
+          cleared = old;
+          continue; // it may have been closed meanwhile
+        }
+        IdTable table = offered;
+        if (table == null || written != null) {
+          changed.await();
+          continue;
+        }
+        lock.unlock();
+        IdFile file = null;
+        IOException error = null;
+        try {
+          file = IdFiles.write(disk, directory, table);
+        } catch (IOException e) {
+          error = e;
+        } catch (DamageException e) { // what was just written cannot be read
+          error = new IOException(e);
+        } finally {
+          lock.lock();
+        }
+        sealed(file, error);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      try {
+        closed = true; // also after an error: nobody must wait for it
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  private void sealed(@Nullable IdFile file, @Nullable IOException error)
+      throws InterruptedException {
+    if (error == null) {
+      written = file;
+      failure = null;
+      changed.signalAll();
+      return;
+    }
+    if (failure == null) {
+      LOGGER
+          .atWarn()
+          .addKeyValue("directory", directory)
+          .setCause(error)
+          .log("Sealing request ids failed; retrying every second");
+    }
+    boolean isFull = String.valueOf(error.getMessage()).contains("No space left");
+    failure =
+        new StoreException(
+            Outcome.NOT_APPLIED,
+            isFull ? Reason.FULL : Reason.UNAVAILABLE,
+            (isFull
+                    ? "the disk has no room for request ids in %s: %s"
+                    : "cannot seal request ids in %s: %s")
+                .formatted(IdFiles.directory(directory), error.getMessage()),
+            error);
+    changed.signalAll();
+    if (!closed) {
+      threads.await(lock, changed, TimeUnit.SECONDS.toNanos(RETRY_SECONDS));
+    }
+  }
+}

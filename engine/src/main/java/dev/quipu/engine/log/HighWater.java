@@ -1,0 +1,147 @@
+package dev.quipu.engine.log;
+
+import dev.quipu.engine.damage.Damage;
+import dev.quipu.engine.damage.DamageException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.DiskFile;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.zip.CRC32C;
+
+/*
+ * HIGH-WATER MARK: how far the log was acknowledged, in a file of its own, so that a log which
+ * ends earlier is noticed even if it was cut exactly between two frames.
+ *
+ * Written after every group, before its callers hear of it; brought to the disk once a second, and
+ * when a segment of the log is full, and at the end. So after a kill it is exact; after a power cut
+ * it may lag by a second, and never runs ahead of the log.
+ *
+ * Two slots of 512 bytes, written in turn, so that one is whole whatever happens to the other:
+ *   long last frame, long commands up to it, long age time, long wall time, int CRC32C of the
+ *   directory's identity and these
+ *
+ * The age time of request ids (see EngineClock) goes on while nothing is written to the log; so it
+ * is kept here too, with the wall time at that moment.
+ */
+
+/** The durable high-water mark. Not thread-safe, but for {@link #sync}. */
+public final class HighWater implements Closeable {
+  public static final String FILE = "highwater";
+  private static final int SLOT = 512;
+  private static final int MARK_BYTES = 36;
+
+  private final DiskFile file;
+  private final long identity;
+  private final ByteBuffer out = ByteBuffer.allocateDirect(SLOT);
+  private volatile boolean dirty;
+  private int slot; // that was written last
+
+  private HighWater(DiskFile file, long identity) {
+    this.file = file;
+    this.identity = identity;
+  }
+
+  /** What was acknowledged, and how far the age time had gone. */
+  public record Mark(long frame, long commands, long ageMillis, long wallMillis) {
+    private boolean isAfter(Mark other) {
+      return frame > other.frame || (frame == other.frame && ageMillis > other.ageMillis);
+    }
+  }
+
+  /**
+   * Reads the mark.
+   *
+   * @throws DamageException if it is not there or neither slot can be read
+   */
+  public static Mark read(Disk disk, Path directory, long identity) throws IOException {
+    Path path = directory.resolve(FILE);
+    if (!disk.exists(path)) {
+      throw new DamageException(Damage.HIGH_WATER, path, 0, "the file is not there");
+    }
+    ByteBuffer in = disk.read(path);
+    int slot = newestSlot(in, identity);
+    if (slot < 0) {
+      throw new DamageException(Damage.HIGH_WATER, path, 0, "neither slot matches its checksum");
+    }
+    return mark(in, slot);
+  }
+
+  private static Mark mark(ByteBuffer in, int slot) {
+    int at = slot * SLOT;
+    return new Mark(in.getLong(at), in.getLong(at + 8), in.getLong(at + 16), in.getLong(at + 24));
+  }
+
+  /** The slot of the newest mark; -1 if neither can be read. */
+  private static int newestSlot(ByteBuffer in, long identity) {
+    int newest = -1;
+    for (int slot = 0; slot * SLOT + MARK_BYTES <= in.limit(); slot++) {
+      Mark mark = mark(in, slot);
+      boolean isWhole = in.getInt(slot * SLOT + MARK_BYTES - 4) == crc(identity, mark);
+      if (isWhole && (newest < 0 || mark.isAfter(mark(in, newest)))) {
+        newest = slot;
+      }
+    }
+    return newest;
+  }
+
+  /** Makes the file anew, wholly or not at all. */
+  public static void create(Disk disk, Path directory, long identity, Mark mark)
+      throws IOException {
+    Path draft = directory.resolve(FILE + ".tmp");
+    try (HighWater highWater = new HighWater(disk.create(draft), identity)) {
+      highWater.write(mark);
+    }
+    disk.rename(draft, directory.resolve(FILE));
+  }
+
+  /** Opens the file and moves the mark to where the log was found to end. */
+  public static HighWater open(Disk disk, Path directory, long identity, Mark mark)
+      throws IOException {
+    Path path = directory.resolve(FILE);
+    int newest = Math.max(0, newestSlot(disk.read(path), identity));
+    HighWater highWater = new HighWater(disk.open(path), identity);
+    highWater.slot = newest; // the other one is written first
+    highWater.write(mark);
+    highWater.sync();
+    return highWater;
+  }
+
+  /** Moves the mark: all up to this was acknowledged. */
+  public void write(Mark mark) throws IOException {
+    out.clear().putLong(mark.frame).putLong(mark.commands);
+    out.putLong(mark.ageMillis).putLong(mark.wallMillis);
+    out.putInt(crc(identity, mark));
+    slot = 1 - slot;
+    file.write(out.flip(), (long) slot * SLOT);
+    dirty = true;
+  }
+
+  /** Brings the mark to the disk. */
+  public void sync() throws IOException {
+    if (dirty) {
+      dirty = false;
+      file.sync();
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    sync();
+    file.close();
+  }
+
+  private static int crc(long identity, Mark mark) {
+    CRC32C crc = new CRC32C();
+    crc.update(
+        ByteBuffer.allocate(40)
+            .putLong(identity)
+            .putLong(mark.frame)
+            .putLong(mark.commands)
+            .putLong(mark.ageMillis)
+            .putLong(mark.wallMillis)
+            .flip());
+    return (int) crc.getValue();
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * The append-only log: frames of records in segments, and the high-water mark of what was
+ * acknowledged.
+ */
+@NullMarked
+package dev.quipu.engine.log;
+
+import org.jspecify.annotations.NullMarked;

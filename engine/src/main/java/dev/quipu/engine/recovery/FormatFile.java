@@ -1,0 +1,75 @@
+package dev.quipu.engine.recovery;
+
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.engine.damage.Damage;
+import dev.quipu.engine.damage.DamageException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.DiskFile;
+import dev.quipu.engine.log.HighWater;
+import dev.quipu.engine.log.Log;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The file that names the format of a data directory, and its identity: a random number. */
+public final class FormatFile {
+  static final String FILE = "format";
+  private static final String FORMAT = "quipu-engine 2";
+
+  private FormatFile() {}
+
+  /** Whether there is no engine in the directory yet. */
+  public static boolean isNew(Disk disk, Path directory) throws IOException {
+    boolean isUsed =
+        disk.exists(directory.resolve(HighWater.FILE))
+            || !Snapshot.all(disk, directory).isEmpty()
+            || !Log.segmentFiles(disk, directory).isEmpty();
+    if (disk.exists(directory.resolve(FILE))) {
+      // The identity is written first: without a mark and a log, making it was broken off.
+      return !isUsed;
+    }
+    if (isUsed) {
+      throw new DamageException(Damage.FORMAT, directory.resolve(FILE), 0, "the file is not there");
+    }
+    return true;
+  }
+
+  /** Writes what names the format of a new directory, and a mark that says nothing was counted. */
+  public static void create(Disk disk, Path directory, long identity) throws IOException {
+    Path draft = directory.resolve(FILE + ".tmp");
+    String text = "%s%nidentity %016x%n".formatted(FORMAT, identity);
+    try (DiskFile file = disk.create(draft)) {
+      file.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
+      file.sync();
+    }
+    disk.rename(draft, directory.resolve(FILE));
+    HighWater.create(disk, directory, identity, new HighWater.Mark(0, 0, 0, 0));
+  }
+
+  /** Returns the identity of the directory, which is in each file of it. */
+  static long identity(Disk disk, Path directory) throws IOException {
+    Path path = directory.resolve(FILE);
+    String text =
+        disk.exists(path) ? StandardCharsets.UTF_8.decode(disk.read(path)).toString() : "";
+    List<String> lines = text.lines().toList();
+    if (lines.size() == 2
+        && lines.get(0).matches("quipu-engine \\d+")
+        && !lines.get(0).equals(FORMAT)) {
+      throw StoreException.notApplied(
+          Reason.INVALID,
+          "the data directory %s has the format '%s', and this version reads '%s': export it with the version that wrote it (quipu export), and import that into a new directory"
+              .formatted(directory, lines.get(0), FORMAT));
+    }
+    if (lines.size() != 2
+        || !lines.get(0).equals(FORMAT)
+        || !lines.get(1).matches("identity [0-9a-f]{16}")) {
+      // Not even a lenient reader can go on: without the identity nothing matches its checksum.
+      throw new DamageException(
+          Damage.FORMAT, path, 0, "expected two lines: '" + FORMAT + "' and the identity");
+    }
+    return Long.parseUnsignedLong(lines.get(1).substring("identity ".length()), 16);
+  }
+}

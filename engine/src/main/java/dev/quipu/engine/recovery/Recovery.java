@@ -1,0 +1,487 @@
+package dev.quipu.engine.recovery;
+
+import dev.quipu.engine.damage.Damage;
+import dev.quipu.engine.damage.DamageException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.Settings;
+import dev.quipu.engine.ids.IdFile;
+import dev.quipu.engine.ids.IdFiles;
+import dev.quipu.engine.ids.IdTable;
+import dev.quipu.engine.ids.RequestIds;
+import dev.quipu.engine.log.Frame;
+import dev.quipu.engine.log.HighWater;
+import dev.quipu.engine.log.Log;
+import dev.quipu.engine.log.Records;
+import dev.quipu.engine.state.State;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * RECOVERY: from files to state.
+ *
+ *   1. Read the identity, the high-water mark, the newest snapshot and its files of request ids.
+ *   2. Read the segments of the log from the snapshot on, frame by frame, each number one more than
+ *      the last.
+ *   3. Where the frames end, decide why:
+ *      - All that was acknowledged is there, and nothing valid follows: the end, or a write that
+ *        was torn by a power cut and never acknowledged. It is overwritten.
+ *      - A valid frame with a higher number follows: the frame here was damaged afterwards, for a
+ *        frame is written only when the one before has reached the disk.
+ *      - The high-water mark lies behind: what was acknowledged is gone.
+ *      In the last two cases opening would lose counts in silence; so it is refused. But if frames
+ *      were answered before they were synced (the file "unsynced" tells), those behind the mark may
+ *      have reached the disk in any order: the log ends with the last one that all came before.
+ */
+
+/**
+ * Puts a state together from a data directory. Writes nothing but files of request ids, when there
+ * are many.
+ */
+public final class Recovery {
+  /** Is there while, and after, frames are answered before they are synced. */
+  public static final String UNSYNCED_FILE = "unsynced";
+
+  private final Disk disk;
+  private final Path directory;
+  private final List<DamageException> damages = new ArrayList<>();
+  private final List<String> notes = new ArrayList<>();
+  private final State state;
+  private final boolean lenient;
+  private final long identity;
+  private HighWater.Mark highWater = new HighWater.Mark(0, 0, 0, 0);
+  private List<Log.Segment> segments = List.of();
+  private @Nullable DamageException uselessSnapshot; // damaged; and the log goes back to the start
+  private @Nullable Unreadable unreadable;
+  private boolean mustStartAgain;
+  private int end = Log.HEAD_BYTES;
+  private int syncedEnd = Log.HEAD_BYTES;
+  private Log.@Nullable Segment reading;
+  private int readEnd; // of the frame that is read
+  private int unsealed; // tables that the disk did not take
+  private long durableFrame; // this, and all before it
+  private long validBehindDamage;
+  private final SegmentReader reader;
+  private final boolean isUnsynced;
+  private boolean isTailStale;
+  private final TreeMap<Long, Long> sealed = new TreeMap<>(); // first and last frame of id files
+
+  /**
+   * Of one directory.
+   *
+   * @param before what was found to be of no use when it was read before; null for nothing
+   */
+  private Recovery(
+      Disk disk, Path directory, Settings settings, boolean lenient, @Nullable Recovery before)
+      throws IOException {
+    this.uselessSnapshot = before == null ? null : before.uselessSnapshot;
+    this.unreadable = before == null ? null : before.unreadable;
+    this.disk = disk;
+    this.directory = directory;
+    this.lenient = lenient;
+    this.isUnsynced = disk.exists(directory.resolve(UNSYNCED_FILE));
+    this.identity = FormatFile.identity(disk, directory);
+    this.reader = new SegmentReader(disk, identity);
+    this.state = new State(identity, settings.window().toMillis(), settings.idsInMemoryMax());
+  }
+
+  /** A frame that is whole, and has a record that cannot be applied. */
+  private record Unreadable(long frame, DamageException damage) {}
+
+  /**
+   * Reads a directory.
+   *
+   * @throws DamageException at the first damage, unless {@code lenient}
+   */
+  public static Recovered read(Disk disk, Path directory, Settings settings, boolean lenient)
+      throws IOException {
+    Recovery recovery = new Recovery(disk, directory, settings, lenient, null);
+    recovery.readAll();
+    while (recovery.mustStartAgain) { // what is of no use has changed the state
+      recovery = new Recovery(disk, directory, settings, lenient, recovery);
+      recovery.readAll();
+    }
+    return new Recovered(
+        recovery.state,
+        recovery.identity,
+        recovery.highWater,
+        recovery.segments,
+        recovery.end,
+        Math.min(recovery.syncedEnd, recovery.end),
+        recovery.isTailStale,
+        recovery.damages,
+        recovery.validBehindDamage,
+        recovery.notes);
+  }
+
+  private void readAll() throws IOException {
+    try {
+      highWater = HighWater.read(disk, directory, identity);
+    } catch (DamageException e) {
+      report(e);
+    }
+    long next = readSnapshot();
+    if (mustStartAgain) {
+      return;
+    }
+    durableFrame = highWater.frame();
+    segments = findSegments(next);
+    state.frame = next - 1;
+    boolean sound = true;
+    for (int i = 0; i < segments.size() && sound; i++) {
+      boolean last = i == segments.size() - 1;
+      sound = readSegment(segments.get(i), last);
+    }
+    state.timeMillis = Math.max(state.timeMillis, highWater.ageMillis());
+    state.ready();
+    long reached = Math.max(highWater.frame(), lastSealedFrame());
+    if (state.frame < reached && damages.isEmpty()) {
+      Path path = segments.isEmpty() ? Log.directory(directory) : segments.getLast().path();
+      report(
+          new DamageException(
+              Damage.LOG_CUT,
+              path,
+              end,
+              "the log ends with frame %d, but frame %d was acknowledged: %d commands are missing"
+                  .formatted(
+                      state.frame, reached, Math.max(0, highWater.commands() - state.commands))));
+    }
+  }
+
+  /** The last frame whose ids are in a file: a file is written only after its frames. */
+  private long lastSealedFrame() {
+    return sealed.values().stream().mapToLong(Long::longValue).max().orElse(0);
+  }
+
+  /** Reads snapshot and id files, and returns the number of the frame that follows. */
+  private long readSnapshot() throws IOException {
+    Optional<Path> path = Snapshot.newest(disk, directory);
+    long next = 1;
+    List<Path> listed = new ArrayList<>();
+    long endFrame = 0;
+    if (uselessSnapshot != null) {
+      report(uselessSnapshot);
+      notes.add("the log goes back to its first frame; the snapshot is not needed");
+    } else if (path.isPresent()) {
+      try {
+        Snapshot.Contents contents = Snapshot.read(disk, path.get(), identity, state);
+        next = contents.start().frame();
+        endFrame = contents.endFrame();
+        state.commands = contents.start().commands();
+        state.timeMillis = contents.start().timeMillis();
+        for (Snapshot.IdFileName file : contents.idFiles()) {
+          listed.add(IdFiles.directory(directory).resolve(file.name()));
+        }
+      } catch (DamageException e) {
+        report(e);
+        next = Snapshot.frameOf(path.get());
+        if (hasFirstFrame()) {
+          uselessSnapshot = e;
+          mustStartAgain = true;
+          return next;
+        }
+        notes.add("what was counted up to frame %d was in the snapshot alone".formatted(next - 1));
+      }
+    }
+    readIdFiles(listed, next);
+    if (endFrame > highWater.frame()) { // the mark may lag behind a snapshot, never the log
+      highWater =
+          new HighWater.Mark(
+              endFrame, highWater.commands(), highWater.ageMillis(), highWater.wallMillis());
+    }
+    return next;
+  }
+
+  private boolean hasFirstFrame() throws IOException {
+    List<Path> paths = Log.segmentFiles(disk, directory);
+    try {
+      return !paths.isEmpty() && Log.readHead(disk, paths.getFirst(), identity).firstFrame() == 1;
+    } catch (DamageException e) {
+      return false;
+    }
+  }
+
+  private void readIdFiles(List<Path> listed, long next) throws IOException {
+    for (Path path : listed) {
+      try {
+        IdFile file = IdFile.open(disk, path);
+        state.ids.add(file);
+        if (file.firstFrame() >= next) { // it was sealed while the snapshot was written
+          sealed.put(file.firstFrame(), file.lastFrame());
+        }
+      } catch (DamageException e) {
+        report(e);
+      }
+    }
+    // Files sealed since the snapshot spare reading their ids from the log. A lenient reader reads
+    // them there all the same, and looks whether the engine could use the files.
+    for (Path path : IdFiles.all(disk, directory)) {
+      if (listed.contains(path)) {
+        continue;
+      }
+      IdFile file;
+      try {
+        file = IdFile.open(disk, path);
+      } catch (DamageException e) {
+        notes.add(e.fault() + "; its ids are in the log too");
+        continue;
+      }
+      if (file.firstFrame() >= next) {
+        use(file);
+      }
+    }
+  }
+
+  private void use(IdFile file) {
+    if (!lenient) {
+      state.ids.add(file);
+      sealed.put(file.firstFrame(), file.lastFrame());
+      return;
+    }
+    try {
+      file.verify();
+    } catch (DamageException e) {
+      report(e);
+    }
+  }
+
+  private List<Log.Segment> findSegments(long next) throws IOException {
+    List<Log.Segment> found = new ArrayList<>();
+    List<Path> paths = Log.segmentFiles(disk, directory);
+    for (int i = paths.size() - 1; i >= 0; i--) {
+      Log.@Nullable Segment segment;
+      try {
+        segment = Log.readHead(disk, paths.get(i), identity);
+      } catch (DamageException e) {
+        report(e);
+        segment = readWithoutHead(paths.get(i));
+      }
+      if (segment == null) {
+        found.clear(); // what follows a segment that cannot be read cannot be used
+        continue;
+      }
+      if (!found.isEmpty() && found.getFirst().number() != segment.number() + 1) {
+        report(missing(segment.number() + 1));
+        found.clear();
+      }
+      found.addFirst(segment);
+      if (segment.firstFrame() <= next) {
+        break;
+      }
+    }
+    if (found.isEmpty() || found.getFirst().firstFrame() > next) {
+      if (!found.isEmpty() && found.getFirst().number() == 1) { // no segment was before it
+        report(
+            new DamageException(
+                Damage.SNAPSHOT,
+                directory,
+                0,
+                "there is no snapshot with frames 1 to %d, which the log does not have any more"
+                    .formatted(found.getFirst().firstFrame() - 1)));
+      } else if (next > 1 || highWater.frame() > 0 || !found.isEmpty()) {
+        report(missing(found.isEmpty() ? 1 : found.getFirst().number() - 1));
+      }
+      return List.of();
+    }
+    return found;
+  }
+
+  /** Salvages a segment by its name and its first frame; null if that is damaged too. */
+  private Log.@Nullable Segment readWithoutHead(Path path) throws IOException {
+    reader.read(path);
+    Frame.Head first = reader.frameAt(Log.HEAD_BYTES);
+    long number = Long.parseLong(path.getFileName().toString().substring(0, 16));
+    return first == null ? null : new Log.Segment(number, first.number(), path);
+  }
+
+  private DamageException missing(long number) {
+    Path path = Log.directory(directory).resolve("%016d.log".formatted(number));
+    return new DamageException(Damage.SEGMENT_MISSING, path, 0, "the segment is not there");
+  }
+
+  /** Reads the frames of a segment, and returns whether the next segment may be read. */
+  private boolean readSegment(Log.Segment segment, boolean last) throws IOException {
+    reader.read(segment.path());
+    Place start = skipCovered(segment);
+    long next = start.frame;
+    int at = start.at;
+    syncedEnd = next > highWater.frame() ? at : Integer.MAX_VALUE;
+    for (Frame.Head head = reader.frameAt(at);
+        head != null && head.number() == next;
+        head = reader.frameAt(at)) {
+      if (next == highWater.frame() + 1) {
+        syncedEnd = at;
+      }
+      if (unreadable != null && unreadable.frame == next) {
+        end = at;
+        report(unreadable.damage);
+        return false;
+      }
+      reading = segment;
+      readEnd = at + head.frameBytes();
+      try {
+        read(head, reader.payload(at, head));
+      } catch (DamageException e) {
+        throw e;
+      } catch (RuntimeException e) { // a frame that is whole, and says what cannot be
+        unreadable = new Unreadable(next, unreadable(segment, at, next, e));
+        mustStartAgain = lenient;
+        report(unreadable.damage);
+        return false;
+      }
+      at += head.frameBytes();
+      next++;
+    }
+    end = at;
+    if (!last) {
+      long following = segments.get(segments.indexOf(segment) + 1).firstFrame();
+      if (following != next) {
+        report(flipped(segment, at, next));
+        return false;
+      }
+      return true;
+    }
+    boolean begun = reader.begins(at, next);
+    boolean isFollowed = reader.isFollowed(at, next);
+    if (isUnsynced && next > highWater.frame() && (begun || isFollowed)) {
+      isTailStale = true;
+      notes.add(
+          "UNSYNCED_TAIL in %s at byte %d: frames from %d on were not synced, and are given up"
+              .formatted(segment.path(), at, next));
+    } else if (isFollowed || (begun && next <= highWater.frame())) {
+      report(flipped(segment, at, next));
+    } else if (begun) {
+      notes.add(
+          "TORN_TAIL in %s at byte %d: frame %d was never acknowledged and is overwritten"
+              .formatted(segment.path(), at, next));
+    }
+    return true;
+  }
+
+  /** Where in a segment a frame lies. */
+  private record Place(long frame, int at) {}
+
+  /**
+   * Finds the first frame of a segment that the snapshot does not cover. Covered ones are not
+   * needed, so one that is damaged keeps nothing from being read.
+   */
+  private Place skipCovered(Log.Segment segment) {
+    long next = segment.firstFrame();
+    int at = Log.HEAD_BYTES;
+    while (next <= state.frame) {
+      Frame.@Nullable Head head = reader.frameAt(at);
+      if (head != null && head.number() == next) {
+        at += head.frameBytes();
+        next++;
+        continue;
+      }
+      Place following = behindDamage(at, next);
+      if (following == null) {
+        break;
+      }
+      notes.add(
+          "%s in %s at byte %d: frames from %d to %d are damaged, and are in the snapshot too"
+              .formatted(Damage.FLIPPED_FRAME, segment.path(), at, next, following.frame - 1));
+      isTailStale = following.at == at;
+      next = following.frame;
+      at = following.at;
+    }
+    return new Place(next, at);
+  }
+
+  /** Where reading can go on behind damage; null if a frame that is needed is damaged too. */
+  private @Nullable Place behindDamage(int at, long number) {
+    SegmentReader.@Nullable Found found = reader.find(at, number + 1, state.frame + 1);
+    if (found != null) {
+      return new Place(found.head().number(), found.at());
+    }
+    return reader.isFollowed(at, number) ? null : new Place(state.frame + 1, at);
+  }
+
+  private static DamageException unreadable(
+      Log.Segment segment, int at, long number, RuntimeException why) {
+    DamageException damage =
+        new DamageException(
+            Damage.FLIPPED_FRAME,
+            segment.path(),
+            at,
+            "frame %d has a record that cannot be applied (%s); all before it can be salvaged"
+                .formatted(number, why));
+    damage.addSuppressed(why);
+    return damage;
+  }
+
+  private DamageException flipped(Log.Segment segment, int at, long number) {
+    SegmentReader.Behind behind = reader.behind(at, number);
+    validBehindDamage = behind.commands();
+    return new DamageException(
+        Damage.FLIPPED_FRAME,
+        segment.path(),
+        at,
+        "frame %d does not match its checksum, and %s; all before it can be salvaged"
+            .formatted(
+                number,
+                behind.highest() > 0
+                    ? "frames up to " + behind.highest() + " follow it"
+                    : "it was acknowledged"));
+  }
+
+  private void read(Frame.Head head, ByteBuffer payload) throws IOException {
+    state.frame = head.number();
+    state.timeMillis = head.timeMillis();
+    Map.Entry<Long, Long> file = sealed.floorEntry(head.number());
+    boolean isSealed = file != null && head.number() <= file.getValue();
+    if (isSealed != state.idsAreSealed && !lenient) {
+      state.ids.rotate(); // no file has ids of frames on both sides of another's
+      sealWaiting();
+    }
+    state.idsAreSealed = isSealed;
+    Records.read(payload, state);
+    state.commands = head.commandsBefore() + head.commands();
+    if (state.ids.advance(head.timeMillis()) && !lenient) {
+      sealWaiting();
+    }
+  }
+
+  /** Ids of a long log must not pile up in memory. */
+  private void sealWaiting() throws IOException {
+    if (state.ids.waiting() <= unsealed) {
+      return; // the disk is full: they wait, as they did in the engine that was here before
+    }
+    try {
+      sealAll();
+      unsealed = 0;
+    } catch (IOException e) {
+      unsealed = state.ids.waiting();
+      if (unsealed > RequestIds.WAITING_MAX) {
+        throw e;
+      }
+    }
+  }
+
+  private void sealAll() throws IOException {
+    for (IdTable table = state.ids.nextWaiting(); table != null; table = state.ids.nextWaiting()) {
+      if (table.lastFrame() > durableFrame) {
+        // Frames that are not known to be durable are in one segment: all others were synced.
+        Log.writeAgain(
+            disk, Objects.requireNonNull(reading).path(), Math.min(syncedEnd, readEnd), readEnd);
+        durableFrame = state.frame;
+      }
+      state.ids.sealed(table, IdFiles.write(disk, directory, table));
+    }
+  }
+
+  private void report(DamageException damage) {
+    if (!lenient) {
+      throw damage;
+    }
+    damages.add(damage);
+  }
+}

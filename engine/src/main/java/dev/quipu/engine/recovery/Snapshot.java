@@ -1,0 +1,306 @@
+package dev.quipu.engine.recovery;
+
+import dev.quipu.engine.damage.Damage;
+import dev.quipu.engine.damage.DamageException;
+import dev.quipu.engine.environment.Disk;
+import dev.quipu.engine.environment.DiskFile;
+import dev.quipu.engine.ids.IdFile;
+import dev.quipu.engine.log.Frame;
+import dev.quipu.engine.log.Records;
+import dev.quipu.engine.state.CounterTable;
+import dev.quipu.engine.state.State;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * SNAPSHOT: snapshot-FRAME.snap, frames of records, numbered from 1:
+ *
+ *   START    the log goes on with this frame, before which there were so many commands; the time
+ *   ID_FILE  name of a file of request ids that belongs to it, its newest time; one each
+ *   SALVAGED ordinals without a name may have request ids in these files
+ *   NAME, VALUE, TEXT, EXPIRES, ITEM   as in the log
+ *   HAD_IDS  the counter has request ids in these files
+ *   END      the last frame of the log that the snapshot may know of
+ *
+ * It is taken in pieces while writes go on, so pieces tell of different moments. That does not
+ * matter: records tell what is, and all frames from START on are read over it. Those up to END must
+ * be there, and are, for they were synced before END was written.
+ */
+
+/** Writes and reads snapshots. */
+public final class Snapshot implements Closeable {
+  private static final int FRAME_BYTES = 1 << 20;
+  private static final String PREFIX = "snapshot-";
+  private static final String SUFFIX = ".snap";
+
+  private final Disk disk;
+  private final Path path;
+  private final Path draft;
+  private final DiskFile file;
+  private final Frame frame;
+  private ByteBuffer out;
+  private long number;
+  private long offset;
+  private boolean isEnded;
+
+  private Snapshot(Disk disk, Path path, long identity) throws IOException {
+    this.disk = disk;
+    this.path = path;
+    this.draft = path.resolveSibling(path.getFileName() + ".tmp");
+    this.file = disk.create(draft);
+    this.out = disk.buffer(FRAME_BYTES);
+    this.frame = new Frame(identity);
+    out.position(Frame.HEAD_BYTES);
+  }
+
+  /** Where the log goes on behind a snapshot. */
+  public record Start(long frame, long commands, long timeMillis) {}
+
+  /** A file of request ids that belongs to a snapshot. */
+  public record IdFileName(String name, long newestMillis) {}
+
+  /** What reading a snapshot tells besides the state. */
+  public record Contents(Start start, List<IdFileName> idFiles, long endFrame) {}
+
+  /** The newest snapshot of a directory. */
+  public static Optional<Path> newest(Disk disk, Path directory) throws IOException {
+    List<Path> all = all(disk, directory);
+    return all.isEmpty() ? Optional.empty() : Optional.of(all.getLast());
+  }
+
+  /** All snapshots of a directory, oldest first. */
+  public static List<Path> all(Disk disk, Path directory) throws IOException {
+    return disk.list(directory).stream()
+        .filter(file -> {
+          String name = file.getFileName().toString();
+          return name.startsWith(PREFIX) && name.endsWith(SUFFIX);
+        })
+        .toList();
+  }
+
+  /** The frame with which the log goes on behind a snapshot, by its name. */
+  public static long frameOf(Path snapshot) {
+    String name = snapshot.getFileName().toString();
+    return Long.parseLong(name.substring(PREFIX.length(), name.length() - SUFFIX.length()));
+  }
+
+  /** Starts a snapshot. */
+  public static Snapshot start(Disk disk, Path directory, long identity, Start start)
+      throws IOException {
+    Path path = directory.resolve("%s%016d%s".formatted(PREFIX, start.frame, SUFFIX));
+    Snapshot snapshot = new Snapshot(disk, path, identity);
+    snapshot.out.put(Records.START);
+    Records.unsigned(snapshot.out, start.frame);
+    Records.unsigned(snapshot.out, start.commands);
+    Records.unsigned(snapshot.out, start.timeMillis);
+    return snapshot;
+  }
+
+  /**
+   * The files of request ids that belong to it.
+   *
+   * @param isSalvaged whether they may have ids of counters whose names were lost
+   */
+  public void idFiles(List<IdFile> files, boolean isSalvaged) throws IOException {
+    for (IdFile file : files) {
+      String name = file.path().getFileName().toString();
+      room(16 + name.length());
+      out.put(Records.ID_FILE);
+      Records.text(out, name);
+      Records.unsigned(out, file.newestMillis());
+    }
+    if (isSalvaged) {
+      room(1);
+      out.put(Records.SALVAGED);
+    }
+  }
+
+  /** One counter, as it was when it was looked at. */
+  public void counter(int ordinal, CounterTable.Content content) throws IOException {
+    byte[] text = content.text;
+    int textLength = text == null ? 0 : text.length;
+    room(4 * Records.COUNTER_RECORD_BYTES_MAX + 3 * content.name.length() + textLength);
+    Records.name(out, ordinal, content.name);
+    if (text != null) {
+      Records.text(out, ordinal, text);
+    } else if (content.isWritten) {
+      Records.value(out, ordinal, content.value);
+    }
+    if (content.hasIds) {
+      Records.hadIds(out, ordinal);
+    }
+    if (content.expiresAt != 0) {
+      Records.expires(out, ordinal, content.expiresAt);
+    }
+  }
+
+  public void item(Item item) throws IOException {
+    room(Records.itemBytesMax(item));
+    Records.item(out, item);
+  }
+
+  /** Ends the snapshot. Returns when it has reached the disk under its name. */
+  public void end(long endFrame) throws IOException {
+    room(16);
+    out.put(Records.END);
+    Records.unsigned(out, endFrame);
+    flush();
+    file.sync();
+    file.close();
+    disk.rename(draft, path);
+    isEnded = true;
+  }
+
+  /** Gives up a snapshot that was not ended. */
+  @Override
+  public void close() throws IOException {
+    if (!isEnded) {
+      file.close();
+      disk.delete(draft);
+    }
+  }
+
+  private void room(int bytes) throws IOException {
+    if (out.remaining() < bytes + Frame.ALIGNMENT) {
+      flush();
+      if (out.remaining() < bytes + Frame.ALIGNMENT) {
+        out = disk.buffer(Frame.frameBytes(bytes) + Frame.ALIGNMENT);
+        out.position(Frame.HEAD_BYTES);
+      }
+    }
+  }
+
+  private void flush() throws IOException {
+    frame.seal(out, 0, ++number, 0, 0);
+    int length = out.remaining();
+    file.write(out, offset);
+    offset += length;
+    out.clear().position(Frame.HEAD_BYTES);
+  }
+
+  /**
+   * Reads a snapshot into {@code state}.
+   *
+   * @throws DamageException if any of it is damaged
+   */
+  public static Contents read(Disk disk, Path path, long identity, State state) throws IOException {
+    Reading reading = new Reading(state);
+    Frame frame = new Frame(identity);
+    long offset = 0;
+    long number = 0;
+    long size = disk.size(path);
+    while (offset < size && reading.end < 0) {
+      ByteBuffer in = frameAt(disk, path, offset, size);
+      Frame.Head head = frame.read(in, 0);
+      if (head == null || head.number() != ++number) {
+        throw new DamageException(
+            Damage.SNAPSHOT, path, offset, "frame " + (number + 1) + " is damaged");
+      }
+      try {
+        Records.read(in.slice(Frame.HEAD_BYTES, head.payloadBytes()), reading);
+      } catch (RuntimeException e) {
+        throw new DamageException(
+            Damage.SNAPSHOT, path, offset, "frame %d cannot be applied: %s".formatted(number, e));
+      }
+      offset += head.frameBytes();
+    }
+    Start start = reading.start;
+    if (start == null || reading.end < 0) {
+      throw new DamageException(Damage.SNAPSHOT, path, offset, "the end is cut off");
+    }
+    return new Contents(start, List.copyOf(reading.idFiles), reading.end);
+  }
+
+  private static ByteBuffer frameAt(Disk disk, Path path, long offset, long size)
+      throws IOException {
+    ByteBuffer head = ByteBuffer.allocate(Frame.HEAD_BYTES);
+    disk.read(path, offset, head);
+    long payload = Math.max(0, head.getInt(4));
+    long length = Math.min(Frame.HEAD_BYTES + payload, size - offset);
+    ByteBuffer in = ByteBuffer.allocate((int) Math.min(length, Integer.MAX_VALUE - 8));
+    disk.read(path, offset, in);
+    return in.flip();
+  }
+
+  /** Takes the records of a snapshot apart. */
+  private static final class Reading implements Records.Reader {
+    final List<IdFileName> idFiles = new ArrayList<>();
+    private final State state;
+    @Nullable Start start;
+    long end = -1;
+
+    Reading(State state) {
+      this.state = state;
+    }
+
+    @Override
+    public void name(int ordinal, String name) {
+      state.name(ordinal, name);
+    }
+
+    @Override
+    public void value(int ordinal, long value) {
+      state.value(ordinal, value);
+    }
+
+    @Override
+    public void once(int ordinal, long high, long low, long delta, long value, int boundsMark) {
+      throw new IllegalStateException("a request in a snapshot");
+    }
+
+    @Override
+    public void seal(int ordinal, long high, long low) {
+      throw new IllegalStateException("a request in a snapshot");
+    }
+
+    @Override
+    public void expires(int ordinal, long atMillis) {
+      state.expires(ordinal, atMillis);
+    }
+
+    @Override
+    public void gone(int ordinal) {
+      throw new IllegalStateException("a removal in a snapshot");
+    }
+
+    @Override
+    public void free(int ordinal) {
+      throw new IllegalStateException("a free ordinal in a snapshot");
+    }
+
+    @Override
+    public void hadIds(int ordinal) {
+      state.hadIds(ordinal);
+    }
+
+    @Override
+    public void text(int ordinal, byte[] text) {
+      state.text(ordinal, text);
+    }
+
+    @Override
+    public void item(Key key, Optional<Item> item) {
+      state.item(key, item);
+    }
+
+    @Override
+    public void snapshot(byte kind, ByteBuffer in) {
+      switch (kind) {
+        case Records.START ->
+            start = new Start(Records.unsigned(in), Records.unsigned(in), Records.unsigned(in));
+        case Records.ID_FILE -> idFiles.add(new IdFileName(Records.text(in), Records.unsigned(in)));
+        case Records.SALVAGED -> state.isSalvaged = true;
+        case Records.END -> end = Records.unsigned(in);
+        default -> throw new IllegalStateException("a record of kind " + kind);
+      }
+    }
+  }
+}

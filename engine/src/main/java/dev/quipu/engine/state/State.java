@@ -1,0 +1,197 @@
+package dev.quipu.engine.state;
+
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.engine.ids.IdTable;
+import dev.quipu.engine.ids.RequestIds;
+import dev.quipu.engine.ids.Secret;
+import dev.quipu.engine.log.Records;
+import dev.quipu.memory.ItemTable;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+
+/**
+ * What is counted: counters, request ids and items; and how records of the log change it. Not
+ * thread-safe: only the committer, or before it the recovery, touches it.
+ */
+public final class State implements Records.Reader {
+  public final CounterTable counters;
+  public final Tombstones tombstones;
+  public final ItemTable items = new ItemTable();
+  public final RequestIds ids;
+
+  private long memoryBytesMax = Long.MAX_VALUE;
+  private final long[] entry = new long[IdTable.STRIDE];
+
+  /** The frame that is being filled, or read. */
+  public long frame;
+
+  /** Its age time, by which request ids are forgotten: see {@code EngineClock}. */
+  public long timeMillis;
+
+  /** Its wall time, by which counters expire. */
+  public long wallMillis;
+
+  /** Changes that were begun; one that was begun must end, and be in the frame. */
+  public long changes;
+
+  /** Whether a change was begun and has not ended. */
+  public boolean isChanging;
+
+  /** Heap that items take, in bytes. */
+  public long itemBytes;
+
+  /** While reading: ordinals without a name may have request ids, for a salvage lost the names. */
+  public boolean isSalvaged;
+
+  /** Commands applied so far, in all frames. */
+  public long commands;
+
+  /** While reading a log: whether the ids of this frame are in a file already. */
+  public boolean idsAreSealed;
+
+  public final Watches watches = new Watches();
+
+  /** Sum of what was touched ahead: kept, so that the touching is done. */
+  public long touched;
+
+  public State(long identity, long windowMillis, int idsInMemoryMax) {
+    Secret secret = new Secret(identity);
+    this.counters = new CounterTable(secret);
+    this.tombstones = new Tombstones(counters);
+    this.ids = new RequestIds(secret, windowMillis, idsInMemoryMax);
+  }
+
+  /** Rejects what needs more memory than there is from now on. */
+  public void limitMemory(long bytesMax) {
+    memoryBytesMax = bytesMax;
+  }
+
+  /**
+   * Makes sure that there is memory for this many more bytes.
+   *
+   * @throws StoreException if there is not
+   */
+  public void requireMemory(long bytes) {
+    long used = memoryBytes();
+    if (bytes > 0 && used + bytes > memoryBytesMax) {
+      throw StoreException.notApplied(
+          Reason.FULL,
+          ("out of memory: counters, texts and items take %d MiB of heap, and the limit is %d MiB."
+                  + " Remove some, or start with a larger heap (-Xmx)")
+              .formatted(used >> 20, memoryBytesMax >> 20));
+    }
+  }
+
+  /** Begins a change: if it does not end, memory and log differ, and the engine stops. */
+  public void beginChange() {
+    changes++;
+    isChanging = true;
+  }
+
+  public void endChange() {
+    isChanging = false;
+  }
+
+  /** Returns about how much heap is taken by all that clients can make, ids excepted. */
+  public long memoryBytes() {
+    return counters.memoryBytes() + itemBytes + watches.memoryBytes();
+  }
+
+  /** Puts an item in its place, or removes it. */
+  public void setItem(Key key, Optional<Item> item) {
+    itemBytes += itemBytes(item) - itemBytes(items.get(key));
+    items.set(key, item);
+  }
+
+  /** Returns about how much heap an item takes: twice what its record may. */
+  public static long itemBytes(Optional<Item> item) {
+    return item.isEmpty() ? 0 : 256 + 2L * Records.itemBytesMax(item.get());
+  }
+
+  /** Finds what is free and what waits to be, when all was read. */
+  public void ready() {
+    ids.ready();
+    counters.findFree(ordinal -> isSalvaged);
+    for (int ordinal = 0; ordinal < counters.size(); ordinal++) {
+      if (counters.name(ordinal) != null && !counters.isWritten(ordinal)) {
+        tombstones.add(ordinal);
+      }
+    }
+  }
+
+  @Override
+  public void name(int ordinal, String name) {
+    counters.redefine(ordinal, name);
+  }
+
+  @Override
+  public void value(int ordinal, long value) {
+    counters.reach(ordinal);
+    counters.set(ordinal, value);
+  }
+
+  @Override
+  public void once(int ordinal, long high, long low, long delta, long value, int boundsMark) {
+    counters.reach(ordinal);
+    counters.set(ordinal, value);
+    remember(high, low, IdTable.meta(ordinal, IdTable.APPLIED, boundsMark), delta, value);
+  }
+
+  @Override
+  public void seal(int ordinal, long high, long low) {
+    remember(high, low, IdTable.meta(ordinal, IdTable.SEALED, 0), 0, 0);
+  }
+
+  @Override
+  public void expires(int ordinal, long atMillis) {
+    counters.reach(ordinal);
+    counters.expire(ordinal, atMillis);
+  }
+
+  @Override
+  public void gone(int ordinal) {
+    counters.reach(ordinal);
+    counters.remove(ordinal);
+  }
+
+  @Override
+  public void free(int ordinal) {
+    counters.reach(ordinal);
+    counters.forget(ordinal);
+  }
+
+  @Override
+  public void hadIds(int ordinal) {
+    counters.markIds(ordinal, RequestIds.EPOCH_BEFORE);
+  }
+
+  @Override
+  public void text(int ordinal, byte[] text) {
+    counters.reach(ordinal);
+    counters.setText(ordinal, text);
+  }
+
+  @Override
+  public void item(Key key, Optional<Item> item) {
+    setItem(key, item);
+  }
+
+  @Override
+  public void snapshot(byte kind, ByteBuffer in) {
+    throw new IllegalStateException("a record of kind " + kind + " in the log");
+  }
+
+  private void remember(long high, long low, long meta, long delta, long value) {
+    int ordinal = IdTable.ordinal(meta);
+    counters.markIds(ordinal, RequestIds.EPOCH_BEFORE);
+    // What the log says last holds: an id may have been forgotten and used again, though the
+    // generations that are made now would still remember it.
+    boolean isKnown = idsAreSealed || ids.isInLaterFile(high, low, ordinal, frame, entry);
+    if (!isKnown) {
+      ids.add(high, low, meta, delta, value, timeMillis, frame);
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** What is counted, in memory. */
+@NullMarked
+package dev.quipu.engine.state;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,12 @@
+/** The embedded durable store. */
+module dev.quipu.engine {
+  requires transitive dev.quipu.techniques;
+  requires org.slf4j;
+  requires static transitive org.jspecify;
+
+  exports dev.quipu.engine;
+  exports dev.quipu.engine.damage;
+
+  provides dev.quipu.Quipu.Opener with
+      dev.quipu.engine.EngineProvider;
+}

@@ -1,0 +1,136 @@
+package dev.quipu.engine.state;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.quipu.engine.ids.Secret;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Names are found as long as they are there, whatever comes and goes beside them. */
+final class NameIndexTest {
+  private static final int PARTS = 64;
+  private static final int SLOTS = 64; // of a part, at first
+
+  private final Secret secret = new Secret(8);
+  private final NameIndex index = new NameIndex(secret);
+  private final CounterTable names = new CounterTable(new Secret(9));
+  private final Map<String, Integer> expected = new HashMap<>();
+
+  private void put(String name) {
+    int ordinal = names.add(name);
+    index.put(name, ordinal);
+    expected.put(name, ordinal);
+  }
+
+  private void remove(String name) {
+    int ordinal = Objects.requireNonNull(expected.remove(name));
+    index.remove(name, ordinal);
+    names.free(ordinal);
+  }
+
+  private void check(String name) {
+    int ordinal = expected.getOrDefault(name, -1);
+    byte[] bytes = (" " + name).getBytes(StandardCharsets.UTF_8);
+    assertEquals(ordinal, index.find(bytes, 1, bytes.length - 1, names), name);
+    assertEquals(ordinal, index.find(name, names), name);
+    assertEquals(ordinal, index.find(name, names), name + ", found lately");
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2})
+  void namesComeAndGo(long seed) {
+    Random random = new Random(seed);
+    int many = 12_000; // parts grow twice
+    for (int i = 0; i < many; i++) {
+      String name = "c" + i;
+      check(name);
+      put(name);
+      check(name);
+    }
+    for (int step = 0; step < 20_000; step++) {
+      String name = "c" + random.nextInt(many);
+      check(name);
+      if (expected.containsKey(name)) {
+        remove(name);
+      } else {
+        put(name);
+      }
+      check(name);
+    }
+    for (int i = 0; i < many; i++) {
+      check("c" + i);
+    }
+  }
+
+  /** Names whose places are the last two of a part, so that most lie at its beginning. */
+  private List<String> crowded(int count) {
+    List<String> found = new ArrayList<>();
+    for (int i = 0; found.size() < count; i++) {
+      String name = "n" + i;
+      int hash = (int) (secret.hash(name) >>> 32);
+      if (hash % PARTS == 0 && ((hash / PARTS) & (SLOTS - 1)) >= SLOTS - 2) {
+        found.add(name);
+      }
+    }
+    return found;
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4})
+  void aGapIsClosedWhereverItIs(long seed) {
+    Random random = new Random(seed);
+    List<String> crowded = crowded(24);
+    crowded.forEach(this::put);
+    for (int step = 0; step < 500; step++) {
+      String name = crowded.get(random.nextInt(crowded.size()));
+      if (expected.containsKey(name)) {
+        remove(name);
+      } else {
+        put(name);
+      }
+      crowded.forEach(this::check);
+    }
+  }
+
+  /** The room of names that went is used again: else a part would grow, or be full at last. */
+  @Test
+  void manyMayGoAndCome() {
+    for (int i = 0; i < 50_000; i++) {
+      put("c" + i);
+      if (i >= 100) {
+        remove("c" + (i - 100));
+      }
+    }
+    for (int i = 49_000; i < 50_000; i++) {
+      check("c" + i);
+    }
+  }
+
+  @Test
+  void namesOfOneHashOfTheStringAreApart() {
+    List<String> same = List.of("AaAaAa", "AaAaBB", "AaBBAa", "AaBBBB", "BBAaAa", "BBBBBB");
+    for (String name : same) {
+      assertEquals(same.getFirst().hashCode(), name.hashCode());
+      same.forEach(this::check);
+      put(name);
+      same.forEach(this::check);
+    }
+    for (String name : same) {
+      remove(name);
+      same.forEach(this::check);
+    }
+    String zero = "f5a5a608";
+    assertEquals(0, zero.hashCode());
+    check(zero);
+    put(zero);
+    check(zero);
+  }
+}

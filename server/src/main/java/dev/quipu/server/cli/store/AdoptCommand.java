@@ -1,0 +1,105 @@
+package dev.quipu.server.cli.store;
+
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.record.RecordGuard;
+import dev.quipu.record.StoreRecord;
+import dev.quipu.server.cli.access.Environment;
+import dev.quipu.server.cli.access.OpenedStore;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.serve.CountingFlags;
+import dev.quipu.server.cli.serve.Topology;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Writes the record of a store. */
+@Command(
+    name = "adopt",
+    description = {
+      "Write the record of a store: how its counters are kept.",
+      "",
+      "A server that is started with other options than the record has, or that",
+      "cannot read it, does not write."
+    },
+    footer = {
+      "",
+      "An empty store needs none: the first server writes the record. This is for a",
+      "store whose counters are older than records, or whose record is wrong. Stop",
+      "its servers first, and give the options that they counted with: no counter is",
+      "converted. If a record is replaced, that takes 30 s, in which the leases end",
+      "of servers that still run. Over regions, the table carries the record to the",
+      "other replicas.",
+      "",
+      "Examples:",
+      "  quipu adopt postgresql://db/app --technique marker-item --window 48h",
+      "  quipu adopt --region eu --topology regions.json"
+    })
+public final class AdoptCommand implements Callable<Integer> {
+  @Spec
+  @SuppressWarnings("NullAway.Init") // picocli sets it
+  private CommandSpec command;
+
+  @Mixin private Output output = new Output();
+
+  @Mixin private CountingFlags counting = new CountingFlags();
+
+  @Parameters(
+      paramLabel = "STORE-URI",
+      arity = "0..1",
+      description = "The store, as for serve; none with --topology.")
+  private @Nullable String uri;
+
+  @Override
+  public Integer call() {
+    Optional<CountingFlags.InRegion> region = counting.inRegion();
+    String named = uri;
+    if (region.isPresent() == (named != null)) {
+      throw new IllegalArgumentException("give either STORE-URI, or --region and --topology");
+    }
+    if (named == null) {
+      Topology.Opened opened = region.orElseThrow().open();
+      try {
+        return adopt(opened.own(), opened.record(), opened.name());
+      } finally {
+        opened.close();
+      }
+    }
+    if (OpenedStore.isEngine(named) || named.equals("memory:")) {
+      throw new IllegalArgumentException(
+          named
+              + " needs no record: a data directory has one of its own, and memory: ends with"
+              + " its server");
+    }
+    try (OpenedStore opened = OpenedStore.of("STORE-URI", named)) {
+      Store store = new Store(opened.driver(), Environment.of(command).clock());
+      counting.requireWorksOn(store); // a record that no server can serve helps nobody
+      return adopt(store, counting.record(store.profile()), opened.name());
+    }
+  }
+
+  private int adopt(Store store, StoreRecord record, String name) {
+    Optional<String> before;
+    try {
+      before = RecordGuard.adopt(store, record);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted; run it again");
+    }
+    String change =
+        before
+            .map(old -> old.equals(record.toString()) ? "; unchanged" : "; before: " + old)
+            .orElse("");
+    output.print(
+        "record of %s: %s%s".formatted(name, record, change),
+        Output.members("store", name, "record", record.toString()));
+    return ExitCode.OK;
+  }
+}

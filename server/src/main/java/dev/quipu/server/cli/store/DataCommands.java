@@ -1,0 +1,170 @@
+package dev.quipu.server.cli.store;
+
+import dev.quipu.Guarantee;
+import dev.quipu.engine.Inspection;
+import dev.quipu.server.cli.access.Access;
+import dev.quipu.server.cli.access.Target;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
+import dev.quipu.technique.TechniqueSpec;
+import dev.quipu.technique.Techniques;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeParseException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Commands about views, data directories and techniques. */
+public final class DataCommands {
+  private DataCommands() {}
+
+  @Command(
+      name = "views",
+      description = "Print the exact unique views of a page.",
+      footer = {"", "Times are like 2022-03-28T13:17:23+00:00."})
+  public static final class ViewsCommand implements Callable<Integer> {
+    @Mixin private Target target = new Target();
+    @Mixin private Output output = new Output();
+
+    @Parameters(paramLabel = "URL", description = "The page, as it was counted.")
+    private String url = "";
+
+    @Option(names = "--from", description = "First moment to count.")
+    private @Nullable String from;
+
+    @Option(names = "--until", description = "First moment no longer to count.")
+    private @Nullable String until;
+
+    @Override
+    public Integer call() {
+      Optional<Instant> start = Optional.ofNullable(from).map(ViewsCommand::time);
+      Optional<Instant> end = Optional.ofNullable(until).map(ViewsCommand::time);
+      try (Access access = target.openToRead()) {
+        OptionalLong views = access.views(url, start, end);
+        if (views.isEmpty()) {
+          output.note("never viewed: " + url);
+          return ExitCode.FAILED;
+        }
+        String text = Long.toString(views.getAsLong());
+        output.print(text, Output.members("url", url, "value", text));
+        return ExitCode.OK;
+      }
+    }
+
+    private static Instant time(String text) {
+      try {
+        return OffsetDateTime.parse(text).toInstant();
+      } catch (DateTimeParseException e) {
+        throw new IllegalArgumentException(
+            "'" + text + "' is not a time like 2022-03-28T13:17:23+00:00", e);
+      }
+    }
+  }
+
+  @Command(name = "check", description = "Look into a data directory that no server has open.")
+  public static final class CheckCommand implements Callable<Integer> {
+    @Mixin private Output output = new Output();
+
+    @Option(names = "--data", paramLabel = "DIR", required = true, description = "The directory.")
+    private Path data = Path.of("");
+
+    @Override
+    public Integer call() {
+      Inspection.Report report = Inspection.check(data);
+      int code = print(output, report);
+      if (!report.sound()) {
+        output.note("'quipu salvage --data %s' keeps what is whole".formatted(data));
+      }
+      return code;
+    }
+  }
+
+  @Command(
+      name = "salvage",
+      description = "Make a damaged data directory fit to be opened, keeping what is whole.",
+      footer = {
+        "",
+        "The old files are moved aside, to a directory 'damaged' within. What was",
+        "acknowledged behind the damage may be lost; the report says up to where the",
+        "directory is whole."
+      })
+  public static final class SalvageCommand implements Callable<Integer> {
+    @Mixin private Output output = new Output();
+
+    @Option(names = "--data", paramLabel = "DIR", required = true, description = "The directory.")
+    private Path data = Path.of("");
+
+    @Override
+    public Integer call() {
+      return print(output, Inspection.salvage(data));
+    }
+  }
+
+  private static int print(Output output, Inspection.Report report) {
+    output.print(
+        String.join(System.lineSeparator(), report.lines()),
+        Output.members("sound", report.sound(), "lines", report.lines()));
+    return report.sound() ? ExitCode.OK : ExitCode.DAMAGED;
+  }
+
+  @Command(name = "techniques", description = "Print the techniques that count on a store.")
+  public static final class TechniquesCommand implements Callable<Integer> {
+    @Mixin private Output output = new Output();
+
+    @Option(names = "--markdown", description = "Print a Markdown table.")
+    private boolean markdown;
+
+    @Override
+    public Integer call() {
+      if (markdown) {
+        output.printText(TechniqueTable.markdown());
+        return ExitCode.OK;
+      }
+      for (TechniqueSpec spec : Techniques.ALL) {
+        output.print(text(spec), members(spec));
+      }
+      return ExitCode.OK;
+    }
+
+    private static String text(TechniqueSpec spec) {
+      String guarantees =
+          spec.guarantees().stream()
+              .sorted()
+              .map(guarantee -> "  - " + guarantee.sentence())
+              .collect(Collectors.joining(System.lineSeparator()));
+      return "%s: %s%n%s%n  works on %s%n  after a lost reply: %s%n  an add: %s%n  a read: %s"
+          .formatted(
+              spec.name(),
+              spec.summary(),
+              guarantees,
+              String.join(", ", TechniqueTable.stores(spec)),
+              spec.afterLostReply(),
+              TechniqueTable.cost(spec.perAdd()),
+              TechniqueTable.cost(spec.perRead()));
+    }
+
+    private static Map<String, Object> members(TechniqueSpec spec) {
+      Map<String, Object> members = new LinkedHashMap<>();
+      members.put("name", spec.name());
+      members.put("summary", spec.summary());
+      members.put("stores", TechniqueTable.stores(spec));
+      members.put("afterLostReply", spec.afterLostReply());
+      members.put("needs", spec.needs().stream().sorted().map(Enum::name).toList());
+      members.put("guarantees", spec.guarantees().stream().sorted().map(Guarantee::name).toList());
+      members.put("perAdd", spec.perAdd());
+      members.put("perRead", spec.perRead());
+      members.put("source", spec.source());
+      return members;
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package dev.quipu.server.cli.store;
+
+import dev.quipu.layer.Store;
+import dev.quipu.record.RecordGuard;
+import dev.quipu.server.cli.access.Environment;
+import dev.quipu.server.cli.access.OpenedStore;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
+import dev.quipu.server.cli.serve.CountingFlags;
+import dev.quipu.shard.Sharded;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Gives a counter the bounds that its store's record has. */
+@Command(
+    name = "repair",
+    description = {
+      "Give a divided counter the bounds of its store's record.",
+      "",
+      "For a counter that servers reject because it was divided within other bounds.",
+      "Its sum stays, and must lie within the new bounds. A request of before is not",
+      "counted again: a repeat is answered as a conflict, since it had other bounds."
+    },
+    footer = {
+      "",
+      "The options must be those of the record: quipu adopt changes it.",
+      "",
+      "Example:",
+      "  quipu repair stock --store redis://db --shards 4 --floor 0"
+    })
+public final class RepairCommand implements Callable<Integer> {
+  @Spec
+  @SuppressWarnings("NullAway.Init") // picocli sets it
+  private CommandSpec command;
+
+  @Mixin private Output output = new Output();
+
+  @Mixin private CountingFlags counting = new CountingFlags();
+
+  @Parameters(paramLabel = "KEY", description = "The counter.")
+  private String counter = "";
+
+  @Option(
+      names = "--store",
+      paramLabel = "URI",
+      required = true,
+      description = "The store, as for serve.")
+  private String store = "";
+
+  @Override
+  public Integer call() {
+    if (counting.inRegion().isPresent() || OpenedStore.isEngine(store)) {
+      throw new IllegalArgumentException(
+          "only counters of one store are repaired, with --shards, --floor and --ceiling");
+    }
+    try (OpenedStore opened = OpenedStore.of(store)) {
+      Store read = new Store(opened.driver(), Environment.of(command).clock());
+      try (RecordGuard guard = counting.guard(read)) {
+        guard
+            .check()
+            .ifPresent(why -> {
+              throw new IllegalArgumentException(why);
+            });
+        guard.start();
+        Store written = new Store(guard.over(opened.driver()), Environment.of(command).clock());
+        if (!(counting.counters(written) instanceof Sharded sharded)) {
+          throw new IllegalArgumentException("give --shards, --floor or --ceiling");
+        }
+        boolean isChanged = sharded.repair(counter);
+        if (!isChanged && sharded.read(counter).isEmpty()) {
+          output.note("no such counter: " + counter);
+          return ExitCode.FAILED;
+        }
+        output.print(
+            counter + (isChanged ? " has the bounds of the record now" : " needs no repair"),
+            Output.members("name", counter, "repaired", isChanged));
+      }
+    }
+    return ExitCode.OK;
+  }
+}

@@ -1,0 +1,39 @@
+package dev.quipu.server.http;
+
+import dev.quipu.server.http.message.Body;
+import dev.quipu.server.http.message.HttpReply;
+import dev.quipu.server.http.message.Reservation;
+import dev.quipu.server.http.route.Route;
+import dev.quipu.server.net.MemoryBudget;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpUtil;
+import org.jspecify.annotations.Nullable;
+
+/** A request on its way; {@code reply} is set early if the request is rejected by its head. */
+final class PendingRequest {
+  final HttpRequest request;
+  final boolean keepAlive;
+  final long startNanos;
+  final Reservation reservation;
+  final Body body;
+  @Nullable Route route;
+  @Nullable HttpReply reply;
+
+  PendingRequest(HttpRequest request, long startNanos, MemoryBudget budget) {
+    this.request = request;
+    this.keepAlive = HttpUtil.isKeepAlive(request);
+    this.startNanos = startNanos;
+    this.reservation = new Reservation(budget);
+    long declared = request.decoderResult().isFailure() ? -1 : declaredBytes(request);
+    this.body = new Body(declared, reservation);
+  }
+
+  private static long declaredBytes(HttpRequest request) {
+    return HttpUtil.getContentLength(request, -1L);
+  }
+
+  /** Returns the path of the route as metrics name it. */
+  String path() {
+    return route == null ? "none" : route.path();
+  }
+}

@@ -1,0 +1,34 @@
+package dev.quipu.server.http.message;
+
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/** Answers a body of many lines with a line for each, in bounded memory. */
+public final class Bulk {
+  private Bulk() {}
+
+  /**
+   * Answers all lines.
+   *
+   * @param work returns the answers to a batch of lines, in their order
+   * @throws Problem 507 before the first batch if there is no memory for all
+   */
+  public static HttpReply reply(
+      Exchange exchange, int linesMax, Function<List<Lines.Line>, List<Map<String, Object>>> work) {
+    Lines lines = exchange.lines(linesMax);
+    exchange.reserve(lines.memoryBytes());
+    List<byte[]> parts = new ArrayList<>();
+    for (List<Lines.Line> batch = lines.nextBatch(); !batch.isEmpty(); batch = lines.nextBatch()) {
+      ByteArrayOutputStream part = new ByteArrayOutputStream();
+      for (Map<String, Object> line : work.apply(batch)) {
+        part.writeBytes(JsonBody.MAPPER.writeValueAsBytes(line));
+        part.write('\n');
+      }
+      parts.add(part.toByteArray());
+    }
+    return HttpReply.bytes(200, "application/x-ndjson", parts);
+  }
+}

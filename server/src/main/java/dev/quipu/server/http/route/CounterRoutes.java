@@ -1,0 +1,293 @@
+package dev.quipu.server.http.route;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Bounds;
+import dev.quipu.CounterPage;
+import dev.quipu.Counters;
+import dev.quipu.Doubt;
+import dev.quipu.ItemResult;
+import dev.quipu.Limits;
+import dev.quipu.Reading;
+import dev.quipu.Refusal;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.server.http.message.Bulk;
+import dev.quipu.server.http.message.Exchange;
+import dev.quipu.server.http.message.Failures;
+import dev.quipu.server.http.message.HttpReply;
+import dev.quipu.server.http.message.JsonBody;
+import dev.quipu.server.http.message.Lines;
+import dev.quipu.server.http.message.Problem;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Counters over HTTP. */
+final class CounterRoutes {
+  static final String ADD = "/v1/counters/{name}/add";
+  static final String BULK = "/v1/counters/bulk";
+
+  private static final int PAGE_COUNTERS = 100;
+
+  /** What a listed counter takes while its page is made: its name twice, and its members. */
+  private static final int LISTED_BYTES = 2 * Limits.NAME_BYTES_MAX + 512;
+
+  private final Counters counters;
+  private final Metrics metrics;
+  private final Failures failures;
+
+  CounterRoutes(Counters counters, Metrics metrics, Failures failures) {
+    this.counters = counters;
+    this.metrics = metrics;
+    this.failures = failures;
+  }
+
+  /** POST /v1/counters/{name}/add */
+  HttpReply add(Exchange exchange) {
+    Add add;
+    AddResult result;
+    Map<String, Object> members;
+    try {
+      JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling"));
+      add = read(exchange.variable(), body, exchange.idempotencyKey().orElse(null));
+      result = counters.add(add);
+      metrics.added(result);
+      members = members(add, result);
+    } catch (RuntimeException e) {
+      throw failures.problem(e, ADD).ofWrite().with("name", exchange.variable()); // as in a bulk
+    }
+    HttpReply reply = HttpReply.json(200, members);
+    return result instanceof AddResult.Replayed ? reply.with("Idempotent-Replayed", "true") : reply;
+  }
+
+  /** POST /v1/counters/bulk */
+  HttpReply bulk(Exchange exchange) {
+    return Bulk.reply(exchange, Limits.BULK_ADDS_MAX, lines -> addLines(lines, exchange));
+  }
+
+  private List<Map<String, Object>> addLines(List<Lines.Line> lines, Exchange exchange) {
+    List<Map<String, Object>> answers = new ArrayList<>();
+    List<Add> adds = new ArrayList<>();
+    List<Integer> places = new ArrayList<>();
+    for (Lines.Line line : lines) {
+      try {
+        JsonBody body = line.json(Set.of("name", "delta", "floor", "ceiling", "id"));
+        adds.add(
+            read(
+                body.text("name"),
+                body,
+                body.optionalText("id").map(CounterRoutes::id).orElse(null)));
+        places.add(answers.size());
+        answers.add(Map.of());
+      } catch (RuntimeException e) { // of this line alone
+        Map<String, Object> reply = failed(e);
+        reply.put("line", line.number());
+        answers.add(reply);
+      }
+    }
+    List<ItemResult> results = counters.addAll(adds, exchange::mayBegin, exchange::mayWait);
+    for (int i = 0; i < places.size(); i++) {
+      answers.set(places.get(i), line(adds.get(i), results.get(i)));
+    }
+    return answers;
+  }
+
+  private Map<String, Object> line(Add add, ItemResult result) {
+    try {
+      AddResult reply = result.orThrow();
+      metrics.added(reply);
+      Map<String, Object> line = new LinkedHashMap<>();
+      line.put("status", 200);
+      line.putAll(members(add, reply));
+      return line;
+    } catch (RuntimeException e) {
+      Map<String, Object> line = failed(e);
+      line.put("name", add.counter());
+      return line;
+    }
+  }
+
+  private Map<String, Object> failed(RuntimeException thrown) {
+    return failures.problem(thrown, BULK).ofWrite().members();
+  }
+
+  private static Add read(String name, JsonBody body, @Nullable RequestId id) {
+    Bounds bounds =
+        new Bounds(
+            body.optionalNumber("floor").orElse(Long.MIN_VALUE),
+            body.optionalNumber("ceiling").orElse(Long.MAX_VALUE));
+    return new Add(name, body.number("delta"), bounds, id);
+  }
+
+  private Map<String, Object> members(Add add, AddResult result) {
+    return switch (result) {
+      case AddResult.Applied applied -> members(add, applied.added(), applied.value(), false);
+      case AddResult.Replayed again -> members(add, again.added(), again.value(), true);
+      case AddResult.Refused refused -> throw refused(add, refused);
+      case AddResult.Conflict conflict ->
+          throw Problem.requestIdReused(
+              add.counter(),
+              "the first request under this id added %d or had other bounds"
+                  .formatted(conflict.added()));
+    };
+  }
+
+  private static Map<String, Object> members(
+      Add add, long added, OptionalLong value, boolean replayed) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("name", add.counter());
+    value.ifPresent(known -> members.put("value", Long.toString(known)));
+    members.put("added", Long.toString(added));
+    members.put("replayed", replayed);
+    return members;
+  }
+
+  private Problem refused(Add add, AddResult.Refused refused) {
+    OptionalLong value = refused.value();
+    String detail =
+        value.isPresent()
+            ? "%d cannot be added to %d".formatted(add.delta(), value.getAsLong())
+            : "%d cannot be added".formatted(add.delta());
+    Problem problem =
+        switch (refused.why()) {
+          case FLOOR, CEILING -> {
+            boolean floor = refused.why() == Refusal.FLOOR;
+            Bounds bounds = add.bounds().isNone() ? counters.bounds() : add.bounds();
+            long bound = floor ? bounds.floor() : bounds.ceiling();
+            Problem reached =
+                new Problem(409, "bound-reached", "The counter would leave its bounds", detail)
+                    .with("bound", floor ? "floor" : "ceiling");
+            yield bounds.isNone() ? reached : reached.with("limit", Long.toString(bound));
+          }
+          case HELD_ELSEWHERE ->
+              new Problem(
+                      409,
+                      "held-elsewhere",
+                      "There may be room in regions that do not answer",
+                      detail + "; there may be room in " + String.join(", ", refused.heldBy()))
+                  .with("heldBy", refused.heldBy());
+          case OVERFLOW -> new Problem(409, "overflow", "The counter would leave 64 bits", detail);
+          case SEALED ->
+              new Problem(
+                  409,
+                  "request-sealed",
+                  "The request was sealed",
+                  "it did not apply and never will");
+        };
+    Problem named = problem.with("name", add.counter());
+    return value.isPresent() ? named.with("value", Long.toString(value.getAsLong())) : named;
+  }
+
+  /** GET /v1/counters/{name} */
+  HttpReply read(Exchange exchange) {
+    String name = exchange.variable();
+    Reading reading =
+        counters.read(name).orElseThrow(() -> Problem.notFound("no such counter: " + name));
+    return HttpReply.json(200, members(name, reading));
+  }
+
+  private static Map<String, Object> members(String name, Reading reading) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("name", name);
+    members.put("value", Long.toString(reading.value()));
+    members.put("low", Long.toString(reading.low()));
+    members.put("high", Long.toString(reading.high()));
+    if (!reading.doubts().isEmpty()) {
+      members.put("doubts", reading.doubts().stream().map(CounterRoutes::doubt).toList());
+    }
+    return members;
+  }
+
+  private static Map<String, Object> doubt(Doubt doubt) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("cause", doubt.cause().word());
+    if (!doubt.where().isEmpty()) {
+      members.put("where", doubt.where());
+    }
+    if (doubt.amount() != Long.MAX_VALUE) {
+      members.put("amount", Long.toString(doubt.amount()));
+    }
+    return members;
+  }
+
+  /** GET /v1/counters */
+  HttpReply list(Exchange exchange) {
+    exchange.allowParameters(Set.of("prefix", "limit", "cursor"));
+    String prefix = exchange.parameter("prefix").orElse("");
+    int limit = exchange.parameter("limit").map(CounterRoutes::limit).orElse(PAGE_COUNTERS);
+    String after = exchange.parameter("cursor").map(CounterRoutes::decode).orElse("");
+    exchange.reserve((long) Math.clamp(limit, 0, Limits.PAGE_COUNTERS_MAX) * LISTED_BYTES);
+    CounterPage page = counters.list(prefix, after, limit);
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put(
+        "counters",
+        page.counters().stream().map(each -> members(each.name(), each.reading())).toList());
+    page.resumeAfter().ifPresent(name -> members.put("cursor", encode(name)));
+    return HttpReply.json(200, members);
+  }
+
+  private static int limit(String text) {
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      throw Problem.badRequest(
+          "query parameter limit is not a number; the limits are 1 and "
+              + Limits.PAGE_COUNTERS_MAX);
+    }
+  }
+
+  private static String encode(String name) {
+    return Base64.getUrlEncoder()
+        .withoutPadding()
+        .encodeToString(name.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String decode(String cursor) {
+    try {
+      return new String(Base64.getUrlDecoder().decode(cursor), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      throw Problem.badRequest("query parameter cursor is not one that a listing gave");
+    }
+  }
+
+  /** GET /v1/requests/{id} */
+  HttpReply outcome(Exchange exchange) {
+    exchange.allowParameters(Set.of("counter"));
+    String counter = exchange.requiredParameter("counter");
+    return reply(exchange, counter, counters.outcome(counter, id(exchange.variable())));
+  }
+
+  /** POST /v1/requests/{id}/seal */
+  HttpReply seal(Exchange exchange) {
+    exchange.allowParameters(Set.of("counter"));
+    String counter = exchange.requiredParameter("counter");
+    return reply(exchange, counter, counters.seal(counter, id(exchange.variable())));
+  }
+
+  private static HttpReply reply(Exchange exchange, String counter, RequestOutcome outcome) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("id", exchange.variable());
+    members.put("counter", counter);
+    switch (outcome) {
+      case RequestOutcome.Applied applied -> {
+        members.put("outcome", "applied");
+        members.put("added", Long.toString(applied.added()));
+        applied.value().ifPresent(value -> members.put("value", Long.toString(value)));
+      }
+      case RequestOutcome.NotSeen notSeen -> members.put("outcome", "not-seen");
+      case RequestOutcome.Sealed sealed -> members.put("outcome", "sealed");
+    }
+    return HttpReply.json(200, members);
+  }
+
+  private static RequestId id(String text) {
+    return RequestId.of(text);
+  }
+}

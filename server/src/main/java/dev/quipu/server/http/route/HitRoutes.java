@@ -1,0 +1,122 @@
+package dev.quipu.server.http.route;
+
+import dev.quipu.display.DisplayCounters;
+import dev.quipu.display.DisplayReading;
+import dev.quipu.server.http.message.Exchange;
+import dev.quipu.server.http.message.HttpReply;
+import dev.quipu.server.http.message.Problem;
+import io.netty.handler.codec.http.HttpMethod;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/** What pages embed: a badge that counts its hits, and the script that sends views. */
+final class HitRoutes {
+  private static final String PREFIX = "hit/";
+  private static final int LABEL_CHARACTERS_MAX = 64;
+  private static final int CHARACTER_WIDTH = 7;
+  private static final int PADDING = 10;
+
+  private final DisplayCounters display;
+
+  HitRoutes(DisplayCounters display) {
+    this.display = display;
+  }
+
+  /** GET /hit/{name}.svg: one more hit, and how many there are. A HEAD is no hit. */
+  HttpReply badge(Exchange exchange) {
+    exchange.allowParameters(Set.of("label"));
+    String label = label(exchange);
+    String name = PREFIX + exchange.variable();
+    OptionalLong counted =
+        exchange.method().equals(HttpMethod.HEAD)
+            ? OptionalLong.empty()
+            : display.view(name, Optional.empty());
+    long hits = counted.isPresent() ? counted.getAsLong() : shown(name);
+    // Proxies of images keep what they may keep, and then nobody hears of the next hit.
+    return HttpReply.text(200, "image/svg+xml; charset=utf-8", svg(label, Long.toString(hits)))
+        .with("Cache-Control", "no-cache, no-store, max-age=0, must-revalidate")
+        .with("Pragma", "no-cache")
+        .with("Expires", "Thu, 01 Jan 1970 00:00:00 GMT");
+  }
+
+  /** GET /hit/{name}.json: the same number for shields.io, which counts nothing: it caches. */
+  HttpReply shield(Exchange exchange) {
+    exchange.allowParameters(Set.of("label"));
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("schemaVersion", 1);
+    members.put("label", label(exchange));
+    members.put("message", Long.toString(shown(PREFIX + exchange.variable())));
+    members.put("color", "blue");
+    return HttpReply.json(200, members);
+  }
+
+  private long shown(String name) {
+    return display.read(name).map(DisplayReading::value).orElse(0L);
+  }
+
+  private static String label(Exchange exchange) {
+    String label = exchange.parameter("label").orElse("hits");
+    if (label.isEmpty() || label.length() > LABEL_CHARACTERS_MAX) {
+      throw Problem.badRequest(
+          "label has %d characters, the limits are 1 and %d"
+              .formatted(label.length(), LABEL_CHARACTERS_MAX));
+    }
+    return label;
+  }
+
+  private static String svg(String label, String value) {
+    int left = PADDING + CHARACTER_WIDTH * label.length();
+    int right = PADDING + CHARACTER_WIDTH * value.length();
+    String text = escape(label);
+    return """
+    <svg xmlns="http://www.w3.org/2000/svg" width="%1$d" height="20" role="img" aria-label="%4$s: %5$s">
+    <rect width="%2$d" height="20" fill="#555"/>
+    <rect x="%2$d" width="%3$d" height="20" fill="#3367d6"/>
+    <g fill="#fff" text-anchor="middle" font-family="Verdana,sans-serif" font-size="11">
+    <text x="%6$d" y="14">%4$s</text>
+    <text x="%7$d" y="14">%5$s</text>
+    </g>
+    </svg>
+    """
+        .formatted(left + right, left, right, text, value, left / 2, left + right / 2);
+  }
+
+  /** Fit for XML: control characters are left out. */
+  private static String escape(String text) {
+    StringBuilder escaped = new StringBuilder();
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      switch (c) {
+        case '<' -> escaped.append("&lt;");
+        case '>' -> escaped.append("&gt;");
+        case '&' -> escaped.append("&amp;");
+        case '"' -> escaped.append("&quot;");
+        default -> {
+          if (c >= ' ' && c < 0xfffe && !(c >= 0x7f && c < 0xa0)) {
+            escaped.append(c);
+          }
+        }
+      }
+    }
+    return escaped.toString();
+  }
+
+  /** GET /views.js */
+  HttpReply script(Exchange exchange) {
+    try (InputStream in = Objects.requireNonNull(HitRoutes.class.getResourceAsStream("views.js"))) {
+      String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      return HttpReply.text(200, "text/javascript; charset=utf-8", text)
+          .with("Cache-Control", "max-age=3600");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

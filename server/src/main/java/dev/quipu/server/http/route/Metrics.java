@@ -1,0 +1,85 @@
+package dev.quipu.server.http.route;
+
+import dev.quipu.AddResult;
+import dev.quipu.Refusal;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** What the server tells of itself. Never the name of a counter: there may be millions. */
+public final class Metrics {
+  /** Methods that are counted by their name; anybody can invent others. */
+  private static final Set<String> METHODS =
+      Set.of("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT");
+
+  private final PrometheusMeterRegistry registry =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final AtomicInteger connections = new AtomicInteger();
+  private final Map<String, Timer> requests = new ConcurrentHashMap<>();
+  private final Map<String, Counter> adds = new ConcurrentHashMap<>();
+
+  public Metrics() {
+    Gauge.builder("quipu.http.connections", connections, AtomicInteger::get)
+        .description("open connections")
+        .register(registry);
+  }
+
+  /** Connections that are open. */
+  public AtomicInteger connections() {
+    return connections;
+  }
+
+  /**
+   * Counts a request that was answered.
+   *
+   * @param path path of a route, as in the table of routes, or none
+   */
+  public void answered(String sentMethod, String path, int status, long nanos) {
+    String method = METHODS.contains(sentMethod) ? sentMethod : "other";
+    requests
+        .computeIfAbsent(
+            method + " " + path + " " + status,
+            key ->
+                Timer.builder("quipu.http.requests")
+                    .description("requests answered")
+                    .tags("method", method, "route", path, "status", Integer.toString(status))
+                    .register(registry))
+        .record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** An add was answered. */
+  void added(AddResult result) {
+    String kind =
+        switch (result) {
+          case AddResult.Applied applied -> "applied";
+          case AddResult.Replayed replayed -> "replayed";
+          case AddResult.Conflict conflict -> "conflict";
+          case AddResult.Refused refused -> refused(refused.why());
+        };
+    adds.computeIfAbsent(
+            kind,
+            key ->
+                Counter.builder("quipu.adds")
+                    .description("adds answered")
+                    .tag("result", kind)
+                    .register(registry))
+        .increment();
+  }
+
+  private static String refused(Refusal why) {
+    return "refused_" + why.name().toLowerCase(Locale.ROOT);
+  }
+
+  /** All metrics in the text format of Prometheus. */
+  String text() {
+    return registry.scrape();
+  }
+}

@@ -1,0 +1,45 @@
+package dev.quipu.server.http.route;
+
+import dev.quipu.presence.Online;
+import dev.quipu.presence.Presence;
+import dev.quipu.server.http.message.Exchange;
+import dev.quipu.server.http.message.HttpReply;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** Who is online, over HTTP. */
+final class PresenceRoutes {
+  private final Supplier<Presence> presence;
+
+  PresenceRoutes(Supplier<Presence> presence) {
+    this.presence = presence;
+  }
+
+  /** POST /v1/presence/{room} */
+  HttpReply seen(Exchange exchange) {
+    String client = exchange.json(Set.of("clientId")).text("clientId");
+    presence.get().seen(exchange.variable(), client);
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("room", exchange.variable());
+    members.put("clientId", client);
+    return HttpReply.json(200, members);
+  }
+
+  /** GET /v1/presence/{room}; a room that nobody was in has 0. */
+  HttpReply online(Exchange exchange) {
+    Online online = presence.get().online(exchange.variable());
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("room", exchange.variable());
+    members.put("value", Long.toString(online.value()));
+    if (online.complete()) {
+      members.put("low", Long.toString(online.low()));
+      members.put("high", Long.toString(online.high()));
+    }
+    members.put("complete", online.complete());
+    members.put("from", online.from().toString());
+    members.put("until", online.until().toString());
+    return HttpReply.json(200, members);
+  }
+}

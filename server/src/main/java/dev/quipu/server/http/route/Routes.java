@@ -1,0 +1,100 @@
+package dev.quipu.server.http.route;
+
+import dev.quipu.sequence.SequenceOfRecords;
+import dev.quipu.server.http.message.Failures;
+import dev.quipu.time.Clock;
+import io.netty.handler.codec.http.HttpMethod;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** The table of routes: it drives dispatch and metrics, and the OpenAPI document is held to it. */
+public final class Routes {
+  private static final int SMALL_BODY_BYTES_MAX = 64 << 10;
+  private static final int BULK_BODY_BYTES_MAX = 8 << 20;
+
+  private final List<Route> all;
+
+  /**
+   * Creates the table.
+   *
+   * @param impediment why the process cannot serve although the store answers
+   */
+  public Routes(
+      Services services,
+      Metrics metrics,
+      Failures failures,
+      Supplier<Optional<String>> impediment,
+      Clock clock) {
+    CounterRoutes counters = new CounterRoutes(services.quipu().counters(), metrics, failures);
+    ViewRoutes views = new ViewRoutes(services.views(), services.queue(), failures);
+    HitRoutes hits = new HitRoutes(services.display());
+    DisplayRoutes display = new DisplayRoutes(services.display());
+    PresenceRoutes presence = new PresenceRoutes(services.presence());
+    SequenceRoutes sequences =
+        new SequenceRoutes(() -> services.quipu().part(SequenceOfRecords.class));
+    OperationRoutes operation =
+        new OperationRoutes(services.quipu(), services.storeName(), metrics, impediment, clock);
+    all =
+        List.of(
+            Route.post(CounterRoutes.ADD, SMALL_BODY_BYTES_MAX, counters::add),
+            Route.post(CounterRoutes.BULK, BULK_BODY_BYTES_MAX, counters::bulk),
+            Route.get("/v1/counters", counters::list),
+            Route.get("/v1/counters/{name}", counters::read),
+            Route.post("/v1/requests/{id}/seal", SMALL_BODY_BYTES_MAX, counters::seal),
+            Route.get("/v1/requests/{id}", counters::outcome),
+            Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add).andForPages(),
+            Route.post(ViewRoutes.BULK, BULK_BODY_BYTES_MAX, views::bulk),
+            Route.get("/v1/views", views::count),
+            Route.post("/v1/display/{name}/view", SMALL_BODY_BYTES_MAX, display::view),
+            Route.get("/v1/display/{name}", display::read),
+            Route.post("/v1/presence/{room}", SMALL_BODY_BYTES_MAX, presence::seen),
+            Route.get("/v1/presence/{room}", presence::online),
+            Route.post("/v1/sequences/{name}/next", SMALL_BODY_BYTES_MAX, sequences::next),
+            Route.post("/v1/sequences/{name}/void", SMALL_BODY_BYTES_MAX, sequences::voidNumber),
+            Route.get("/v1/sequences/{name}", sequences::read),
+            Route.get("/hit/{name}.svg", hits::badge).andForPages(),
+            Route.get("/hit/{name}.json", hits::shield).andForPages(),
+            Route.open("/views.js", hits::script),
+            Route.open("/livez", operation::live),
+            Route.open("/readyz", operation::ready),
+            Route.get("/metrics", operation::metrics),
+            Route.open("/openapi.json", operation::openApi),
+            Route.open("/problems/{type}", operation::problem));
+  }
+
+  public List<Route> all() {
+    return all;
+  }
+
+  /** The route of a request; HEAD is served by GET. */
+  public Optional<Route> find(HttpMethod method, String rawPath) {
+    HttpMethod served = method.equals(HttpMethod.HEAD) ? HttpMethod.GET : method;
+    return all.stream()
+        .filter(route -> route.method().equals(served) && route.match(rawPath) != null)
+        .findFirst();
+  }
+
+  /** Whether pages of other sites may use a path. */
+  public boolean isForPages(String rawPath) {
+    return all.stream().anyMatch(route -> route.forPages() && route.match(rawPath) != null);
+  }
+
+  /** The methods that a path knows; empty if there is no such path. */
+  public List<String> methods(String rawPath) {
+    List<String> methods = new ArrayList<>();
+    for (Route route : all) {
+      if (route.match(rawPath) != null) {
+        methods.add(route.method().name());
+        if (route.method().equals(HttpMethod.GET)) {
+          methods.add("HEAD");
+        }
+      }
+    }
+    if (!methods.isEmpty()) {
+      methods.add("OPTIONS");
+    }
+    return methods.stream().distinct().toList();
+  }
+}

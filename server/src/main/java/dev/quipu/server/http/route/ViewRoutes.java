@@ -1,0 +1,228 @@
+package dev.quipu.server.http.route;
+
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.ingest.ViewQueue;
+import dev.quipu.server.http.message.Bulk;
+import dev.quipu.server.http.message.Exchange;
+import dev.quipu.server.http.message.Failures;
+import dev.quipu.server.http.message.HttpReply;
+import dev.quipu.server.http.message.JsonBody;
+import dev.quipu.server.http.message.Lines;
+import dev.quipu.server.http.message.Problem;
+import dev.quipu.view.ViewCounter;
+import dev.quipu.view.ViewEvent;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/** Exact unique views over HTTP. */
+final class ViewRoutes {
+  static final String BULK = "/v1/views/bulk";
+
+  private static final int LINES_MAX = 10_000;
+  private static final int AT_ONCE_MAX = 512;
+  private static final long WAIT_MILLIS = 50;
+  private static final Set<String> FIELDS = Set.of("url", "time", "clientId");
+
+  private final Supplier<ViewCounter> views;
+  private final Optional<ViewQueue> queue;
+  private final Failures failures;
+  private final Semaphore places = new Semaphore(AT_ONCE_MAX);
+
+  ViewRoutes(Supplier<ViewCounter> views, Optional<ViewQueue> queue, Failures failures) {
+    this.views = views;
+    this.queue = queue;
+    this.failures = failures;
+  }
+
+  /** POST /v1/views: it is durable, in the counter or in the queue. */
+  HttpReply add(Exchange exchange) {
+    ViewEvent event = event(exchange.json(FIELDS));
+    if (queue.isPresent()) {
+      queue.get().send(event);
+    } else {
+      views.get().add(event);
+    }
+    return HttpReply.json(202, members(event));
+  }
+
+  private static Map<String, Object> members(ViewEvent event) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("url", event.url());
+    members.put("time", event.time().toString());
+    members.put("clientId", event.clientId());
+    return members;
+  }
+
+  /** POST /v1/views/bulk: many at once, since the store groups what comes together. */
+  HttpReply bulk(Exchange exchange) {
+    return Bulk.reply(exchange, LINES_MAX, lines -> addLines(lines, exchange));
+  }
+
+  private List<Map<String, Object>> addLines(List<Lines.Line> lines, Exchange exchange) {
+    List<Map<String, Object>> answers = new ArrayList<>();
+    ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+    try {
+      List<Future<Map<String, Object>>> running = new ArrayList<>();
+      for (Lines.Line line : lines) {
+        if (!hasPlace(exchange)) {
+          running.add(CompletableFuture.completedFuture(failed(line, late())));
+          continue;
+        }
+        running.add(
+            executor.submit(() -> {
+              try {
+                return addLine(line, exchange);
+              } finally {
+                places.release();
+              }
+            }));
+      }
+      for (int i = 0; i < running.size(); i++) {
+        answers.add(answer(running.get(i), lines.get(i), exchange));
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause()); // addLine answers every exception
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Problem.unknown("the server stops");
+    } finally {
+      executor.shutdown(); // what is under way goes on
+    }
+    return answers;
+  }
+
+  /** Takes a place, unless there was none in time. */
+  private boolean hasPlace(Exchange exchange) throws InterruptedException {
+    while (!places.tryAcquire(WAIT_MILLIS, TimeUnit.MILLISECONDS)) {
+      if (!exchange.mayBegin()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private Map<String, Object> answer(
+      Future<Map<String, Object>> running, Lines.Line line, Exchange exchange)
+      throws ExecutionException, InterruptedException {
+    while (true) {
+      try {
+        return running.get(WAIT_MILLIS, TimeUnit.MILLISECONDS);
+      } catch (TimeoutException e) {
+        if (!exchange.mayWait()) {
+          return failed(
+              line,
+              StoreException.unknown(
+                  Reason.TIMEOUT,
+                  "the time for the request ended while this line was under way; repeat it",
+                  null));
+        }
+      }
+    }
+  }
+
+  private static StoreException late() {
+    return StoreException.notApplied(
+        Reason.TIMEOUT, "the time for the request ended before this line; repeat it");
+  }
+
+  private Map<String, Object> failed(Lines.Line line, RuntimeException thrown) {
+    Map<String, Object> members = failures.problem(thrown, BULK).ofWrite().members();
+    members.put("line", line.number());
+    return members;
+  }
+
+  private Map<String, Object> addLine(Lines.Line line, Exchange exchange) {
+    try {
+      ViewEvent event = event(line.json(FIELDS));
+      if (!exchange.mayBegin()) {
+        throw late();
+      }
+      Map<String, Object> members = new LinkedHashMap<>();
+      members.put("status", 202);
+      if (queue.isPresent()) {
+        queue.get().send(event);
+      } else {
+        members.put("counted", views.get().add(event));
+      }
+      return members;
+    } catch (RuntimeException e) {
+      return failed(line, e);
+    }
+  }
+
+  /** GET /v1/views */
+  HttpReply count(Exchange exchange) {
+    return exchange.parameter("site").isPresent() ? ofSite(exchange) : ofPage(exchange);
+  }
+
+  private HttpReply ofSite(Exchange exchange) {
+    exchange.allowParameters(Set.of("site", "day"));
+    String site = exchange.requiredParameter("site");
+    Optional<LocalDate> day = exchange.parameter("day").map(ViewRoutes::day);
+    OptionalLong found =
+        day.isPresent() ? views.get().countOfDay(site, day.get()) : views.get().countOfSite(site);
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("site", site);
+    day.ifPresent(date -> members.put("day", date.toString()));
+    members.put(
+        "value", Long.toString(found.orElseThrow(() -> Problem.notFound("never viewed: " + site))));
+    return HttpReply.json(200, members);
+  }
+
+  private static LocalDate day(String text) {
+    try {
+      return LocalDate.parse(text);
+    } catch (DateTimeParseException e) {
+      throw Problem.badRequest("day is not a date like 2022-03-28");
+    }
+  }
+
+  private HttpReply ofPage(Exchange exchange) {
+    exchange.allowParameters(Set.of("url", "from", "until"));
+    String url = exchange.requiredParameter("url");
+    Optional<Instant> from = exchange.parameter("from").map(text -> time("from", text));
+    Optional<Instant> until = exchange.parameter("until").map(text -> time("until", text));
+    long count;
+    if (from.isEmpty() && until.isEmpty()) {
+      OptionalLong all = views.get().count(url);
+      count = all.orElseThrow(() -> Problem.notFound("never viewed: " + url));
+    } else {
+      count = views.get().count(url, from, until);
+    }
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("url", url);
+    members.put("value", Long.toString(count));
+    return HttpReply.json(200, members);
+  }
+
+  private static ViewEvent event(JsonBody body) {
+    return new ViewEvent(body.text("url"), time("time", body.text("time")), body.text("clientId"));
+  }
+
+  private static Instant time(String field, String text) {
+    try {
+      return OffsetDateTime.parse(text).toInstant();
+    } catch (DateTimeParseException e) {
+      throw Problem.badRequest("%s is not a time like 2022-03-28T13:17:23+00:00".formatted(field));
+    }
+  }
+}

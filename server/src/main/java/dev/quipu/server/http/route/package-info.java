@@ -1,0 +1,5 @@
+/** Routes of the HTTP port. */
+@NullMarked
+package dev.quipu.server.http.route;
+
+import org.jspecify.annotations.NullMarked;

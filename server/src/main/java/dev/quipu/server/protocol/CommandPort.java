@@ -1,0 +1,150 @@
+package dev.quipu.server.protocol;
+
+import dev.quipu.engine.Engine;
+import dev.quipu.server.net.Connections;
+import dev.quipu.server.net.DirectMemory;
+import dev.quipu.server.net.Listener;
+import dev.quipu.server.net.Loops;
+import dev.quipu.server.net.MemoryBudget;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/** Serves the counters of an engine in a protocol of commands. */
+public final class CommandPort implements AutoCloseable {
+  /**
+   * What a connection holds that has asked for nothing; see {@link ConnectionMemory#FREE_BYTES}.
+   */
+  static final int CONNECTION_BYTES = (4 << 10) + ConnectionMemory.FREE_BYTES;
+
+  /** Most bytes of one reply, and of all replies to a transaction. */
+  static final int REPLY_BYTES_MAX = 16 << 20;
+
+  private final PortOptions options;
+  private final Engine engine;
+  private final CommandDecoder.Factory decoders;
+  private final EventLoopGroup loops;
+  private final Map<EventExecutor, LoopCommits> commits = new ConcurrentHashMap<>();
+  private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+  private final Channel listener;
+  private volatile boolean isClosing;
+
+  private CommandPort(PortOptions options, Engine engine, CommandDecoder.Factory decoders)
+      throws IOException {
+    this.options = options;
+    this.engine = engine;
+    this.decoders = decoders;
+    // A loop waits for the disk itself: few loops make large groups.
+    int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+    this.loops = options.transport().loops(threads);
+    try {
+      this.listener =
+          Listener.listen(loops, options.transport(), options.bind(), options.port(), this::accept);
+    } catch (IOException e) {
+      loops.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+      throw e;
+    }
+    options.memory().connections().accepts(listener);
+    loops.terminationFuture().addListener(ended -> checkEnd());
+  }
+
+  /** A loop ends when the port is closed, and never else: who waits would wait without end. */
+  private void checkEnd() {
+    if (!isClosing) {
+      engine.stop(new IllegalStateException("an event loop of the port has ended"));
+    }
+  }
+
+  /**
+   * Starts to serve.
+   *
+   * @param decoders the protocol for a connection from an address
+   * @throws IOException if the address cannot be bound
+   */
+  public static CommandPort start(
+      PortOptions options, Engine engine, CommandDecoder.Factory decoders) throws IOException {
+    return new CommandPort(options, engine, decoders);
+  }
+
+  /** Where it listens. */
+  public InetSocketAddress address() {
+    return (InetSocketAddress) listener.localAddress();
+  }
+
+  /** Whether new connections are accepted. */
+  public boolean isListening() {
+    return listener.isActive();
+  }
+
+  /** Returns why it cannot be served, after this long at most; empty if it can. */
+  public Optional<String> impediment(Duration patience) {
+    return listener.isActive()
+        ? Loops.impediment(loops, patience)
+        : Optional.of("the listener is closed");
+  }
+
+  /** An address as people write it. */
+  public static String text(InetSocketAddress address) {
+    String host = address.getAddress().getHostAddress();
+    return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
+  }
+
+  private void accept(SocketChannel channel) {
+    try {
+      take(channel);
+    } catch (VirtualMachineError e) {
+      if (!DirectMemory.isExhausted(e)) {
+        engine.stop(e);
+      }
+      throw e;
+    }
+  }
+
+  private void take(SocketChannel channel) {
+    MemoryBudget budget = options.memory();
+    int bytes = options.tls().isPresent() ? Connections.TLS_CONNECTION_BYTES : CONNECTION_BYTES;
+    boolean isFull = connections.size() >= options.connectionsMax();
+    Optional<Connections.Place> place = budget.connections().enter(this, channel, bytes, isFull);
+    if (place.isEmpty()) {
+      channel.close();
+      return;
+    }
+    connections.add(channel);
+    LoopCommits ofLoop =
+        commits.computeIfAbsent(
+            channel.eventLoop(),
+            loop ->
+                new LoopCommits(
+                    loop,
+                    task -> loop.schedule(task, 1, TimeUnit.NANOSECONDS),
+                    engine::run,
+                    engine::stop));
+    InetSocketAddress remote = channel.remoteAddress();
+    ConnectionMemory memory = new ConnectionMemory(budget, REPLY_BYTES_MAX);
+    CommandDecoder decoder = decoders.create(remote == null ? "?" : text(remote), memory);
+    options.tls().ifPresent(tls -> channel.pipeline().addLast(tls.newHandler(channel.alloc())));
+    channel
+        .pipeline()
+        .addLast(new CommandConnection(decoder, ofLoop, memory, place.get(), engine::stop));
+  }
+
+  /** Stops accepting, and closes all connections. */
+  @Override
+  public void close() {
+    isClosing = true;
+    listener.close().awaitUninterruptibly();
+    connections.close().awaitUninterruptibly();
+    loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+  }
+}

@@ -1,0 +1,77 @@
+package dev.quipu.server.protocol;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/*
+ * A socket that is closed while bytes wait to be read from it is reset, and the client loses the
+ * answer that says why. So the server first ends its own side, and reads on for a while.
+ */
+
+/** Ends a connection so that the client can read its last answer. Lives on its event loop. */
+final class LingeringClose {
+  private static final int WRITE_SECONDS_MAX = 30;
+  private static final int READ_SECONDS_MAX = 2;
+
+  private final ChannelHandlerContext context;
+  private boolean isWritten;
+
+  private LingeringClose(ChannelHandlerContext context) {
+    this.context = context;
+  }
+
+  /** Writes the last answer and ends the connection. */
+  static LingeringClose end(ChannelHandlerContext context, ByteBuf last) {
+    LingeringClose linger = new LingeringClose(context);
+    linger.closeIn(WRITE_SECONDS_MAX);
+    context.writeAndFlush(last).addListener(linger::written);
+    return linger;
+  }
+
+  /** The client sends no more. */
+  void inputEnded() {
+    if (isWritten) {
+      context.close();
+    }
+  }
+
+  private void written(Future<?> future) {
+    isWritten = true;
+    Channel channel = context.channel();
+    boolean sendsMore = !(channel instanceof SocketChannel socket) || !socket.isInputShutdown();
+    if (!sendsMore || !future.isSuccess() || !channel.isActive()) {
+      context.close();
+      return;
+    }
+    closeIn(READ_SECONDS_MAX);
+    SslHandler tls = channel.pipeline().get(SslHandler.class);
+    if (tls == null) {
+      shutdown();
+    } else {
+      tls.closeOutbound().addListener(done -> shutdown());
+    }
+  }
+
+  private void shutdown() {
+    if (context.channel() instanceof SocketChannel socket) {
+      socket
+          .shutdownOutput()
+          .addListener(done -> {
+            if (!done.isSuccess()) {
+              context.close();
+            }
+          });
+    }
+  }
+
+  private void closeIn(int seconds) {
+    Future<?> closing =
+        context.executor().schedule(() -> context.close(), seconds, TimeUnit.SECONDS);
+    context.channel().closeFuture().addListener(closed -> closing.cancel(false));
+  }
+}

@@ -1,0 +1,220 @@
+package dev.quipu.server.cli.access;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Add;
+import dev.quipu.AddResult;
+import dev.quipu.Outcome;
+import dev.quipu.Quipu;
+import dev.quipu.Reason;
+import dev.quipu.RequestId;
+import dev.quipu.RequestOutcome;
+import dev.quipu.StoreException;
+import dev.quipu.backend.Backends;
+import dev.quipu.memory.MemoryDriver;
+import dev.quipu.server.http.HttpOptions;
+import dev.quipu.server.http.HttpServer;
+import dev.quipu.server.http.route.Services;
+import dev.quipu.simulation.time.ManualClock;
+import dev.quipu.time.Clock;
+import dev.quipu.view.ViewEvent;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the command line believes of a server's answers, and of their absence. */
+final class RemoteAccessTest {
+  private static final Add ADD = new Add("a", 1, RequestId.of("one"));
+
+  /** Answers each request with the same bytes, or with none, and hangs up. */
+  private static final class Stranger implements AutoCloseable {
+    private final ServerSocket socket = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+    private final String answer;
+
+    Stranger(String answer) throws IOException {
+      this.answer = answer;
+      Thread.ofVirtual().start(this::run);
+    }
+
+    URI uri() {
+      return URI.create("http://127.0.0.1:" + socket.getLocalPort());
+    }
+
+    private void run() {
+      while (!socket.isClosed()) {
+        try (Socket client = socket.accept()) {
+          InputStream in = client.getInputStream();
+          in.read(new byte[65_536]);
+          client.getOutputStream().write(answer.getBytes(StandardCharsets.UTF_8));
+        } catch (IOException closed) {
+          // the next one, or the end
+        }
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      socket.close();
+    }
+  }
+
+  private static String reply(String status, String body) {
+    return "HTTP/1.1 %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
+        .formatted(status, body.length(), body);
+  }
+
+  private static StoreException failure(String answer, boolean write) throws IOException {
+    try (Stranger server = new Stranger(answer);
+        RemoteAccess access = new RemoteAccess(server.uri(), Optional.empty())) {
+      return assertThrows(
+          StoreException.class,
+          () -> {
+            if (write) {
+              access.add(ADD);
+            } else {
+              access.read("a");
+            }
+          });
+    }
+  }
+
+  @Test
+  void idsBeyondAsciiStayApart() throws Exception {
+    HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
+    try (MemoryDriver driver = new MemoryDriver();
+        Quipu quipu = Backends.on(driver);
+        HttpServer server = HttpServer.start(options, Services.of(quipu, "test"), Clock.system());
+        RemoteAccess access =
+            new RemoteAccess(
+                URI.create("http://127.0.0.1:" + server.address().getPort()), Optional.empty())) {
+      List<String> ids = List.of("é", "ü", "ключ", "\"quoted\\", "?", "0".repeat(32));
+      for (String id : ids) {
+        Add add = new Add("a", 1, RequestId.of(id));
+        assertTrue(access.add(add) instanceof AddResult.Applied, id);
+        assertTrue(access.add(add) instanceof AddResult.Replayed, id);
+        // What came over the wire is the same request as one made here, or in bulk.
+        assertTrue(quipu.counters().add(add) instanceof AddResult.Replayed, id);
+        assertTrue(access.addAll(List.of(add)).getFirst() instanceof AddResult.Replayed, id);
+        assertTrue(
+            access.outcome("a", RequestId.of(id), false) instanceof RequestOutcome.Applied, id);
+      }
+      assertEquals(ids.size(), access.read("a").orElseThrow().value());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    // A write that nobody vouches for may have been done.
+    "'', true, UNKNOWN, UNAVAILABLE",
+    "'', false, NOT_APPLIED, UNAVAILABLE",
+    "502 Bad Gateway, true, UNKNOWN, UNAVAILABLE",
+    "504 Gateway Timeout, false, NOT_APPLIED, UNAVAILABLE",
+    "500 Internal Server Error, true, UNKNOWN, UNAVAILABLE",
+    "200 OK, true, UNKNOWN, UNAVAILABLE",
+    "200 OK, false, NOT_APPLIED, UNAVAILABLE",
+    // Turned away before anything was done.
+    "401 Unauthorized, true, NOT_APPLIED, DENIED",
+    "404 Not Found, true, NOT_APPLIED, UNAVAILABLE",
+    "429 Too Many Requests, true, NOT_APPLIED, THROTTLED",
+  })
+  void answersThatAreNotQuipusAreNotTrusted(
+      String status, boolean write, Outcome outcome, Reason reason) throws Exception {
+    String answer = status.isEmpty() ? "" : reply(status, "<html>");
+    StoreException failure = failure(answer, write);
+    assertEquals(outcome, failure.outcome());
+    assertEquals(reason, failure.reason());
+  }
+
+  @Test
+  void aServerThatSaysWhatItKnowsIsBelieved() throws Exception {
+    String unknown = "{\"detail\":\"d\",\"outcome\":\"unknown\"}";
+    String notApplied = "{\"detail\":\"d\",\"outcome\":\"not-applied\"}";
+    String damaged = "{\"type\":\"/problems/store-damaged\",\"outcome\":\"not-applied\"}";
+    assertEquals(Outcome.UNKNOWN, failure(reply("503 X", unknown), true).outcome());
+    assertEquals(Outcome.NOT_APPLIED, failure(reply("503 X", notApplied), true).outcome());
+    assertEquals(Reason.FULL, failure(reply("507 X", notApplied), true).reason());
+    assertEquals(Reason.CORRUPT, failure(reply("500 X", damaged), true).reason());
+  }
+
+  @Test
+  void anAnswerWithoutItsNumbersIsExplained() throws Exception {
+    assertEquals(Outcome.UNKNOWN, failure(reply("200 OK", "{}"), true).outcome());
+    StoreException read = failure(reply("200 OK", "{}"), false);
+    assertEquals(Outcome.NOT_APPLIED, read.outcome());
+    String message = String.valueOf(read.getMessage());
+    assertTrue(message.contains("no number value; is --server a Quipu server?"), message);
+  }
+
+  @Test
+  void tlsToAPortWithoutItIsExplained() throws Exception {
+    try (Stranger server = new Stranger(reply("400 Bad Request", ""));
+        RemoteAccess access =
+            new RemoteAccess(
+                URI.create("https://127.0.0.1:" + server.uri().getPort()), Optional.empty())) {
+      StoreException failure = assertThrows(StoreException.class, () -> access.add(ADD));
+      assertEquals(Outcome.NOT_APPLIED, failure.outcome());
+      String message = String.valueOf(failure.getMessage());
+      assertTrue(message.contains("write http:// instead of https://"), message);
+    }
+  }
+
+  @Test
+  void aBulkAnswerMustAnswerEachLine() throws Exception {
+    String line = "{\"status\":202,\"counted\":true}\n";
+    ViewEvent event = new ViewEvent("/", Instant.EPOCH, "c");
+    try (Stranger server = new Stranger(reply("200 OK", line));
+        RemoteAccess access = new RemoteAccess(server.uri(), Optional.empty())) {
+      assertEquals(1, access.addViews(List.of(event)));
+      StoreException failure =
+          assertThrows(StoreException.class, () -> access.addViews(List.of(event, event)));
+      assertEquals(Outcome.UNKNOWN, failure.outcome());
+    }
+  }
+
+  @Test
+  void whatIsUnknownStaysUnknownUntilAnAnswerIsDefinite() {
+    StoreException lost = StoreException.unknown(Reason.UNAVAILABLE, "lost", null);
+    StoreException gone = StoreException.notApplied(Reason.UNAVAILABLE, "gone");
+    StoreException full = StoreException.notApplied(Reason.FULL, "full");
+    assertEquals(Outcome.NOT_APPLIED, repeated(List.of(gone)).outcome());
+    assertEquals(Outcome.UNKNOWN, repeated(List.of(lost, gone, gone, gone, gone)).outcome());
+    assertEquals(Outcome.UNKNOWN, repeated(List.of(lost, full)).outcome());
+    assertEquals(Outcome.UNKNOWN, repeated(List.of(lost, lost, lost, lost, lost)).outcome());
+
+    Deque<StoreException> failures = new ArrayDeque<>(List.of(lost, gone, lost));
+    ManualClock clock = new ManualClock(0);
+    assertEquals("done", new Attempts(clock).repeat(() -> next(failures)));
+    long millis = clock.nanoTime() / 1_000_000; // of 100, 200 and 400 ms half to all
+    assertTrue(350 <= millis && millis <= 700, () -> millis + " ms");
+  }
+
+  private static StoreException repeated(List<StoreException> failures) {
+    Deque<StoreException> left = new ArrayDeque<>(failures);
+    StoreException thrown =
+        assertThrows(
+            StoreException.class, () -> new Attempts(new ManualClock(0)).repeat(() -> next(left)));
+    assertTrue(left.isEmpty());
+    return thrown;
+  }
+
+  private static String next(Deque<StoreException> failures) {
+    if (!failures.isEmpty()) {
+      throw failures.removeFirst();
+    }
+    return "done";
+  }
+}

@@ -1,0 +1,98 @@
+package dev.quipu.server.cli.serve;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Bounds;
+import dev.quipu.server.cli.QuipuCommand;
+import dev.quipu.server.cli.output.ExitCode;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+/** The file of regions, and what is told of a wrong one. */
+final class TopologyTest {
+  private static final String STORES =
+      "\"initial\": [\"eu\"], \"regions\": {\"eu\": \"redis://127.0.0.1:1\"}";
+
+  @TempDir Path directory;
+
+  private Path file(String text) throws IOException {
+    return Files.writeString(directory.resolve("regions.json"), text);
+  }
+
+  @Test
+  void aFileTellsAll() throws IOException {
+    Topology topology =
+        Topology.read(
+            file(
+                "{%s, \"floor\": 0, \"ceiling\": 9, \"cells\": 4, \"lease\": \"2h\", \"slack\": \"5s\"}"
+                    .formatted(STORES)),
+            Optional.empty());
+    assertEquals(List.of("eu"), topology.initial());
+    assertEquals(Bounds.between(0, 9), topology.options().bounds());
+    assertEquals(4, topology.options().cells());
+    assertEquals(Duration.ofHours(2), topology.terms().lease());
+    IllegalArgumentException e =
+        assertThrows(IllegalArgumentException.class, () -> topology.open("us"));
+    assertTrue(String.valueOf(e.getMessage()).contains("[eu]"), e.toString());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "[] | not a JSON object",
+        "{ | is not JSON",
+        "{} | fields regions and initial are needed",
+        "{STORES, 'flor': 0} | field flor is not known",
+        "{STORES, 'floor': '0'} | field floor is not a 64-bit integer",
+        "{STORES, 'floor': 3} | 0 must lie within",
+        "{STORES, 'cells': 0} | cells is 0, the limits are 1 and 64",
+        "{STORES, 'lease': 'soon'} | 'soon' is not a time",
+        "{STORES, 'lease': '10s'} | more than twice",
+        "{'initial': ['eu'], 'regions': {'eu': 7}} | field regions.eu is not a string",
+      },
+      quoteCharacter = '`')
+  void aWrongFieldIsNamed(String text, String complaint) throws IOException {
+    Path file = file(text.replace("STORES", STORES).replace('\'', '"'));
+    IllegalArgumentException e =
+        assertThrows(IllegalArgumentException.class, () -> Topology.read(file, Optional.empty()));
+    assertTrue(String.valueOf(e.getMessage()).contains(complaint), e.toString());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--region eu, go together",
+    "--region eu --topology FILE --store memory:, do not go with it",
+    "--region us --topology FILE, the topology has [eu]",
+    "--store memory: --resp 0, --resp is for the engine alone",
+    "--store memory: --memcached 0, --memcached is for the engine alone",
+    "--store memory: --durability none, --durability is for the engine alone",
+    "--durability sometimes, is none of fsync",
+    "--durability interval=0s, the limits are",
+    "--durability interval=9999999ms, is PT2H46M39.999S",
+    "--memcached 70000 --data FILE.d, the limits are 0 and 65535",
+    "--tls-cert FILE, go together",
+    "--tls-cert FILE --tls-key FILE, cannot encrypt with",
+  })
+  void serveTellsWhatDoesNotGoTogether(String options, String complaint) throws IOException {
+    String path = file("{%s}".formatted(STORES)).toString();
+    StringWriter err = new StringWriter();
+    CommandLine line = QuipuCommand.commandLine().setErr(new PrintWriter(err));
+    String all = "serve --http 0 " + options.replace("FILE", path);
+    assertEquals(ExitCode.USAGE, line.execute(all.split(" ", -1)));
+    assertTrue(err.toString().contains(complaint), err.toString());
+  }
+}

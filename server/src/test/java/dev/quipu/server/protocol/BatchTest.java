@@ -1,0 +1,327 @@
+package dev.quipu.server.protocol;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Reading;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.engine.CounterAccess;
+import dev.quipu.engine.Engine;
+import dev.quipu.engine.EngineOptions;
+import dev.quipu.engine.Operation;
+import dev.quipu.server.net.MemoryBudget;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands in one commit, and what becomes of them when it fails. */
+final class BatchTest {
+  @TempDir Path directory;
+
+  /** Adds 1, and says so. */
+  private record Counting(String counter) implements PendingCommand {
+    @Override
+    public int bytesMax(CounterAccess turn) {
+      return CounterAccess.bytesMax(1, counter.length());
+    }
+
+    @Override
+    public void run(CounterAccess turn, ByteBuf out) {
+      turn.set(counter, turn.get(counter).orElse(0) + 1);
+      out.writeCharSequence("counted ", StandardCharsets.US_ASCII);
+    }
+
+    @Override
+    public void failed(RuntimeException why, ByteBuf out) {
+      out.writeCharSequence("unknown ", StandardCharsets.US_ASCII);
+    }
+  }
+
+  private static Batch batch(int commands) {
+    return new Batch(commands, 16, memory(1 << 20));
+  }
+
+  private static ConnectionMemory memory(long bytes) {
+    return new ConnectionMemory(new MemoryBudget(bytes), bytes);
+  }
+
+  /** Answers this many bytes. */
+  private record Telling(int bytes) implements PendingCommand {
+    @Override
+    public int bytesMax(CounterAccess turn) {
+      return 0;
+    }
+
+    @Override
+    public void run(CounterAccess turn, ByteBuf out) {
+      out.writeZero(bytes);
+    }
+
+    @Override
+    public void failed(RuntimeException why, ByteBuf out) {
+      out.writeCharSequence("unknown ", StandardCharsets.US_ASCII);
+    }
+  }
+
+  private static String told(Batch batch) {
+    return batch.answers().toString(StandardCharsets.US_ASCII);
+  }
+
+  @Test
+  void whatIsDoneAfterItsDeadlineDoesNotChangeWhatWasTold() {
+    Batch batch = batch(2);
+    batch.add(new Counting("a"));
+    batch.add(new Counting("a"));
+    batch.failed(StoreException.unknown(Reason.TIMEOUT, "no answer from the disk", null));
+    assertEquals("unknown unknown ", told(batch));
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      engine.run(List.of(batch)); // late, by another thread
+      assertEquals(Optional.of(Reading.exact(2)), engine.read("a"));
+    }
+    assertTrue(batch.hasFailed());
+    assertEquals("unknown unknown ", told(batch));
+  }
+
+  @Test
+  void aBatchLargerThanACommitIsDoneInSeveral() {
+    Batch batch = batch(1);
+    int commands = 200_000;
+    for (int i = 0; i < commands; i++) {
+      batch.add(new Counting("counter-" + i));
+    }
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      StringBuilder told = new StringBuilder();
+      do {
+        if (batch.isPaused()) {
+          batch.resume();
+        }
+        engine.run(List.of(batch));
+        told.append(told(batch));
+      } while (batch.isPaused());
+      assertEquals("counted ".repeat(commands), told.toString());
+      assertEquals(commands, engine.statistics().counters());
+      assertTrue(engine.statistics().frames() > 1);
+    }
+  }
+
+  /** A commit that nobody waits for any more is done from what it was given, and nothing else. */
+  @Test
+  void aLateCommitDoesNotDoWhatCameSince() {
+    Deque<Runnable> loop = new ArrayDeque<>();
+    List<List<? extends Operation>> given = new ArrayList<>();
+    LoopCommits commits =
+        new LoopCommits(
+            loop::add,
+            loop::add,
+            operations -> {
+              given.add(operations);
+              if (given.size() == 1) {
+                throw StoreException.unknown(Reason.TIMEOUT, "no answer from the disk", null);
+              }
+            },
+            error -> {});
+    for (int i = 0; i < 4; i++) {
+      Batch batch = batch(1);
+      batch.add(new Counting("counter-" + i));
+      commits.add(batch, () -> {});
+      loop.remove().run();
+    }
+    assertEquals(4, given.size());
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      engine.run(given.getFirst()); // late, by another thread
+      assertEquals(Optional.of(Reading.exact(1)), engine.read("counter-0"));
+      assertEquals(1, engine.statistics().counters());
+    }
+  }
+
+  /** The answers of one connection are as many bytes as it may hold, and no more. */
+  @Test
+  void aBatchPausesUntilItsAnswersAreRead() {
+    Batch batch = new Batch(1, 16, memory(16 << 20));
+    for (int i = 0; i < 10; i++) {
+      batch.add(new Telling(100_000));
+    }
+    int commits = 0;
+    int bytes = 0;
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      do {
+        if (batch.isPaused()) {
+          batch.resume();
+        }
+        engine.run(List.of(batch));
+        assertTrue(batch.answers().readableBytes() <= Batch.ANSWER_BYTES_MAX + 100_000);
+        bytes += batch.answers().readableBytes();
+        commits++;
+      } while (batch.isPaused());
+    }
+    assertEquals(1_000_000, bytes);
+    assertEquals(4, commits);
+  }
+
+  /** Without memory for more, each commit does at least one command. */
+  @Test
+  void aBatchOverTheBudgetGoesOnCommandByCommand() {
+    Batch batch = new Batch(1, 16, memory(0));
+    for (int i = 0; i < 3; i++) {
+      batch.add(new Telling(10_000));
+    }
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      engine.run(List.of(batch));
+      assertTrue(batch.isPaused());
+      assertEquals(10_000, batch.answers().readableBytes());
+      batch.resume();
+      assertEquals(0, batch.answers().readableBytes());
+      batch.failed(StoreException.unknown(Reason.UNAVAILABLE, "stopped", null));
+      assertEquals("unknown unknown ", told(batch), "the first was answered");
+    }
+  }
+
+  private static void runAll(Deque<Runnable> loop) {
+    while (!loop.isEmpty()) {
+      loop.remove().run();
+    }
+  }
+
+  @Test
+  void aCallbackThatFailsFailsAlone() {
+    Deque<Runnable> loop = new ArrayDeque<>();
+    List<String> ran = new ArrayList<>();
+    LoopCommits commits =
+        new LoopCommits(loop::add, loop::add, operations -> {}, error -> ran.add("stop"));
+    commits.add(batch(1), () -> ran.add("a"));
+    commits.add(
+        batch(1),
+        () -> {
+          throw new IllegalStateException("a callback");
+        });
+    commits.add(batch(1), () -> ran.add("b"));
+    runAll(loop);
+    assertEquals(List.of("a", "b"), ran);
+    for (int i = 0; i < 3; i++) { // nothing of that commit runs again
+      int round = i;
+      commits.add(batch(1), () -> ran.add("round " + round));
+      runAll(loop);
+    }
+    assertEquals(List.of("a", "b", "round 0", "round 1", "round 2"), ran);
+  }
+
+  /** A client that has sent far ahead does not keep the loop from reading what others send. */
+  @Test
+  void whatWasSentAheadIsDoneAfterTheLoopHasReadTheOthers() {
+    Deque<Runnable> loop = new ArrayDeque<>();
+    Deque<Runnable> later = new ArrayDeque<>();
+    List<String> ran = new ArrayList<>();
+    LoopCommits commits =
+        new LoopCommits(loop::add, later::add, operations -> {}, error -> ran.add("stop"));
+    commits.add(
+        batch(1),
+        () -> {
+          ran.add("first");
+          commits.add(batch(1), () -> ran.add("second"));
+        });
+    runAll(loop);
+    assertEquals(List.of("first"), ran);
+    commits.add(batch(1), () -> ran.add("of another")); // was read meanwhile: in the same group
+    loop.addAll(later);
+    runAll(loop);
+    assertEquals(List.of("first", "second", "of another"), ran);
+  }
+
+  /** Looks at more names than a group may. */
+  private record Looking() implements PendingCommand {
+    @Override
+    public int bytesMax(CounterAccess turn) {
+      return 0;
+    }
+
+    @Override
+    public void run(CounterAccess turn, ByteBuf out) {
+      turn.visit(50_001);
+    }
+
+    @Override
+    public void failed(RuntimeException why, ByteBuf out) {}
+  }
+
+  @Test
+  void whatLooksAtMuchIsHeavyThoughNothingFollowsIt() {
+    Batch batch = batch(1);
+    batch.add(new Looking());
+    try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
+      engine.run(List.of(batch));
+    }
+    assertTrue(batch.isDone() && !batch.isPaused() && batch.isHeavy());
+  }
+
+  /**
+   * Of clients that have gone nothing keeps others waiting, or is done after they were forgotten.
+   */
+  @Test
+  void whatAGoneClientHasLeftToWaitIsNotDone() {
+    Deque<Runnable> loop = new ArrayDeque<>();
+    List<Operation> done = new ArrayList<>();
+    LoopCommits commits =
+        new LoopCommits(loop::add, loop::add, done::addAll, error -> done.clear());
+    List<Batch> heavy = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      heavy.add(batch(1));
+      heavy.getLast().expectHeavy();
+      commits.add(heavy.getLast(), () -> {});
+    }
+    loop.remove().run();
+    assertEquals(heavy.subList(0, 2), done, "these were in the first group");
+    heavy.subList(0, 18).forEach(Batch::abandon);
+    loop.remove().run();
+    assertEquals(4, done.size());
+    assertEquals(heavy.subList(18, 20), done.subList(2, 4));
+    runAll(loop);
+    assertEquals(4, done.size());
+  }
+
+  @Test
+  void anErrorInACallbackStopsTheEngineBeforeAnythingElseIsAnswered() {
+    Deque<Runnable> loop = new ArrayDeque<>();
+    List<String> ran = new ArrayList<>();
+    LoopCommits commits =
+        new LoopCommits(loop::add, loop::add, operations -> {}, error -> ran.add("stop"));
+    Batch after = batch(1);
+    after.add(new Counting("a"));
+    commits.add(
+        batch(1),
+        () -> {
+          throw new StackOverflowError();
+        });
+    commits.add(after, () -> ran.add(told(after)));
+    runAll(loop);
+    assertEquals(List.of("stop", "unknown "), ran);
+  }
+
+  @Test
+  void anErrorInACommitLeavesEveryBatchUnknown() {
+    Deque<Runnable> loop = new ArrayDeque<>();
+    List<String> ran = new ArrayList<>();
+    LoopCommits commits =
+        new LoopCommits(
+            loop::add,
+            loop::add,
+            operations -> {
+              throw new OutOfMemoryError("planted");
+            },
+            error -> ran.add("stop"));
+    for (int i = 0; i < 2; i++) {
+      Batch batch = batch(1);
+      batch.add(new Counting("a"));
+      commits.add(batch, () -> ran.add(told(batch)));
+    }
+    runAll(loop);
+    assertEquals(List.of("stop", "unknown ", "unknown "), ran);
+  }
+}

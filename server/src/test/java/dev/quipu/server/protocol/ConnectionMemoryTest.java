@@ -1,0 +1,44 @@
+package dev.quipu.server.protocol;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.server.net.MemoryBudget;
+import org.junit.jupiter.api.Test;
+
+/** What a connection reserves of a budget that others use up. */
+final class ConnectionMemoryTest {
+  private static final long LIMIT = 1 << 20;
+  private static final long REPLY = 400 << 10;
+
+  private final MemoryBudget budget = new MemoryBudget(LIMIT);
+  private final ConnectionMemory memory = new ConnectionMemory(budget, LIMIT);
+
+  @Test
+  void aReplyIsReservedFromWhenItIsCollectedUntilItIsRead() {
+    assertEquals(ConnectionMemory.Room.TAKEN, memory.collect(REPLY));
+    assertTrue(budget.tryReserve(LIMIT - budget.usedBytes()));
+    assertTrue(memory.keep(REPLY));
+    assertEquals(LIMIT, budget.usedBytes());
+    memory.give(REPLY);
+    assertEquals(LIMIT - (REPLY - ConnectionMemory.FREE_BYTES), budget.usedBytes());
+  }
+
+  @Test
+  void whatIsNotKeptIsGivenBack() {
+    assertEquals(ConnectionMemory.Room.TAKEN, memory.collect(REPLY));
+    assertTrue(memory.keep(REPLY / 2));
+    assertEquals(REPLY / 2 - ConnectionMemory.FREE_BYTES, budget.usedBytes());
+    assertEquals(ConnectionMemory.Room.TAKEN, memory.collect(REPLY / 2));
+    assertTrue(memory.keep(0));
+    assertEquals(REPLY / 2 - ConnectionMemory.FREE_BYTES, budget.usedBytes());
+  }
+
+  @Test
+  void whatTheBudgetHasNoRoomForIsNotReserved() {
+    assertEquals(ConnectionMemory.Room.TAKEN, memory.collect(REPLY));
+    assertFalse(memory.keep(2 * LIMIT));
+    assertEquals(0, budget.usedBytes());
+  }
+}

@@ -1,0 +1,5 @@
+/** Tests. */
+@NullMarked
+package dev.quipu.server.protocol;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,63 @@
+package dev.quipu.simulation.checker;
+
+import dev.quipu.simulation.history.Operation;
+import java.util.List;
+
+/**
+ * Bounds hold, and refusals are fair. For a counter whose adds all carry the same bounds: no value
+ * that anybody saw lies outside; no more was taken than was there; and an add was refused only if
+ * it could not have fitted at some moment between its invocation and its answer.
+ */
+public final class BoundsChecker implements Checker {
+  /** The checker. */
+  public BoundsChecker() {}
+
+  @Override
+  public Verdict check(List<Operation> operations, long finalValue) {
+    List<Operation> adds =
+        operations.stream().filter(each -> each.isOkAdd() || each.isUnknownAdd()).toList();
+    long floor = Long.MIN_VALUE;
+    long ceiling = Long.MAX_VALUE;
+    for (Operation each : operations) {
+      floor = Math.max(floor, each.floor());
+      ceiling = Math.min(ceiling, each.ceiling());
+    }
+    if (finalValue < floor || finalValue > ceiling) {
+      return outside(finalValue, floor, ceiling);
+    }
+    for (Operation each : operations) {
+      long value = each.value().orElse(finalValue);
+      boolean seen = each.end() == Operation.End.OK || each.end() == Operation.End.REPLAYED;
+      if (seen && (value < floor || value > ceiling)) {
+        return outside(value, floor, ceiling);
+      }
+      if (each.end() == Operation.End.REFUSED && !isFair(each, adds)) {
+        return new Verdict.Broken("refused although there was room all the time: " + each);
+      }
+    }
+    return new Verdict.Kept();
+  }
+
+  private static Verdict outside(long value, long floor, long ceiling) {
+    return new Verdict.Broken(
+        "the counter was at %d, outside %d..%d".formatted(value, floor, ceiling));
+  }
+
+  /** Whether the counter may have been, at some moment of the call, where the add does not fit. */
+  private static boolean isFair(Operation refused, List<Operation> adds) {
+    long low = 0;
+    long high = 0;
+    for (Operation add : adds) {
+      if (add.isOkAdd() && add.returned() < refused.invoked()) {
+        low += add.delta();
+        high += add.delta();
+      } else if (add.invoked() < refused.returned()) {
+        low += Math.min(0, add.delta());
+        high += Math.max(0, add.delta());
+      }
+    }
+    return refused.delta() < 0
+        ? low + refused.delta() < refused.floor()
+        : high + refused.delta() > refused.ceiling();
+  }
+}

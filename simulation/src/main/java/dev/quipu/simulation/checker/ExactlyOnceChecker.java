@@ -1,0 +1,104 @@
+package dev.quipu.simulation.checker;
+
+import dev.quipu.simulation.history.Operation;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Each request counts once, however often it was repeated:
+ *
+ * <ul>
+ *   <li>the final value is the sum over requests that were answered as applied, and over some of
+ *       those that were never answered for sure;
+ *   <li>at most one call of a request hears that it applied just now; all hear the same value;
+ *   <li>no call hears "refused" after another heard "applied".
+ * </ul>
+ */
+public final class ExactlyOnceChecker implements Checker {
+  /** The checker. */
+  public ExactlyOnceChecker() {}
+
+  /** What is known of one request. */
+  private static final class Request {
+    long delta;
+    int applied;
+    int replayed;
+    int unknown;
+    long firstDone = Operation.NEVER;
+    final List<OptionalLong> values = new ArrayList<>();
+    final List<Operation> refused = new ArrayList<>();
+
+    boolean isDone() {
+      return applied + replayed > 0;
+    }
+  }
+
+  @Override
+  public Verdict check(List<Operation> operations, long finalValue) {
+    Map<String, Request> requests = new LinkedHashMap<>();
+    for (Operation operation : operations) {
+      if (operation.kind() == Operation.Kind.ADD) {
+        note(requests.computeIfAbsent(operation.request(), id -> new Request()), operation);
+      }
+    }
+    long sure = 0;
+    List<Long> unknown = new ArrayList<>();
+    for (Map.Entry<String, Request> each : requests.entrySet()) {
+      Request request = each.getValue();
+      String broken = broken(request);
+      if (broken != null) {
+        return new Verdict.Broken("request " + each.getKey() + " " + broken);
+      }
+      if (request.isDone()) {
+        sure += request.delta;
+      } else if (request.unknown > 0) {
+        unknown.add(request.delta);
+      }
+    }
+    if (SubsetSums.contains(unknown, finalValue - sure)) {
+      return new Verdict.Kept();
+    }
+    return new Verdict.Broken(
+        "the counter ends at %d; requests that applied make %d, a drift of %d, which no choice of the unknown %s explains"
+            .formatted(finalValue, sure, finalValue - sure, unknown));
+  }
+
+  private static void note(Request request, Operation operation) {
+    request.delta = operation.delta();
+    switch (operation.end()) {
+      case OK -> request.applied++;
+      case REPLAYED -> request.replayed++;
+      case UNKNOWN -> request.unknown++;
+      case REFUSED -> request.refused.add(operation);
+      case FAILED -> {}
+    }
+    if (operation.end() == Operation.End.OK || operation.end() == Operation.End.REPLAYED) {
+      request.firstDone = Math.min(request.firstDone, operation.returned());
+      if (operation.value().isPresent()) {
+        request.values.add(operation.value());
+      }
+    }
+  }
+
+  private static @Nullable String broken(Request request) {
+    if (request.applied > 1) {
+      return "was answered as just applied " + request.applied + " times";
+    }
+    if (request.applied == 0 && request.replayed > 0 && request.unknown == 0) {
+      return "was answered as a repeat, but nobody can have applied it before";
+    }
+    if (request.values.stream().distinct().count() > 1) {
+      return "heard different values: " + request.values;
+    }
+    for (Operation refused : request.refused) {
+      if (refused.invoked() > request.firstDone) {
+        return "was refused after it had applied";
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,107 @@
+package dev.quipu.simulation.proxy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** One connection of HTTP/1.1, where each request stands for itself. */
+final class HttpSession implements Protocol.Session {
+  private final Function<Head, Protocol.Kind> kind;
+  private final Function<WireFault, Optional<Answer>> errors;
+
+  /**
+   * What comes before the body of a request.
+   *
+   * @param line the request line
+   * @param headers by name in lower case
+   */
+  record Head(String line, Map<String, String> headers) {}
+
+  /**
+   * An answer of a server, each character of the body one byte.
+   *
+   * @param status code and words
+   */
+  record Answer(String status, String contentType, String body) {}
+
+  /**
+   * A connection to a service.
+   *
+   * @param kind what a request does
+   * @param errors how the service reports a fault
+   */
+  HttpSession(Function<Head, Protocol.Kind> kind, Function<WireFault, Optional<Answer>> errors) {
+    this.kind = kind;
+    this.errors = errors;
+  }
+
+  @Override
+  public Protocol.@Nullable Request read(InputStream client) throws IOException {
+    Wire wire = new Wire(client);
+    String first = wire.line();
+    if (first == null) {
+      return null;
+    }
+    Map<String, String> headers = headers(wire);
+    byte[] body = body(wire, headers);
+    // dates and signatures differ each time: the body is what counts
+    return new Protocol.Request(wire.kept(), body, kind.apply(new Head(first, headers)));
+  }
+
+  @Override
+  public byte[] reply(Protocol.Request request, InputStream store) throws IOException {
+    Wire wire = new Wire(store);
+    wire.nextLine();
+    body(wire, headers(wire));
+    return wire.kept();
+  }
+
+  private static Map<String, String> headers(Wire wire) throws IOException {
+    Map<String, String> headers = new HashMap<>();
+    for (String line = wire.nextLine(); !line.isEmpty(); line = wire.nextLine()) {
+      int colon = line.indexOf(':');
+      if (colon < 0) {
+        throw new IOException("a header without a colon: " + line);
+      }
+      headers.put(
+          line.substring(0, colon).toLowerCase(Locale.ROOT), line.substring(colon + 1).strip());
+    }
+    return headers;
+  }
+
+  private static byte[] body(Wire wire, Map<String, String> headers) throws IOException {
+    if (!headers.getOrDefault("transfer-encoding", "").equalsIgnoreCase("chunked")) {
+      return wire.take(Integer.parseInt(headers.getOrDefault("content-length", "0")));
+    }
+    StringBuilder body = new StringBuilder();
+    while (true) {
+      int length = Integer.parseInt(wire.nextLine().split(";", 2)[0].strip(), 16);
+      String chunk = Wire.latin1(wire.take(length + 2));
+      if (length == 0) {
+        return Wire.latin1(body.toString());
+      }
+      body.append(chunk, 0, length);
+    }
+  }
+
+  @Override
+  public boolean isApplied(Protocol.Request request, byte[] reply) {
+    return Wire.latin1(reply).startsWith("HTTP/1.1 200");
+  }
+
+  @Override
+  public Optional<byte[]> error(WireFault fault) {
+    return errors
+        .apply(fault)
+        .map(answer ->
+            Wire.latin1(
+                "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s"
+                    .formatted(
+                        answer.status, answer.contentType, answer.body.length(), answer.body)));
+  }
+}

@@ -1,0 +1,252 @@
+package dev.quipu.simulation.steps;
+
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Scan.Page;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** A store as one simulated process reaches it: each call takes time, and may go wrong. */
+public final class SimLink implements BatchDriver, ScanDriver {
+  private static final Duration USUAL = Duration.ofMillis(20); // most that one way takes
+  private static final Duration SLOW = Duration.ofSeconds(2);
+  private static final int CALLS_WITHOUT_FAULT_MAX = 40; // so that each run meets a fault
+
+  private final StepScheduler scheduler;
+  private final RandomGenerator random;
+  private final SimProcess process;
+  private final StoreDriver store;
+  private LinkFaults faults;
+  private long faultCount;
+  private long calls;
+
+  private enum Fault {
+    NONE,
+    REJECTED,
+    LOST_REQUEST,
+    LATE,
+    LOST_REPLY,
+    REPEATED,
+    KILLED,
+    PAUSED
+  }
+
+  /**
+   * Creates a link.
+   *
+   * @param store what all processes share; does each call at one moment, and never blocks
+   */
+  public SimLink(
+      StepScheduler scheduler, SimProcess process, StoreDriver store, LinkFaults faults) {
+    this.scheduler = scheduler;
+    this.random = scheduler.random();
+    this.process = process;
+    this.store = store;
+    this.faults = faults;
+  }
+
+  /** From now on, nothing goes wrong; what is late still arrives. */
+  public void heal() {
+    faults = LinkFaults.NONE;
+  }
+
+  /** Returns the number of faults so far. */
+  public long faultCount() {
+    return faultCount;
+  }
+
+  /** Returns the number of calls so far. */
+  public long calls() {
+    return calls;
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return store.profile();
+  }
+
+  @Override
+  public Optional<Item> get(Key key, Consistency consistency) {
+    return read(() -> store.get(key, consistency));
+  }
+
+  @Override
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    return read(() -> BatchDriver.of(store).getAll(keys));
+  }
+
+  @Override
+  public Page scan(Scan scan) {
+    int most = Math.min(scan.itemsMax(), faults.pageMax());
+    return read(() ->
+        ScanDriver.of(store)
+            .scan(
+                new Scan(
+                    scan.partition(),
+                    scan.from(),
+                    scan.until(),
+                    scan.descending(),
+                    most,
+                    scan.consistency())));
+  }
+
+  @Override
+  public WriteResult write(Write write) {
+    return call(true, () -> store.write(write));
+  }
+
+  @Override
+  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    return call(true, () -> BatchDriver.of(store).writeAll(writes, token));
+  }
+
+  @Override
+  public void addTokens(Key key, String field, Set<String> tokens) {
+    call(
+        true,
+        () -> {
+          store.addTokens(key, field, tokens);
+          return tokens;
+        });
+  }
+
+  @Override
+  public void dropTokens(Key key, String field, Set<String> tokens) {
+    call(
+        true,
+        () -> {
+          store.dropTokens(key, field, tokens);
+          return tokens;
+        });
+  }
+
+  @Override
+  public int removeExpired(Instant before, int itemsMax) {
+    return call(true, () -> store.removeExpired(before, itemsMax));
+  }
+
+  @Override
+  public Instant intactSince() {
+    return read(store::intactSince);
+  }
+
+  @Override
+  public void close() {
+    // the store outlives its links
+  }
+
+  private <T> T read(Supplier<T> call) {
+    return call(false, call);
+  }
+
+  private <T> T call(boolean isWrite, Supplier<T> call) {
+    calls++;
+    boolean isDue =
+        calls >= CALLS_WITHOUT_FAULT_MAX && faultCount == 0 && !faults.equals(LinkFaults.NONE);
+    Fault drawn = draw(isWrite);
+    Fault fault = isDue && drawn == Fault.NONE ? Fault.REJECTED : drawn;
+    faultCount += fault == Fault.NONE ? 0 : 1;
+    process.sleep(oneWay());
+    return switch (fault) {
+      case NONE -> answered(call);
+      case REJECTED -> throw StoreException.notApplied(Reason.THROTTLED, "simulated: rejected");
+      case LOST_REQUEST -> throw timeout(isWrite);
+      case LATE -> {
+        scheduler.after(scheduler.upTo(faults.lateMax()), () -> unanswered(call));
+        throw timeout(isWrite);
+      }
+      case LOST_REPLY -> {
+        unanswered(call);
+        throw timeout(isWrite);
+      }
+      case REPEATED -> {
+        T answer = answered(call);
+        scheduler.after(scheduler.upTo(faults.lateMax()), () -> unanswered(call));
+        yield answer;
+      }
+      case KILLED -> {
+        if (random.nextBoolean()) {
+          unanswered(call);
+        }
+        process.kill();
+        throw new IllegalStateException("a killed process runs");
+      }
+      case PAUSED -> {
+        boolean isBefore = random.nextBoolean();
+        if (isBefore) {
+          process.pause(scheduler.upTo(faults.pauseMax()));
+        }
+        T answer = answered(call);
+        if (!isBefore) {
+          process.pause(scheduler.upTo(faults.pauseMax()));
+        }
+        yield answer;
+      }
+    };
+  }
+
+  private Fault draw(boolean isWrite) {
+    double at = random.nextDouble();
+    double[] rates = {
+      faults.rejected(),
+      faults.lostRequest(),
+      isWrite ? faults.late() : 0,
+      faults.lostReply(),
+      isWrite ? faults.repeated() : 0,
+      faults.killed(),
+      faults.paused()
+    };
+    for (int i = 0; i < rates.length; i++) {
+      at -= rates[i];
+      if (at < 0) {
+        return Fault.values()[i + 1];
+      }
+    }
+    return Fault.NONE;
+  }
+
+  private <T> T answered(Supplier<T> call) {
+    T answer = call.get();
+    process.sleep(oneWay());
+    return answer;
+  }
+
+  private static void unanswered(Supplier<?> call) {
+    try {
+      var unused = call.get();
+    } catch (StoreException e) {
+      if (e.outcome() == Outcome.UNKNOWN) {
+        throw e; // the store itself always knows
+      }
+    }
+  }
+
+  private Duration oneWay() {
+    return scheduler.upTo(random.nextInt(50) == 0 ? SLOW : USUAL);
+  }
+
+  private StoreException timeout(boolean isWrite) {
+    process.sleep(LinkFaults.TIMEOUT);
+    return isWrite
+        ? StoreException.unknown(Reason.TIMEOUT, "simulated: no answer", null)
+        : StoreException.notApplied(Reason.TIMEOUT, "simulated: no answer to a read");
+  }
+}

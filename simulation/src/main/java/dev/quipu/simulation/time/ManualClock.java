@@ -1,0 +1,45 @@
+package dev.quipu.simulation.time;
+
+import dev.quipu.time.Clock;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A clock that stands still until told. For tests: {@link #sleep} returns at once and moves the
+ * clock by what was asked.
+ */
+public final class ManualClock implements Clock {
+  private final AtomicLong wallNanos;
+  private final AtomicLong monotonicNanos = new AtomicLong();
+
+  /** Starts at {@code epochMillis}, in milliseconds since 1970-01-01T00:00Z. */
+  public ManualClock(long epochMillis) {
+    wallNanos = new AtomicLong(Math.multiplyExact(epochMillis, 1_000_000L));
+  }
+
+  /** Moves both the wall clock and the monotonic clock forward. */
+  public void advance(Duration duration) {
+    wallNanos.addAndGet(duration.toNanos());
+    monotonicNanos.addAndGet(duration.toNanos());
+  }
+
+  /** Moves the wall clock alone, forward or back, as an operator or a time server would. */
+  public void jump(Duration duration) {
+    wallNanos.addAndGet(duration.toNanos());
+  }
+
+  @Override
+  public long epochMillis() {
+    return Math.floorDiv(wallNanos.get(), 1_000_000L);
+  }
+
+  @Override
+  public long nanoTime() {
+    return monotonicNanos.get();
+  }
+
+  @Override
+  public void sleep(Duration duration) {
+    advance(duration);
+  }
+}

@@ -1,0 +1,41 @@
+package dev.quipu.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.simulation.steps.SimProcess;
+import dev.quipu.simulation.steps.StepScheduler;
+import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.Test;
+
+final class StepSchedulerTest {
+  /** A lock that a killed thread had is never released, and whoever looks at it waits for ever. */
+  @Test
+  void aSimulationInWhichTimePassesAndNothingGoesOnEnds() {
+    StepScheduler scheduler = new StepScheduler(1);
+    ReentrantLock shared = new ReentrantLock();
+    SimProcess killed = scheduler.process(Duration.ZERO);
+    killed.start(() -> {
+      shared.lock();
+      killed.kill();
+    });
+    scheduler.run(100);
+    SimProcess waiting = scheduler.process(Duration.ZERO);
+    waiting.start(shared::lock);
+    watch(scheduler, waiting);
+    IllegalStateException stuck =
+        assertThrows(IllegalStateException.class, () -> scheduler.run(100));
+    assertEquals("time passes and no simulated thread goes on", stuck.getMessage());
+  }
+
+  private static void watch(StepScheduler scheduler, SimProcess process) {
+    scheduler.after(
+        Duration.ofSeconds(1),
+        () -> {
+          assertTrue(process.isRunning());
+          watch(scheduler, process);
+        });
+  }
+}

@@ -1,0 +1,216 @@
+package dev.quipu.entity;
+
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.Outcome;
+import dev.quipu.StoreException;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
+import dev.quipu.store.Item.Version;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Scan.Page;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Capability;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps items as entities, one each, in a store with transactions:
+ *
+ * <pre>
+ * at       the key's place: scans select and sort by it, by its built-in index
+ * v        the version: new with each write
+ * x        expiry in milliseconds, if it has one; the sweeper selects by it
+ * f.FIELD  a field: an integer, a text, or a list of texts; not indexed
+ * </pre>
+ *
+ * @param <K> the client's keys of entities
+ */
+public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
+  /** Property with the place of the item's key. */
+  public static final String PLACE = "at";
+
+  /** Property with the expiry, in milliseconds. */
+  public static final String EXPIRY = "x";
+
+  /** Property with the version. */
+  public static final String VERSION = "v";
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(EntityDriver.class);
+  private static final String FIELD = "f.";
+
+  private final StoreProfile profile;
+  private final Transactions transactions;
+
+  /** Creates a driver. */
+  @SuppressWarnings("this-escape") // it is called by calls of the driver alone
+  protected EntityDriver(StoreProfile profile) {
+    this.profile = profile;
+    this.transactions =
+        new Transactions(() -> known(this::begin), Clock.system(), Randomness.secure());
+  }
+
+  /** A transaction of the client. */
+  protected abstract class EntityTransaction implements Transactions.Transaction {
+    /** Creates a transaction. */
+    protected EntityTransaction() {}
+
+    /** Returns when an entity expires; null if it is not stored or does not expire. */
+    protected abstract @Nullable Long expiryMillis(K key);
+
+    /** Removes an entity, once it is committed. */
+    protected abstract void deleteEntity(K key);
+
+    /** Commits; throws what the client throws. */
+    protected abstract void send();
+
+    /** Whether it was neither committed nor rolled back. */
+    protected abstract boolean isActive();
+
+    /** Gives up; throws what the client throws. */
+    protected abstract void rollback();
+
+    @Override
+    public final void commit() {
+      try {
+        send();
+      } catch (RuntimeException e) {
+        throw failure(e, Outcome.UNKNOWN);
+      }
+    }
+
+    @Override
+    public final void close() {
+      if (isActive()) {
+        try {
+          rollback();
+        } catch (RuntimeException e) {
+          LOGGER.debug("Rollback failed; the transaction ends by itself", e);
+        }
+      }
+    }
+  }
+
+  /** Begins a transaction; throws what the client throws. */
+  protected abstract EntityTransaction begin();
+
+  /**
+   * Returns the exception for what the client threw.
+   *
+   * @param lost the outcome if it is unknown whether the call was executed
+   */
+  protected abstract RuntimeException failure(RuntimeException e, Outcome lost);
+
+  /** Returns the first items of a scan; throws what the client throws. */
+  protected abstract List<Item> query(Scan scan, int limit);
+
+  /** Returns keys of entities that expired before a moment; throws what the client throws. */
+  protected abstract List<K> expired(Instant before, int limit);
+
+  /** Makes a call without an effect. */
+  protected final <T> T known(Supplier<T> call) {
+    try {
+      return call.get();
+    } catch (RuntimeException e) {
+      throw failure(e, Outcome.NOT_APPLIED);
+    }
+  }
+
+  /** Returns the name of the property that holds a field. */
+  public static String property(String field) {
+    return FIELD + field;
+  }
+
+  /**
+   * Returns the item that an entity holds.
+   *
+   * @param field returns the field that a value is
+   * @throws StoreException if it has values that Quipu does not store
+   */
+  public static <V extends @Nullable Object> Item item(
+      Key key,
+      Map<String, V> properties,
+      Function<V, Field> field,
+      String version,
+      @Nullable Long expiryMillis) {
+    Map<String, Field> fields = new HashMap<>();
+    properties.forEach((name, value) -> {
+      if (name.startsWith(FIELD)) {
+        fields.put(name.substring(FIELD.length()), field.apply(value));
+      }
+    });
+    return new Item(
+        key,
+        fields,
+        new Version(version),
+        Optional.ofNullable(expiryMillis).map(Instant::ofEpochMilli));
+  }
+
+  @Override
+  public final StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public final WriteResult write(Write write) {
+    return transactions.write(write);
+  }
+
+  @Override
+  public final WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    if (token != null) {
+      throw profile.lacks(Capability.TOKEN_BATCH);
+    }
+    return transactions.writeAll(writes);
+  }
+
+  @Override
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    return transactions.getAll(keys);
+  }
+
+  @Override
+  public final Page scan(Scan scan) {
+    if (scan.consistency() == Consistency.STRONG && !profile.has(Capability.ORDERED_SCAN)) {
+      throw profile.lacks(Capability.ORDERED_SCAN);
+    }
+    // One more shows where the next page begins.
+    return Page.of(scan, known(() -> query(scan, scan.itemsMax() + 1)));
+  }
+
+  @Override
+  public final int removeExpired(Instant before, int itemsMax) {
+    int removed = 0;
+    for (K key : known(() -> expired(before, itemsMax))) {
+      removed += removeIfExpired(key, before) ? 1 : 0;
+    }
+    return removed;
+  }
+
+  /** It may have been written again since it was found. */
+  private boolean removeIfExpired(K key, Instant before) {
+    try (EntityTransaction transaction = known(this::begin)) {
+      Long expiry = known(() -> Optional.ofNullable(transaction.expiryMillis(key))).orElse(null);
+      boolean isExpired = expiry != null && expiry <= before.toEpochMilli();
+      if (isExpired) {
+        transaction.deleteEntity(key);
+        transaction.commit();
+      }
+      return isExpired;
+    }
+  }
+}

@@ -1,0 +1,14 @@
+package dev.quipu.entity;
+
+import dev.quipu.store.StoreDriver;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
+import dev.quipu.testkit.store.StoreContract;
+
+/** A store that is made of transactions keeps the contract. */
+final class TransactionsStoreTest extends StoreContract {
+  @Override
+  protected StoreDriver open() {
+    return new TransactionalDriver(Clock.system(), Randomness.seeded(1));
+  }
+}

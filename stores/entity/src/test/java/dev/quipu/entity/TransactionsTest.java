@@ -1,0 +1,104 @@
+package dev.quipu.entity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Outcome;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
+import dev.quipu.store.WriteResult;
+import dev.quipu.time.Randomness;
+import dev.quipu.simulation.time.ManualClock;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** How often a transaction begins again, and what it leaves. */
+final class TransactionsTest {
+  private static final Key A = new Key("p", "a");
+  private static final Key B = new Key("p", "b");
+
+  private final ManualClock clock = new ManualClock(0);
+  private final TransactionalDriver driver = new TransactionalDriver(clock, Randomness.seeded(1));
+
+  private static Write add(Key key, long delta) {
+    return new Write.Update(key, List.of(new Change.Add(Item.VALUE, delta)), Condition.always());
+  }
+
+  private long value(Key key) {
+    return driver.get(key, Consistency.STRONG).orElseThrow().number(Item.VALUE);
+  }
+
+  @Test
+  void aWriteReturnsWhatItLeftAndABatchDoesNot() {
+    WriteResult.Applied one = assertInstanceOf(WriteResult.Applied.class, driver.write(add(A, 3)));
+    assertEquals(driver.get(A, Consistency.STRONG), one.after());
+    WriteResult.Applied both =
+        assertInstanceOf(
+            WriteResult.Applied.class, driver.writeAll(List.of(add(A, 1), add(B, 1)), null));
+    assertEquals(Optional.empty(), both.after());
+    assertEquals(4, value(A));
+    assertEquals(1, value(B));
+    assertEquals(2, driver.begun);
+    assertEquals(2, driver.closed);
+  }
+
+  @Test
+  void aConditionThatFailsEndsTheTransactionUncommitted() {
+    driver.write(add(A, 3));
+    WriteResult.ConditionFailed failed =
+        assertInstanceOf(
+            WriteResult.ConditionFailed.class,
+            driver.writeAll(List.of(add(B, 1), add(A, 1).when(new Condition.Absent())), null));
+    assertEquals(A, failed.key());
+    assertEquals(driver.get(A, Consistency.STRONG), failed.found());
+    assertEquals(Optional.empty(), driver.get(B, Consistency.STRONG));
+    assertEquals(1, driver.committed);
+    assertEquals(2, driver.closed);
+  }
+
+  @Test
+  void aDeletedItemIsGone() {
+    driver.write(add(A, 3));
+    driver.write(new Write.Delete(A, Condition.always()));
+    assertEquals(Optional.empty(), driver.get(A, Consistency.STRONG));
+  }
+
+  @Test
+  void aTransactionThatAnotherCameBetweenBeginsAgainAfterAPause() {
+    driver.contended = Transactions.ATTEMPTS_MAX - 1;
+    driver.write(add(A, 3));
+    assertEquals(3, value(A));
+    assertEquals(Transactions.ATTEMPTS_MAX, driver.begun);
+    assertEquals(Transactions.ATTEMPTS_MAX, driver.closed);
+    assertTrue(clock.nanoTime() > 500e6 && clock.nanoTime() < 4e9, "paused " + clock.nanoTime());
+  }
+
+  @Test
+  void afterTheLastAttemptItIsNotApplied() {
+    driver.contended = Integer.MAX_VALUE;
+    Transactions.Contended why =
+        assertThrows(Transactions.Contended.class, () -> driver.write(add(A, 3)));
+    assertEquals(Outcome.NOT_APPLIED, why.outcome());
+    assertEquals(Transactions.ATTEMPTS_MAX, driver.begun);
+    assertEquals(Transactions.ATTEMPTS_MAX, driver.closed);
+    assertEquals(Optional.empty(), driver.get(A, Consistency.STRONG));
+  }
+
+  @Test
+  void whatIsReadTogetherIsCommitted() {
+    driver.write(add(A, 3));
+    driver.contended = 2;
+    assertEquals(
+        List.of(driver.get(A, Consistency.STRONG), Optional.<Item>empty()),
+        driver.getAll(List.of(A, B)));
+    assertEquals(4, driver.begun);
+    assertEquals(2, driver.committed);
+  }
+}

@@ -1,0 +1,421 @@
+package dev.quipu.postgresql;
+
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
+import dev.quipu.store.Item.Version;
+import dev.quipu.store.Key;
+import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
+import dev.quipu.store.WriteResult;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+
+/**
+ * Commits adds to one number as a group, by one statement. One row can be updated by one
+ * transaction at a time, each with a sync, so adds that queue for a row pay for one another; in a
+ * group, they pay once. An add may come with a new item, the marker of its request: a group stores
+ * all of these and adds the sum in one transaction.
+ *
+ * <p>The caller that finds nobody at work on a key leads: it takes all adds that wait for the key,
+ * executes one statement for their sum, completes each of the others with its own result, and hands
+ * the lead to one that came meanwhile. If the statement's condition, which is the conjunction of
+ * theirs, does not hold, each goes by itself. Adds whose marker exists already add nothing, and the
+ * others of the group go on. A caller waits for a limited time until its add is in a group; if it
+ * is not, nothing was sent.
+ */
+final class GroupCommit {
+  private static final int GROUP_MAX = 1_000;
+  private static final Version NEVER_STORED =
+      new Version("-"); // a state between two adds of a group
+
+  private final Table table;
+  private final Function<List<Write>, WriteResult> alone;
+  private final long waitMillisMax;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<Key, Set<Waiter>> waiting = new HashMap<>(); // a key is in it while one leads
+
+  /** What a group does to the table. */
+  interface Table {
+    /** Executes one statement; returns the item it left, or nothing if its condition failed. */
+    Optional<Item> add(Key key, Sum sum);
+
+    /**
+     * Stores new items and adds, in one transaction.
+     *
+     * @param sum what to add, given the items that were not there before; empty for nothing
+     */
+    Stored add(Key key, List<Write.Put> markers, Function<Set<Key>, Optional<Sum>> sum);
+
+    /** Returns the items that are there. */
+    Map<Key, Item> read(Collection<Key> keys);
+  }
+
+  /**
+   * What a transaction did.
+   *
+   * @param markers those that were not there before
+   * @param after the item that the add left; if empty, all was rolled back
+   */
+  record Stored(Set<Key> markers, Optional<Item> after) {}
+
+  /**
+   * Creates a group commit.
+   *
+   * @param alone executes one write, or one batch, by itself
+   * @param waitMax longest wait until an add is in a group
+   */
+  GroupCommit(Table table, Function<List<Write>, WriteResult> alone, Duration waitMax) {
+    this.table = table;
+    this.alone = alone;
+    this.waitMillisMax = waitMax.toMillis();
+  }
+
+  /** An add to the value, possible while the value before is in {@code low..high}. */
+  record Sum(long delta, long low, long high) {
+    /** What a write adds; empty if it is anything else than one add to the value within bounds. */
+    static Optional<Sum> of(Write write) {
+      if (write instanceof Write.Update update
+          && update.changes().size() == 1
+          && update.changes().getFirst() instanceof Change.Add add
+          && add.field().equals(Item.VALUE)) {
+        return switch (update.condition()) {
+          case Condition.Always always -> of(add.delta(), Long.MIN_VALUE, Long.MAX_VALUE);
+          case Condition.Within within when within.field().equals(Item.VALUE) ->
+              of(add.delta(), within.min(), within.max());
+          default -> Optional.empty();
+        };
+      }
+      return Optional.empty();
+    }
+
+    /** An add of {@code delta} that must leave {@code min..max}; empty if nothing can. */
+    private static Optional<Sum> of(long delta, long min, long max) {
+      long low = delta > 0 ? Math.max(min, Long.MIN_VALUE + delta) : min;
+      long high = delta < 0 ? Math.min(max, Long.MAX_VALUE + delta) : max;
+      return low > high ? Optional.empty() : Optional.of(new Sum(delta, low - delta, high - delta));
+    }
+
+    /** This and then another; empty if their sum or their bounds cannot be written as one. */
+    Optional<Sum> then(Sum next) {
+      long sum = delta + next.delta;
+      boolean overflows = ((delta ^ sum) & (next.delta ^ sum)) < 0;
+      long nextLow = next.low - delta; // wraps at one end: below all numbers, or above all
+      boolean lowWraps = ((next.low ^ delta) & (next.low ^ nextLow)) < 0;
+      long nextHigh = next.high - delta;
+      boolean highWraps = ((next.high ^ delta) & (next.high ^ nextHigh)) < 0;
+      if (overflows || (lowWraps && delta < 0) || (highWraps && delta > 0)) {
+        return Optional.empty();
+      }
+      long lowBoth = lowWraps ? low : Math.max(low, nextLow);
+      long highBoth = highWraps ? high : Math.min(high, nextHigh);
+      return lowBoth > highBoth ? Optional.empty() : Optional.of(new Sum(sum, lowBoth, highBoth));
+    }
+
+    boolean allows(long before) {
+      return low <= before && before <= high;
+    }
+  }
+
+  /**
+   * An add that can join a group, or a batch of a new item and such an add.
+   *
+   * @param key of the number
+   */
+  record Member(List<Write> writes, Key key, Sum sum, Optional<Write.Put> marker) {
+    /**
+     * Recognises one. The marker is judged first, and lies before the number, so that groups and
+     * other batches lock rows in the same order.
+     */
+    static Optional<Member> of(List<Write> writes) {
+      Write last = writes.getLast();
+      Optional<Sum> sum = Sum.of(last);
+      if (sum.isEmpty() || writes.size() > 2) {
+        return Optional.empty();
+      }
+      if (writes.size() == 1) {
+        return Optional.of(new Member(writes, last.key(), sum.get(), Optional.empty()));
+      }
+      return writes.getFirst() instanceof Write.Put put
+              && put.condition() instanceof Condition.Absent
+              && put.key().compareTo(last.key()) < 0
+          ? Optional.of(new Member(writes, last.key(), sum.get(), Optional.of(put)))
+          : Optional.empty();
+    }
+  }
+
+  /** What a caller gets while it waits. */
+  private sealed interface Signal {
+    /** It leads from now on. */
+    record Lead() implements Signal {}
+
+    /** The condition of all together does not hold: it goes by itself. */
+    record Alone() implements Signal {}
+
+    /** It has its result. */
+    record Done(WriteResult result) implements Signal {}
+
+    /** The statement failed. */
+    record Failed(RuntimeException why) implements Signal {}
+  }
+
+  /** Equal to itself alone. */
+  private static final class Waiter {
+    final Member member;
+    final CompletableFuture<Signal> signal = new CompletableFuture<>();
+
+    Waiter(Member member) {
+      this.member = member;
+    }
+
+    Optional<Key> marker() {
+      return member.marker.map(Write::key);
+    }
+
+    /** Whether it has no marker, or one that is in this set. */
+    boolean isIn(Set<Key> stored) {
+      return marker().map(stored::contains).orElse(true);
+    }
+  }
+
+  /**
+   * Executes a write or a batch, together with others.
+   *
+   * @throws StoreException if it was in no group in time, or its group failed
+   */
+  WriteResult write(Member member) {
+    Waiter own = new Waiter(member);
+    Signal signal = leadsAtOnce(own) ? new Signal.Lead() : await(own);
+    if (signal instanceof Signal.Lead) {
+      signal = lead(member.key, own);
+    }
+    return switch (signal) {
+      case Signal.Done done -> done.result;
+      case Signal.Alone alone -> this.alone.apply(member.writes);
+      case Signal.Failed failed when failed.why instanceof StoreException e ->
+          throw new StoreException(e.outcome(), e.reason(), e.getMessage(), e);
+      case Signal.Failed failed -> throw failed.why;
+      case Signal.Lead lead -> throw new IllegalStateException("a leader was made to lead again");
+    };
+  }
+
+  /** Waits; who is in a group, or leads, must not leave. The statements have a deadline. */
+  private Signal await(Waiter own) {
+    try {
+      return own.signal.get(waitMillisMax, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      if (leaves(own)) {
+        throw StoreException.notApplied(
+            Reason.THROTTLED,
+            ("PostgreSQL: the add waited %d ms for others to the same row; nothing was sent. Raise"
+                    + " 'timeoutMillis' in the store's URI, send fewer adds at a time, or shard the"
+                    + " counter")
+                .formatted(waitMillisMax));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      if (leaves(own)) {
+        throw StoreException.notApplied(
+            Reason.UNAVAILABLE, "PostgreSQL: interrupted while waiting for a row");
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a signal is never an exception", e);
+    }
+    return own.signal.join();
+  }
+
+  /** Executes a group, completes the others, and returns the leader's own signal. */
+  private Signal lead(Key key, Waiter own) {
+    List<Waiter> group = new ArrayList<>(List.of(own));
+    Sum sum = take(key, group);
+    try {
+      List<Signal> signals = execute(key, sum, group);
+      for (int i = 1; i < group.size(); i++) {
+        group.get(i).signal.complete(signals.get(i));
+      }
+      return signals.getFirst();
+    } finally {
+      for (Waiter each : group.subList(1, group.size())) {
+        if (!each.signal.isDone()) { // an error got through: nobody must wait for ever
+          each.signal.complete(
+              new Signal.Failed(new IllegalStateException("the leader of an add broke off")));
+        }
+      }
+      passOn(key);
+    }
+  }
+
+  private boolean leadsAtOnce(Waiter own) {
+    lock.lock();
+    try {
+      Set<Waiter> others = waiting.get(own.member.key);
+      if (others == null) {
+        waiting.put(own.member.key, new LinkedHashSet<>());
+        return true;
+      }
+      others.add(own);
+      return false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether it still waits, and so need not any more. */
+  private boolean leaves(Waiter own) {
+    lock.lock();
+    try {
+      return waiting.getOrDefault(own.member.key, Set.of()).remove(own);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes into the group those that wait and can be added to its sum; the sum of all. */
+  private Sum take(Key key, List<Waiter> group) {
+    lock.lock();
+    try {
+      Sum sum = group.getFirst().member.sum;
+      Set<Key> markers = new HashSet<>();
+      group.getFirst().marker().ifPresent(markers::add);
+      Iterator<Waiter> others = waiting.getOrDefault(key, Set.of()).iterator();
+      while (others.hasNext() && group.size() < GROUP_MAX) {
+        Waiter next = others.next();
+        Optional<Sum> both = sum.then(next.member.sum);
+        // One request twice: the second looks at what the first left.
+        if (both.isEmpty() || !next.marker().map(markers::add).orElse(true)) {
+          break;
+        }
+        sum = both.get();
+        group.add(next);
+        others.remove();
+      }
+      return sum;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private List<Signal> execute(Key key, Sum sum, List<Waiter> group) {
+    List<Write.Put> markers =
+        group.stream()
+            .flatMap(each -> each.member.marker.stream())
+            .sorted(Comparator.comparing(Write::key))
+            .toList();
+    Stored stored;
+    try {
+      stored =
+          markers.isEmpty()
+              ? new Stored(Set.of(), table.add(key, sum))
+              : table.add(key, markers, found -> sum(group, found));
+    } catch (RuntimeException e) {
+      return Collections.nCopies(group.size(), failed(e, group.size()));
+    }
+    return signals(group, stored, existing(group, stored.markers));
+  }
+
+  /** What a failure means to each: if one of several is the cause, the others need not suffer. */
+  private static Signal failed(RuntimeException e, int members) {
+    boolean isOfOne =
+        e instanceof StoreException why
+            && why.outcome() == Outcome.NOT_APPLIED
+            && why.reason() == Reason.INVALID;
+    return isOfOne && members > 1 ? new Signal.Alone() : new Signal.Failed(e);
+  }
+
+  /** The sum of those whose marker is new. */
+  private static Optional<Sum> sum(List<Waiter> group, Set<Key> stored) {
+    Optional<Sum> sum = Optional.empty();
+    for (Waiter each : group) {
+      if (each.isIn(stored)) {
+        sum = sum.isEmpty() ? Optional.of(each.member.sum) : sum.get().then(each.member.sum);
+        if (sum.isEmpty()) {
+          return sum; // a part of them can have no sum: at the ends of 64 bits
+        }
+      }
+    }
+    return sum;
+  }
+
+  /** The markers that were there before. */
+  private Map<Key, Item> existing(List<Waiter> group, Set<Key> stored) {
+    List<Key> keys =
+        group.stream().flatMap(p -> p.marker().stream()).filter(k -> !stored.contains(k)).toList();
+    try {
+      return keys.isEmpty() ? Map.of() : table.read(keys);
+    } catch (StoreException e) {
+      return Map.of(); // each looks for itself
+    }
+  }
+
+  private static List<Signal> signals(List<Waiter> group, Stored stored, Map<Key, Item> existing) {
+    List<Signal> signals = new ArrayList<>(group.size());
+    Optional<Sum> all = sum(group, stored.markers);
+    Optional<Item> last = stored.after;
+    long value = last.map(item -> item.number(Item.VALUE) - all.orElseThrow().delta()).orElse(0L);
+    for (Waiter each : group) {
+      Member member = each.member;
+      if (!each.isIn(stored.markers)) {
+        Optional<Item> marker = each.marker().map(existing::get);
+        signals.add(
+            marker.isEmpty() // it is gone again
+                ? new Signal.Alone()
+                : new Signal.Done(new WriteResult.ConditionFailed(marker.get().key(), marker)));
+      } else if (last.isEmpty()) {
+        signals.add(new Signal.Alone());
+      } else {
+        value += member.sum.delta();
+        Optional<Item> after = member.marker.isPresent() ? Optional.empty() : at(last.get(), value);
+        signals.add(new Signal.Done(new WriteResult.Applied(after)));
+      }
+    }
+    return signals;
+  }
+
+  /** The item at a value that it had on the way to the last. */
+  private static Optional<Item> at(Item last, long value) {
+    if (last.number(Item.VALUE) == value) {
+      return Optional.of(last);
+    }
+    Map<String, Field> fields = new HashMap<>(last.fields());
+    fields.put(Item.VALUE, new Field.Number(value));
+    return Optional.of(new Item(last.key(), fields, NEVER_STORED, last.expiresAt()));
+  }
+
+  /** Hands the lead to the next that waits. */
+  private void passOn(Key key) {
+    Waiter next;
+    lock.lock();
+    try {
+      Iterator<Waiter> others = waiting.getOrDefault(key, Set.of()).iterator();
+      if (!others.hasNext()) {
+        waiting.remove(key);
+        return;
+      }
+      next = others.next();
+      others.remove();
+    } finally {
+      lock.unlock();
+    }
+    next.signal.complete(new Signal.Lead());
+  }
+}

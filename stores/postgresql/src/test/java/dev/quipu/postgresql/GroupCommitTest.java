@@ -1,0 +1,395 @@
+package dev.quipu.postgresql;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.quipu.Outcome;
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
+import dev.quipu.store.Item.Version;
+import dev.quipu.store.Key;
+import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
+import dev.quipu.store.WriteResult;
+import dev.quipu.testkit.pace.Progress;
+import dev.quipu.time.Randomness;
+import java.math.BigInteger;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** How adds are folded: the same as one after the other. */
+final class GroupCommitTest {
+  private static final Key KEY = new Key("p", "s");
+
+  private static Write add(long delta, Condition condition) {
+    return new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, delta)), condition);
+  }
+
+  private static GroupCommit.Sum sum(long delta, long min, long max) {
+    return GroupCommit.Sum.of(add(delta, new Condition.Within(Item.VALUE, min, max))).orElseThrow();
+  }
+
+  /** Folded sums allow a value if, and only if, each add is possible in turn. */
+  @Test
+  void aFoldedSumAllowsWhatEachAllowsInTurn() {
+    long seed = Long.getLong("seed", 11);
+    RandomGenerator random = Randomness.seeded(seed);
+    long[] ends = {Long.MIN_VALUE, Long.MIN_VALUE + 1, -3, -1, 0, 1, 2, 5, Long.MAX_VALUE};
+    int folded = 0;
+    for (int round = 0; round < 200_000; round++) {
+      List<long[]> adds = new ArrayList<>();
+      Optional<GroupCommit.Sum> all = Optional.empty();
+      boolean possible = true;
+      for (int i = 0; i < 3 && possible; i++) {
+        long a = ends[random.nextInt(ends.length)];
+        long b = ends[random.nextInt(ends.length)];
+        long[] each = {ends[random.nextInt(ends.length)], Math.min(a, b), Math.max(a, b)};
+        Optional<GroupCommit.Sum> one =
+            GroupCommit.Sum.of(add(each[0], new Condition.Within(Item.VALUE, each[1], each[2])));
+        all = i == 0 ? one : all.flatMap(before -> one.flatMap(before::then));
+        possible = all.isPresent();
+        adds.add(each);
+      }
+      if (all.isPresent()) {
+        folded++;
+        for (long before : ends) {
+          String text = "seed %d, from %d, adds %s".formatted(seed, before, describe(adds));
+          assertEquals(inTurn(before, adds), all.get().allows(before), text);
+        }
+      }
+    }
+    assertTrue(folded > 1_000, "only " + folded + " could be folded");
+  }
+
+  private static List<List<Long>> describe(List<long[]> adds) {
+    return adds.stream().map(each -> List.of(each[0], each[1], each[2])).toList();
+  }
+
+  private static boolean inTurn(long before, List<long[]> adds) {
+    BigInteger value = BigInteger.valueOf(before);
+    for (long[] each : adds) {
+      value = value.add(BigInteger.valueOf(each[0]));
+      if (value.compareTo(BigInteger.valueOf(each[1])) < 0
+          || value.compareTo(BigInteger.valueOf(each[2])) > 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Test
+  void whatIsNotALoneAddToTheValueIsNotFolded() {
+    assertEquals(
+        Optional.empty(),
+        GroupCommit.Sum.of(
+            new Write.Update(KEY, List.of(new Change.Add("other", 1)), Condition.always())));
+    assertEquals(Optional.empty(), GroupCommit.Sum.of(add(1, new Condition.Absent())));
+    assertEquals(Optional.empty(), GroupCommit.Sum.of(add(1, new Condition.Within("other", 0, 1))));
+    assertEquals(
+        Optional.empty(),
+        GroupCommit.Sum.of(
+            add(-1, new Condition.Within(Item.VALUE, Long.MAX_VALUE, Long.MAX_VALUE))));
+    assertTrue(sum(1, 0, 5).allows(4));
+  }
+
+  /** A row, and how it behaves. */
+  private static final class Row implements GroupCommit.Table {
+    private long value;
+    private int statements;
+    private boolean fails;
+    private final CountDownLatch begun = new CountDownLatch(1);
+    private final CountDownLatch goOn = new CountDownLatch(1);
+
+    private final Set<Key> markers = new HashSet<>();
+    private Optional<Key> rejected = Optional.empty();
+
+    @Override
+    public GroupCommit.Stored add(
+        Key key, List<Write.Put> puts, Function<Set<Key>, Optional<GroupCommit.Sum>> sum) {
+      if (puts.stream().anyMatch(put -> rejected.equals(Optional.of(put.key())))) {
+        throw StoreException.notApplied(Reason.INVALID, "no such text");
+      }
+      Set<Key> inserted = puts.stream().map(Write::key).collect(Collectors.toSet());
+      inserted.removeAll(markers);
+      Optional<Item> after = sum.apply(inserted).flatMap(some -> add(key, some));
+      if (after.isPresent()) {
+        markers.addAll(inserted);
+      }
+      return new GroupCommit.Stored(inserted, after);
+    }
+
+    @Override
+    public Map<Key, Item> read(Collection<Key> keys) {
+      return keys.stream()
+          .filter(markers::contains)
+          .collect(
+              Collectors.toMap(
+                  key -> key, key -> new Item(key, Map.of(), new Version("m"), Optional.empty())));
+    }
+
+    @Override
+    public Optional<Item> add(Key key, GroupCommit.Sum sum) {
+      statements++;
+      begun.countDown();
+      try {
+        goOn.await();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+      if (fails && statements > 1) {
+        throw StoreException.unknown(Reason.TIMEOUT, "no answer", null);
+      }
+      if (!sum.allows(value)) {
+        return Optional.empty();
+      }
+      value += sum.delta();
+      return Optional.of(
+          new Item(
+              key,
+              Map.of(Item.VALUE, new Field.Number(value)),
+              new Version("v" + statements),
+              Optional.empty()));
+    }
+  }
+
+  private static GroupCommit groups(Row row, Function<List<Write>, WriteResult> alone) {
+    return new GroupCommit(row, alone, Progress.STALL_MAX);
+  }
+
+  private static boolean waits(Thread thread) {
+    Thread.State state = thread.getState();
+    return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+  }
+
+  private static WriteResult write(GroupCommit groups, Write... writes) {
+    return groups.write(GroupCommit.Member.of(List.of(writes)).orElseThrow());
+  }
+
+  /** Adds from many callers, of which the first is under way until all others wait. */
+  private static List<Future<WriteResult>> together(
+      Row row, GroupCommit groups, List<Write> writes, ExecutorService executor) throws Exception {
+    return batches(row, groups, writes.stream().map(List::of).toList(), executor);
+  }
+
+  private static List<Future<WriteResult>> batches(
+      Row row, GroupCommit groups, List<List<Write>> writes, ExecutorService executor)
+      throws Exception {
+    AtomicInteger arrived = new AtomicInteger();
+    List<Thread> callers = new ArrayList<>();
+    List<Future<WriteResult>> running = new ArrayList<>();
+    for (List<Write> write : writes) {
+      running.add(
+          executor.submit(() -> {
+            synchronized (callers) {
+              callers.add(Thread.currentThread());
+            }
+            arrived.incrementAndGet();
+            return write(groups, write.toArray(Write[]::new));
+          }));
+      if (running.size() == 1) {
+        row.begun.await();
+      }
+    }
+    BooleanSupplier allWait =
+        () -> {
+          synchronized (callers) {
+            return callers.size() == writes.size()
+                && callers.stream().allMatch(GroupCommitTest::waits);
+          }
+        };
+    while (!allWait.getAsBoolean()) {
+      Thread.onSpinWait();
+    }
+    row.goOn.countDown();
+    return running;
+  }
+
+  @Test
+  void waitingAddsAreOneStatementAndEachHearsItsOwnValue() throws Exception {
+    Row row = new Row();
+    GroupCommit groups = groups(row, write -> new WriteResult.Applied(Optional.empty()));
+    List<Write> writes = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      writes.add(add(1, Condition.always()));
+    }
+    try (ExecutorService executor = Executors.newFixedThreadPool(20)) {
+      List<Long> values = new ArrayList<>();
+      List<Version> versions = new ArrayList<>();
+      for (Future<WriteResult> each : together(row, groups, writes, executor)) {
+        Item after = assertInstanceOf(WriteResult.Applied.class, each.get()).after().orElseThrow();
+        values.add(after.number(Item.VALUE));
+        if (after.number(Item.VALUE) != 20) {
+          versions.add(after.version());
+        }
+      }
+      assertEquals(20, values.stream().distinct().count());
+      assertEquals(20, row.value);
+      assertEquals(2, row.statements);
+      versions.remove(new Version("v1"));
+      versions.forEach(between -> assertNotEquals(new Version("v2"), between));
+    }
+  }
+
+  @Test
+  void ifNotAllArePossibleTogetherEachGoesByItself() throws Exception {
+    Row row = new Row();
+    AtomicInteger alone = new AtomicInteger();
+    GroupCommit groups =
+        groups(
+            row,
+            write -> {
+              alone.incrementAndGet();
+              return new WriteResult.Applied(Optional.empty());
+            });
+    List<Write> writes = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      writes.add(add(1, new Condition.Within(Item.VALUE, 0, 5)));
+    }
+    row.value = 1;
+    try (ExecutorService executor = Executors.newFixedThreadPool(6)) {
+      for (Future<WriteResult> each : together(row, groups, writes, executor)) {
+        each.get();
+      }
+    }
+    assertEquals(5, alone.get());
+    assertEquals(2, row.value);
+  }
+
+  @Test
+  void aFailureIsEveryonesAndTheNextGoOn() throws Exception {
+    Row row = new Row();
+    row.fails = true;
+    GroupCommit groups = groups(row, write -> new WriteResult.Applied(Optional.empty()));
+    List<Write> writes = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      writes.add(add(1, Condition.always()));
+    }
+    try (ExecutorService executor = Executors.newFixedThreadPool(6)) {
+      int unknown = 0;
+      for (Future<WriteResult> each : together(row, groups, writes, executor)) {
+        try {
+          each.get();
+        } catch (ExecutionException e) {
+          assertEquals(
+              Outcome.UNKNOWN, assertInstanceOf(StoreException.class, e.getCause()).outcome());
+          unknown++;
+        }
+      }
+      assertEquals(5, unknown);
+    }
+    assertThrows(StoreException.class, () -> write(groups, writes.getFirst()));
+  }
+
+  private static Write marker(String id) {
+    return new Write.Put(
+        new Key("p", "m" + id), Map.of(), Optional.empty(), new Condition.Absent());
+  }
+
+  private static WriteResult alone(List<Write> writes) {
+    throw new AssertionError("nothing goes by itself: " + writes);
+  }
+
+  private static List<WriteResult> results(Row row, GroupCommit groups, List<List<Write>> batches)
+      throws Exception {
+    List<WriteResult> results = new ArrayList<>();
+    try (ExecutorService executor = Executors.newFixedThreadPool(batches.size())) {
+      for (Future<WriteResult> each : batches(row, groups, batches, executor)) {
+        results.add(each.get());
+      }
+    }
+    return results;
+  }
+
+  /** A repeat in a group, and the same request twice in it, change nothing for the others. */
+  @Test
+  void aGroupCountsThoseWhoseMarkerIsNew() throws Exception {
+    Row row = new Row();
+    row.markers.add(marker("old").key());
+    Write add = add(1, Condition.always());
+    List<List<Write>> batches =
+        List.of(
+            List.of(marker("a"), add),
+            List.of(marker("b"), add),
+            List.of(marker("old"), add),
+            List.of(marker("c"), add),
+            List.of(add),
+            List.of(marker("c"), add));
+    List<WriteResult> results = results(row, groups(row, GroupCommitTest::alone), batches);
+    for (int i : List.of(0, 1, 4)) {
+      assertInstanceOf(WriteResult.Applied.class, results.get(i), "" + i);
+    }
+    WriteResult.ConditionFailed replayed =
+        assertInstanceOf(WriteResult.ConditionFailed.class, results.get(2));
+    assertEquals(marker("old").key(), replayed.key());
+    // Of one request twice, whichever comes first counts.
+    assertNotEquals(results.get(3).getClass(), results.get(5).getClass());
+    assertEquals(4, row.value);
+    assertTrue(row.statements <= 3, "they did not go together: " + row.statements);
+  }
+
+  @Test
+  void whatWaitsTooLongIsRejectedBeforeItIsSent() throws Exception {
+    Row row = new Row();
+    GroupCommit groups = new GroupCommit(row, GroupCommitTest::alone, Duration.ofMillis(20));
+    Write add = add(1, Condition.always());
+    try (ExecutorService executor = Executors.newFixedThreadPool(1)) {
+      Future<WriteResult> first = executor.submit(() -> write(groups, add));
+      row.begun.await();
+      StoreException late = assertThrows(StoreException.class, () -> write(groups, add));
+      assertEquals(Outcome.NOT_APPLIED, late.outcome());
+      assertEquals(Reason.THROTTLED, late.reason());
+      row.goOn.countDown();
+      first.get();
+    }
+    write(groups, add);
+    assertEquals(2, row.value);
+  }
+
+  @Test
+  void whatIsInvalidInAGroupGoesByItself() throws Exception {
+    Row row = new Row();
+    row.rejected = Optional.of(marker("bad").key());
+    Write add = add(1, Condition.always());
+    List<List<Write>> batches =
+        List.of(
+            List.of(add),
+            List.of(marker("a"), add),
+            List.of(marker("bad"), add),
+            List.of(marker("c"), add));
+    List<List<Write>> alone = Collections.synchronizedList(new ArrayList<>());
+    GroupCommit groups =
+        groups(
+            row,
+            writes -> {
+              alone.add(writes);
+              return new WriteResult.Applied(Optional.empty());
+            });
+    results(row, groups, batches);
+    assertEquals(3, alone.size());
+    assertEquals(1, row.value);
+  }
+}

@@ -1,0 +1,31 @@
+package dev.quipu.layer;
+
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.time.Clock;
+import java.time.Duration;
+import java.util.random.RandomGenerator;
+
+/** How writers that lost a race let others go first: by chance, and longer each time. */
+public final class Backoff {
+  private static final Duration PAUSE_MIN = Duration.ofNanos(100_000);
+  private static final Duration PAUSE_MAX = Duration.ofMillis(50);
+
+  private Backoff() {}
+
+  /**
+   * Waits after this round, 50 ms at most.
+   *
+   * @param round from 0
+   * @throws StoreException if interrupted
+   */
+  public static void pause(Clock clock, RandomGenerator random, int round) {
+    long longest = Math.min(PAUSE_MAX.toNanos(), PAUSE_MIN.toNanos() << Math.min(round, 20));
+    try {
+      clock.sleep(Duration.ofNanos(random.nextLong(longest + 1)));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two rounds");
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package dev.quipu.layer;
+
+import dev.quipu.StoreException;
+import dev.quipu.store.AtomicOperations;
+import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
+import dev.quipu.store.Item;
+import dev.quipu.store.Key;
+import dev.quipu.store.Scan;
+import dev.quipu.store.Scan.Page;
+import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreDriver.Finding;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A driver that passes every call on to another. Extend it to change some of them: a call that a
+ * wrapper forgot would be answered by the default of {@link StoreDriver}, for a store it is not.
+ */
+public abstract class ForwardingDriver implements BatchDriver, ScanDriver {
+  /** Creates a driver. */
+  protected ForwardingDriver() {}
+
+  /**
+   * Returns the driver that is called.
+   *
+   * @throws StoreException if there is none now; the call had no effect
+   */
+  protected abstract StoreDriver driver();
+
+  /** Makes a call to the driver; override it to change all of them. */
+  protected <T> T forward(Supplier<T> call) {
+    return call.get();
+  }
+
+  /** Makes a write to an item; override it to change all of them. */
+  protected <T> T forwardWrite(Supplier<T> write) {
+    return forward(write);
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return driver().profile();
+  }
+
+  @Override
+  public Optional<Item> get(Key key, Consistency consistency) {
+    return forward(() -> driver().get(key, consistency));
+  }
+
+  @Override
+  public List<Optional<Item>> getAll(List<Key> keys) {
+    return forward(() -> BatchDriver.of(driver()).getAll(keys));
+  }
+
+  @Override
+  public WriteResult write(Write write) {
+    return forwardWrite(() -> driver().write(write));
+  }
+
+  @Override
+  public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
+    return forwardWrite(() -> BatchDriver.of(driver()).writeAll(writes, token));
+  }
+
+  @Override
+  public Page scan(Scan scan) {
+    return forward(() -> ScanDriver.of(driver()).scan(scan));
+  }
+
+  @Override
+  public long count(Scan scan) {
+    return forward(() -> ScanDriver.of(driver()).count(scan));
+  }
+
+  @Override
+  public void addTokens(Key key, String field, Set<String> tokens) {
+    forwardWrite(() -> {
+      driver().addTokens(key, field, tokens);
+      return tokens;
+    });
+  }
+
+  @Override
+  public void dropTokens(Key key, String field, Set<String> tokens) {
+    forwardWrite(() -> {
+      driver().dropTokens(key, field, tokens);
+      return tokens;
+    });
+  }
+
+  @Override
+  public Optional<AtomicOperations> operations() {
+    return driver().operations();
+  }
+
+  @Override
+  public Instant intactSince() {
+    return forward(() -> driver().intactSince());
+  }
+
+  @Override
+  public int removeExpired(Instant before, int itemsMax) {
+    return forward(() -> driver().removeExpired(before, itemsMax));
+  }
+
+  @Override
+  public Optional<Instant> time() {
+    return forward(() -> driver().time());
+  }
+
+  @Override
+  public List<Finding> inspect() {
+    return forward(() -> driver().inspect());
+  }
+
+  @Override
+  public void close() {
+    driver().close();
+  }
+}

@@ -1,0 +1,156 @@
+package dev.quipu.region;
+
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import dev.quipu.region.RegionRecords.Beat;
+import dev.quipu.store.Condition;
+import dev.quipu.store.Item;
+import dev.quipu.store.Item.Field;
+import dev.quipu.store.Write;
+import dev.quipu.store.Write.Change;
+import dev.quipu.store.WriteResult;
+import dev.quipu.technique.IdempotentRetry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+
+/**
+ * Counts the renewals of leases, by which a replica that was restored from a backup is recognised:
+ * it knows of fewer than others do, or has another mark for one of them, since a renewal that was
+ * under way during the restore has counted it again. Thread-safe.
+ */
+final class RegionHeartbeats {
+  private static final int ROUNDS_MAX = 20;
+  private static final int MARKS_MAX = 64; // of the last beats
+
+  private final Regions regions;
+  private final RandomGenerator random;
+  private volatile Beat known = Beat.NONE; // by this process
+
+  RegionHeartbeats(Regions regions, RandomGenerator random) {
+    this.regions = regions;
+    this.random = random;
+  }
+
+  /**
+   * Marks another region whose replica lacks a beat that the own one knew of before.
+   *
+   * @param knownHere what the own replica recorded before the others were read
+   */
+  void noticeSetBack(String region, RegionRecords knownHere, Map<String, RegionRecords> seen) {
+    RegionRecords there = seen.get(region);
+    if (there != null
+        && lacks(there.lease(region), knownHere.beat(region))
+        && knownHere.ended(region).isEmpty()) {
+      markEnded(region, regions.own(), setBack(region, there.beat(region), knownHere));
+    }
+  }
+
+  private static String setBack(String region, Beat beat, RegionRecords knows) {
+    return "the replica of region %s was set back: it renewed its lease %d times, and region %s"
+            .formatted(region, beat.number(), knows.place())
+        + " knows of %d; retire it, and let it come back under another name"
+            .formatted(knows.beat(region).number());
+  }
+
+  /** Whether a region's own record has fewer beats, or another one under that number. */
+  static boolean lacks(Optional<Item> own, Beat beat) {
+    if (Beat.of(own).number() < beat.number()) {
+      return true;
+    }
+    String start = beat.number() + ":";
+    return marks(own).stream()
+        .anyMatch(each -> each.startsWith(start) && !each.equals(start + beat.mark()));
+  }
+
+  private static List<String> marks(Optional<Item> own) {
+    return own.flatMap(item -> item.text(RegionRecords.MARKS))
+        .map(marks -> List.of(marks.split(" ")))
+        .orElse(List.of());
+  }
+
+  /**
+   * Counts a beat in the own replica, before others know of it: none of them may know of more. A
+   * write that comes late changes nothing, so that it cannot hide that the replica was set back.
+   *
+   * @param seen what all regions that answer have recorded
+   * @param end what is thrown if the own region must not count any more, which the text says why
+   */
+  Beat next(Map<String, RegionRecords> seen, Function<String, StoreException> end) {
+    Store here = regions.here();
+    String own = regions.own();
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+      Beat before = known; // this process may count another one meanwhile
+      Optional<Item> found = RegionRecords.one(here, own, own); // after the others were read
+      Optional<String> why = whySetBack(before, found, seen);
+      if (why.isPresent()) {
+        markEndedEverywhere(why.get());
+        throw end.apply(why.get());
+      }
+      Beat next = new Beat(1 + Beat.of(found).number(), Long.toHexString(random.nextLong()));
+      List<String> marks = new ArrayList<>(marks(found));
+      marks.add(next.number() + ":" + next.mark());
+      List<String> last = marks.subList(Math.max(0, marks.size() - MARKS_MAX), marks.size());
+      Write write =
+          new Write.Update(
+              RegionRecords.lease(own, own),
+              List.of(
+                  new Change.Put(RegionRecords.BEAT, new Field.Number(next.number())),
+                  new Change.Put(RegionRecords.MARK, new Field.Text(next.mark())),
+                  new Change.Put(RegionRecords.MARKS, new Field.Text(String.join(" ", last))),
+                  new Change.Put(RegionRecords.AT, new Field.Number(here.clock().epochMillis())),
+                  new Change.Put(
+                      RegionRecords.NAMES, new Field.Text(String.join(",", regions.names())))),
+              Condition.unchanged(found));
+      if (IdempotentRetry.result(here, "a beat", () -> here.write(write))
+          instanceof WriteResult.Applied) {
+        synchronized (this) {
+          known = known.number() < next.number() ? next : known;
+        }
+        return next;
+      }
+    }
+    throw StoreException.notApplied(
+        Reason.THROTTLED, "gave up after %d attempts: beats of %s".formatted(ROUNDS_MAX, own));
+  }
+
+  /** Why the own region must not count any more, if its replica was set back. */
+  private Optional<String> whySetBack(
+      Beat before, Optional<Item> found, Map<String, RegionRecords> seen) {
+    String own = regions.own();
+    Beat beat = Beat.of(found);
+    for (RegionRecords each : seen.values()) {
+      if (each.ended(own).isPresent()) {
+        return each.ended(own);
+      }
+      if (lacks(found, each.beat(own))) {
+        return Optional.of(setBack(own, beat, each));
+      }
+    }
+    return lacks(found, before)
+        ? Optional.of(
+            "the replica of region %s was set back: it renewed its lease %d times, and %d before"
+                    .formatted(own, beat.number(), before.number())
+                + "; retire it, and let it come back under another name")
+        : Optional.empty();
+  }
+
+  private void markEndedEverywhere(String why) {
+    for (String place : regions.names()) {
+      regions.ask(place, () -> markEnded(regions.own(), place, why));
+    }
+  }
+
+  private boolean markEnded(String region, String place, String why) {
+    Write mark =
+        new Write.Update(
+            RegionRecords.lease(region, place),
+            List.of(new Change.Put(RegionRecords.ENDED, new Field.Text(why))),
+            Condition.always());
+    return regions.replica(place).write(mark) instanceof WriteResult.Applied;
+  }
+}

@@ -1,0 +1,118 @@
+package dev.quipu.sequence;
+
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Batches concurrent calls, as a group commit does: while one batch is in progress, callers wait,
+ * and the next batch takes all of them. A lone caller does not wait. Thread-safe.
+ */
+final class CallBatcher<C, R> {
+  private final int callsMax;
+  private final AtomicBoolean isBusy = new AtomicBoolean();
+  private final Queue<Waiting<C, R>> waiting = new ConcurrentLinkedQueue<>();
+
+  private static final class Waiting<C, R> {
+    final C call;
+    final Thread thread = Thread.currentThread();
+    private @Nullable R result;
+    private @Nullable StoreException failure;
+    private volatile boolean isDone; // written last, read first
+
+    Waiting(C call) {
+      this.call = call;
+    }
+
+    void done(@Nullable R with, @Nullable StoreException or) {
+      result = with;
+      failure = or;
+      isDone = true;
+      LockSupport.unpark(thread);
+    }
+
+    R answer() {
+      if (failure != null) {
+        String message = String.valueOf(failure.getMessage());
+        throw new StoreException(failure.outcome(), failure.reason(), message, failure);
+      }
+      return Objects.requireNonNull(result);
+    }
+  }
+
+  /** Creates a batcher of at most {@code callsMax} calls in a batch. */
+  CallBatcher(int callsMax) {
+    this.callsMax = callsMax;
+  }
+
+  /**
+   * The result of one call.
+   *
+   * @param all does several, and returns a result for each, in the same order
+   * @throws StoreException what {@code all} threw: each of its calls came to the same
+   */
+  R call(C call, Function<List<C>, List<R>> all) {
+    Waiting<C, R> own = new Waiting<>(call);
+    waiting.add(own);
+    boolean isInterrupted = false;
+    while (!own.isDone) {
+      if (isBusy.compareAndSet(false, true)) {
+        try {
+          callSome(all);
+        } finally {
+          isBusy.set(false);
+          wakeNext();
+        }
+      } else {
+        LockSupport.park(this);
+        isInterrupted |= Thread.interrupted(); // it ends with the call that is under way
+      }
+    }
+    if (isInterrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return own.answer();
+  }
+
+  /** Whoever waits longest is to take the others along. Who comes now may be faster. */
+  private void wakeNext() {
+    Waiting<C, R> next = waiting.peek();
+    if (next != null) {
+      LockSupport.unpark(next.thread);
+    }
+  }
+
+  private void callSome(Function<List<C>, List<R>> all) {
+    List<Waiting<C, R>> some = new ArrayList<>();
+    while (some.size() < callsMax) {
+      Waiting<C, R> next = waiting.poll();
+      if (next == null) {
+        break;
+      }
+      some.add(next);
+    }
+    if (some.isEmpty()) {
+      return; // another took the own one along
+    }
+    try {
+      List<R> results = all.apply(some.stream().map(each -> each.call).toList());
+      for (int i = 0; i < some.size(); i++) {
+        some.get(i).done(results.get(i), null);
+      }
+    } catch (StoreException e) {
+      some.forEach(each -> each.done(null, e));
+    } catch (RuntimeException | Error e) {
+      StoreException lost = StoreException.unknown(Reason.UNAVAILABLE, "gave up: " + e, e);
+      some.forEach(each -> each.done(null, lost));
+      throw e;
+    }
+  }
+}

@@ -1,0 +1,183 @@
+package dev.quipu.testkit.technique;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.quipu.Limits;
+import dev.quipu.layer.Store;
+import dev.quipu.presence.Online;
+import dev.quipu.presence.OnlineExact;
+import dev.quipu.presence.OnlineRing;
+import dev.quipu.presence.Presence;
+import dev.quipu.presence.Window;
+import dev.quipu.simulation.time.ManualClock;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile.Capability;
+import dev.quipu.testkit.ConcurrentClients;
+import dev.quipu.time.Clock;
+import dev.quipu.time.Randomness;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What {@link Presence} must tell on every store. */
+public abstract class PresenceContract {
+  private static final String ROOM = "a room, with 数 and blanks";
+  private static final Duration MINUTE = Duration.ofMinutes(1);
+  private static final Window WINDOW = Window.DEFAULT;
+
+  private ManualClock clock;
+  private StoreDriver driver;
+  private Store store;
+
+  /** For subclasses. */
+  @SuppressWarnings("NullAway.Init") // JUnit calls openPresence before each test
+  protected PresenceContract() {}
+
+  /** Opens an empty store. */
+  protected abstract StoreDriver openStore() throws Exception;
+
+  @BeforeEach
+  final void openPresence() throws Exception {
+    long now = Clock.system().epochMillis();
+    clock = new ManualClock(now - now % MINUTE.toMillis());
+    driver = openStore();
+    store = new Store(driver, clock, Randomness.secure(), ConcurrentClients.RETRIES);
+  }
+
+  @AfterEach
+  final void closePresence() {
+    driver.close();
+  }
+
+  private static void seen(Presence presence, String... clients) {
+    for (String client : clients) {
+      presence.seen(ROOM, client);
+    }
+  }
+
+  private static long value(Presence presence) {
+    return presence.online(ROOM).value();
+  }
+
+  @Test
+  final void theRingShowsTheLastFullBucketsAndCountsASessionOnce() {
+    OnlineRing ring = new OnlineRing(store, WINDOW);
+    assertEquals(0, value(ring));
+    seen(ring, "ann", "bob", "ann");
+    assertEquals(0, value(ring), "the bucket that is being filled is not shown");
+    for (int minute = 1; minute <= 5; minute++) {
+      clock.advance(MINUTE);
+      seen(ring, "ann");
+      assertEquals(2, value(ring), "minute " + minute);
+    }
+    clock.advance(MINUTE);
+    seen(ring, "ann", "cid");
+    assertEquals(1, value(ring), "bob is gone");
+    clock.advance(MINUTE);
+    assertEquals(2, value(ring));
+    Online online = ring.online(ROOM);
+    Instant now = Instant.ofEpochMilli(clock.epochMillis());
+    assertEquals(now, online.until());
+    assertEquals(now.minus(WINDOW.length()), online.from());
+  }
+
+  @Test
+  final void twoKeysShowTheLastFullWindowExactly() {
+    OnlineRing two = new OnlineRing(store, Window.ofTwoKeys(MINUTE.multipliedBy(5)));
+    clock.advance(Duration.ofMillis(-(clock.epochMillis() % MINUTE.multipliedBy(5).toMillis())));
+    seen(two, "ann", "bob", "ann");
+    assertEquals(0, value(two));
+    clock.advance(MINUTE.multipliedBy(5));
+    assertEquals(2, value(two));
+    seen(two, "ann");
+    clock.advance(MINUTE.multipliedBy(4));
+    assertEquals(2, value(two));
+    clock.advance(MINUTE);
+    Online online = two.online(ROOM);
+    assertEquals(1, online.value());
+    if (online.complete()) {
+      assertEquals(1, online.high(), "nothing can be missing");
+    }
+  }
+
+  @Test
+  final void theExactOneIsExactToTheMillisecond() {
+    assumeTrue(driver.profile().has(Capability.ORDERED_SCAN), "no ordered scan");
+    OnlineExact exact = new OnlineExact(store, MINUTE);
+    seen(exact, "ann", "bob", "ann");
+    assertEquals(2, value(exact));
+    clock.advance(MINUTE.minusMillis(1));
+    seen(exact, "bob");
+    assertEquals(2, value(exact));
+    clock.advance(Duration.ofMillis(1));
+    assertEquals(1, value(exact));
+    seen(exact, "ann");
+    assertEquals(2, value(exact));
+    clock.advance(MINUTE);
+    assertEquals(0, value(exact));
+    assertEquals(0, exact.online("another room").value());
+  }
+
+  @Test
+  final void manyAtOnceAreEachCountedOnce() throws Exception {
+    OnlineRing ring = new OnlineRing(store, WINDOW);
+    ConcurrentClients.run(
+        8,
+        client -> {
+          for (int i = 0; i < 20; i++) {
+            ring.seen(ROOM, "client " + (client + i) % 20);
+          }
+          return 0;
+        });
+    clock.advance(MINUTE);
+    assertEquals(20, value(ring));
+  }
+
+  @Test
+  final void aStoreThatLosesNothingIsCompleteAndOtherwiseTheReaderIsTold() {
+    OnlineRing ring = new OnlineRing(store, WINDOW);
+    seen(ring, "ann");
+    clock.advance(MINUTE);
+    Online online = ring.online(ROOM);
+    boolean intact = !store.intactSince().isAfter(online.from().minus(WINDOW.length()));
+    assertEquals(intact, online.complete());
+    if (driver.profile().has(Capability.DURABLE)) {
+      assertEquals(new Online(1, 1, 1, online.from(), online.until(), true), online);
+    }
+  }
+
+  @Test
+  final void whatIsOutsideTheLimitsIsRefused() {
+    OnlineRing ring = new OnlineRing(store, WINDOW);
+    assertThrows(IllegalArgumentException.class, () -> ring.seen("", "ann"));
+    assertThrows(IllegalArgumentException.class, () -> ring.seen(ROOM, ""));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> ring.seen(ROOM, "x".repeat(Limits.CLIENT_ID_BYTES_MAX + 1)));
+    assertThrows(
+        IllegalArgumentException.class, () -> ring.online("x".repeat(Limits.NAME_BYTES_MAX + 1)));
+    ring.seen("x".repeat(Limits.NAME_BYTES_MAX), "x".repeat(Limits.CLIENT_ID_BYTES_MAX));
+    for (List<Duration> shape :
+        List.of(
+            List.of(MINUTE, MINUTE.multipliedBy(2)),
+            List.of(MINUTE, Duration.ofSeconds(7)),
+            List.of(MINUTE.multipliedBy(61), MINUTE),
+            List.of(Duration.ofMillis(900), Duration.ofMillis(100)),
+            List.of(Window.LENGTH_MAX.plusDays(1), Duration.ofDays(1)))) {
+      assertThrows(
+          IllegalArgumentException.class, () -> new Window(shape.getFirst(), shape.getLast()));
+    }
+    if (!driver.profile().has(Capability.ORDERED_SCAN)) {
+      assertThrows(IllegalArgumentException.class, () -> new OnlineExact(store, MINUTE));
+    } else {
+      assertThrows(IllegalArgumentException.class, () -> new OnlineExact(store, Duration.ZERO));
+      assertFalse(new OnlineExact(store, MINUTE).online(ROOM).value() > 0);
+    }
+  }
+}

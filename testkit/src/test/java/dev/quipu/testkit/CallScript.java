@@ -1,0 +1,123 @@
+package dev.quipu.testkit;
+
+import dev.quipu.Reason;
+import dev.quipu.StoreException;
+import dev.quipu.simulation.driver.InterceptingDriver;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.Write;
+import dev.quipu.store.WriteResult;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * What happens around the calls of one client, in the order in which a test wrote it down: another
+ * client's step before a read or a write, a write that arrives late, a reply that is lost. Each
+ * step happens once.
+ */
+final class CallScript implements InterceptingDriver.Interceptor {
+  private final List<Step> steps = new ArrayList<>();
+  private final List<Supplier<WriteResult>> late = new ArrayList<>();
+
+  private enum Kind {
+    BEFORE,
+    AFTER,
+    LATE,
+    REPLY_LOST
+  }
+
+  private record Step(Kind kind, Predicate<List<Write>> when, Runnable action) {}
+
+  /** The driver of the one client. */
+  StoreDriver around(StoreDriver driver) {
+    return new InterceptingDriver(driver, this);
+  }
+
+  /** Another client's step before the next write of this kind. */
+  CallScript before(Predicate<List<Write>> when, Runnable action) {
+    steps.add(new Step(Kind.BEFORE, when, action));
+    return this;
+  }
+
+  /** Another client's step after the next write of this kind, before its answer arrives. */
+  CallScript after(Predicate<List<Write>> when, Runnable action) {
+    steps.add(new Step(Kind.AFTER, when, action));
+    return this;
+  }
+
+  /** The next write of this kind is delayed until {@link #arrive}. */
+  CallScript late(Predicate<List<Write>> when) {
+    steps.add(new Step(Kind.LATE, when, () -> {}));
+    return this;
+  }
+
+  /** The next write of this kind is applied, and its reply is lost. */
+  CallScript replyLost(Predicate<List<Write>> when) {
+    steps.add(new Step(Kind.REPLY_LOST, when, () -> {}));
+    return this;
+  }
+
+  /** Another client's step before the next read. */
+  CallScript beforeRead(Runnable action) {
+    return before(List::isEmpty, action);
+  }
+
+  /** Another client's step after the next read, before its answer arrives. */
+  CallScript afterRead(Runnable action) {
+    return after(List::isEmpty, action);
+  }
+
+  /** Whether all that was written down has happened. */
+  boolean isDone() {
+    return steps.isEmpty();
+  }
+
+  /**
+   * What was delayed arrives now, in its order.
+   *
+   * @return the store's answers, which no client receives
+   */
+  List<WriteResult> arrive() {
+    List<WriteResult> answers = late.stream().map(Supplier::get).toList();
+    late.clear();
+    return answers;
+  }
+
+  /** Writes to partitions that start so. */
+  static Predicate<List<Write>> to(String partition) {
+    return writes -> !writes.isEmpty() && writes.getFirst().key().partition().startsWith(partition);
+  }
+
+  @Override
+  public <T> T call(Supplier<T> call) {
+    next(List.of(), Kind.BEFORE).ifPresent(Runnable::run);
+    T answer = call.get();
+    next(List.of(), Kind.AFTER).ifPresent(Runnable::run);
+    return answer;
+  }
+
+  @Override
+  public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
+    next(writes, Kind.BEFORE).ifPresent(Runnable::run);
+    if (next(writes, Kind.LATE).isPresent()) {
+      late.add(call);
+      throw StoreException.unknown(Reason.TIMEOUT, "a request is late", null);
+    }
+    WriteResult result = call.get();
+    next(writes, Kind.AFTER).ifPresent(Runnable::run);
+    if (next(writes, Kind.REPLY_LOST).isPresent()) {
+      throw StoreException.unknown(Reason.UNAVAILABLE, "a reply is lost", null);
+    }
+    return result;
+  }
+
+  /** Only the first step that is left may happen, so that the order is the one written down. */
+  private Optional<Runnable> next(List<Write> writes, Kind kind) {
+    if (steps.isEmpty() || steps.getFirst().kind != kind || !steps.getFirst().when.test(writes)) {
+      return Optional.empty();
+    }
+    return Optional.of(steps.removeFirst().action);
+  }
+}

@@ -1,0 +1,16 @@
+package dev.quipu.testkit;
+
+import dev.quipu.memory.MemoryDriver;
+import dev.quipu.simulation.driver.LimitedDriver;
+import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile.Capability;
+import dev.quipu.testkit.store.StoreContract;
+import java.util.Set;
+
+/** What {@code Store} simulates is as good as what a driver does by itself. */
+final class LimitedDriverTest extends StoreContract {
+  @Override
+  protected StoreDriver open() {
+    return new LimitedDriver(new MemoryDriver(), Set.of(Capability.STRONG_READ));
+  }
+}

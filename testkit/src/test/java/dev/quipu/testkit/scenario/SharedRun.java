@@ -1,0 +1,104 @@
+package dev.quipu.testkit.scenario;
+
+import dev.quipu.StoreException;
+import dev.quipu.layer.Store;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+
+/** One seed of something that several processes of several threads share; {@code T} is of each. */
+abstract class SharedRun<T> {
+  static final int OPERATIONS = 220;
+  private static final Duration CALL_MAX = Duration.ofMinutes(12);
+  private static final int LONG_SLEEPS = 8; // of 100
+
+  final World world;
+  final RandomGenerator random;
+  private final Duration sleepMax;
+  private final Function<Store, T> open;
+  private int operations;
+
+  /** A thread of a process. */
+  record Client<T>(T own, Store store) {
+    Instant now() {
+      return store.now();
+    }
+  }
+
+  /**
+   * Creates a world.
+   *
+   * @param sleepMax longest time between two operations of a thread
+   * @param open opens in a process what is shared
+   */
+  SharedRun(World world, Duration sleepMax, Function<Store, T> open) {
+    this.world = world;
+    this.random = world.random;
+    this.sleepMax = sleepMax;
+    this.open = open;
+  }
+
+  /** Runs it; returns what is not as promised. */
+  final List<String> run() {
+    return world.checked(this::runAndSettle);
+  }
+
+  private void runAndSettle() {
+    int processes = 2 + random.nextInt(2);
+    for (int i = 0; i < processes; i++) {
+      Client<?>[] client = new Client<?>[1];
+      world.process(
+          2 + random.nextInt(2), store -> client[0] = client(store), () -> work(client[0]));
+    }
+    world.run();
+    if (world.violations.isEmpty()) {
+      world.calmly(store -> settle(client(store)));
+    }
+  }
+
+  private Client<T> client(Store store) {
+    return new Client<>(open.apply(store), store);
+  }
+
+  @SuppressWarnings("unchecked") // client() made it
+  private void work(Client<?> client) {
+    while (operations < OPERATIONS && world.violations.isEmpty()) {
+      operations++;
+      boolean isLong = random.nextInt(100) < LONG_SLEEPS;
+      sleep(client, world.scheduler.upTo(isLong ? sleepMax : sleepMax.dividedBy(100)));
+      rest((Client<T>) client);
+      long start = nanos();
+      try {
+        operation((Client<T>) client);
+      } catch (StoreException e) {
+        // the outcome is not known, and the oracle does not need it
+      }
+      world.check(nanos() - start <= CALL_MAX.toNanos(), "a call took %s ns", nanos() - start);
+    }
+  }
+
+  final void sleep(Client<?> client, Duration time) {
+    try {
+      client.store.clock().sleep(time);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  final long nanos() {
+    return world.scheduler.nowNanos();
+  }
+
+  /** Waits longer, if all do. */
+  void rest(Client<T> client) {
+    // they do not
+  }
+
+  /** Does one thing; may fail as a store does. */
+  abstract void operation(Client<T> client);
+
+  /** Nothing goes wrong any more, and nothing is under way: all must come to its end. */
+  abstract void settle(Client<T> client);
+}
