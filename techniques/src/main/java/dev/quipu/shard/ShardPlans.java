@@ -33,12 +33,9 @@ final class ShardPlans {
   private static final Duration KNOWN_FOR = Duration.ofSeconds(10);
 
   private final Store store;
-  private final ShardOptions options;
-  private final LruMap<String, Known> known = new LruMap<>(KNOWN_MAX);
-
-  private final Store store;
   private final CounterItems items;
   private final ShardOptions options;
+  private final LruMap<String, Known> known = new LruMap<>(KNOWN_MAX);
 
   ShardPlans(Store store, CounterItems items, ShardOptions options) {
     this.store = store;

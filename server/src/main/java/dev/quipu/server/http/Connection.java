@@ -1,6 +1,7 @@
 package dev.quipu.server.http;
 
 import dev.quipu.server.http.message.Body;
+import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
 import dev.quipu.server.http.message.Reservation;

@@ -32,7 +32,7 @@ public final class Problem extends RuntimeException {
   }
 
   /** Says that a request did not apply, if nothing else is said of it. */
-  Problem ofWrite() {
+  public Problem ofWrite() {
     extensions.putIfAbsent("outcome", "not-applied");
     return this;
   }
