@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * The definite answer to an add. What is not definite is thrown: {@link dev.quipu.StoreException}
+ * The definite answer to an add. What is not definite is thrown: {@link dev.quipu.QuipuException}
  * with {@link dev.quipu.Outcome#UNKNOWN}.
  */
 public sealed interface AddResult extends ItemResult {
@@ -32,22 +32,22 @@ public sealed interface AddResult extends ItemResult {
    * The add was not applied, and nothing was consumed.
    *
    * @param why the reason
-   * @param value the counter when it was refused, if it was looked at
-   * @param heldBy for {@link Refusal#HELD_ELSEWHERE}, the regions that did not answer
+   * @param value the counter when it was rejected, if it was looked at
+   * @param heldBy for {@link Rejection#HELD_ELSEWHERE}, the regions that did not answer
    */
-  record Refused(Refusal why, OptionalLong value, List<String> heldBy) implements AddResult {
+  record Rejected(Rejection why, OptionalLong value, List<String> heldBy) implements AddResult {
     /** Copies the list. */
-    public Refused {
+    public Rejected {
       heldBy = List.copyOf(heldBy);
     }
 
     /** One for want of room, or for ever. */
-    public Refused(Refusal why, long value) {
+    public Rejected(Rejection why, long value) {
       this(why, OptionalLong.of(value), List.of());
     }
 
     /** One for which the counter was not looked at. */
-    public Refused(Refusal why) {
+    public Rejected(Rejection why) {
       this(why, OptionalLong.empty(), List.of());
     }
   }

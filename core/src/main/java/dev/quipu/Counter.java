@@ -24,7 +24,7 @@ public final class Counter {
    * Adds {@code delta} once, however often the call is repeated under the same id.
    *
    * @param delta not zero
-   * @throws dev.quipu.StoreException if the outcome is not known; repeat with the same id
+   * @throws dev.quipu.QuipuException if the outcome is not known; repeat with the same id
    */
   public AddResult add(long delta, RequestId id) {
     return addOnce(delta, id);
@@ -51,8 +51,8 @@ public final class Counter {
   }
 
   /** Makes sure that a request which has not applied never will. */
-  public RequestOutcome seal(RequestId id) {
-    return counters.seal(name, id);
+  public RequestOutcome cancel(RequestId id) {
+    return counters.cancel(name, id);
   }
 
   private AddResult addOnce(long delta, @Nullable RequestId id) {

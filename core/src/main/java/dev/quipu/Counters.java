@@ -10,7 +10,7 @@ import java.util.function.BooleanSupplier;
  * Many counters, by name: what a technique or the embedded engine offers. Thread-safe and blocking;
  * callers bring virtual threads.
  *
- * <p>Every method throws {@link dev.quipu.StoreException} when the store did not give a definite
+ * <p>Every method throws {@link dev.quipu.QuipuException} when the store did not give a definite
  * answer in time, and {@link IllegalArgumentException} for a name outside {@link Limits}.
  */
 public interface Counters {
@@ -101,9 +101,9 @@ public interface Counters {
 
   /**
    * Makes sure that a request which has not applied never will, and tells which it is: {@link
-   * RequestOutcome.Applied} or {@link RequestOutcome.Sealed}. Safe to repeat.
+   * RequestOutcome.Applied} or {@link RequestOutcome.Canceled}. Safe to repeat.
    *
    * @throws UnsupportedOperationException if this technique keeps no request ids
    */
-  RequestOutcome seal(String counter, RequestId id);
+  RequestOutcome cancel(String counter, RequestId id);
 }

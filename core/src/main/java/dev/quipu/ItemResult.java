@@ -14,7 +14,7 @@ public sealed interface ItemResult permits AddResult, ItemResult.Failed {
   /**
    * The add has no result.
    *
-   * @param cause a {@link dev.quipu.StoreException}, which states the outcome; for an add that
+   * @param cause a {@link dev.quipu.QuipuException}, which states the outcome; for an add that
    *     these counters cannot do, an {@link IllegalArgumentException} or {@link
    *     UnsupportedOperationException}: it was not applied. After any other, the outcome is unknown
    */

@@ -103,13 +103,13 @@ final class ParallelAdds {
     ItemResult result = results.get(place);
     if (result == null) {
       return new ItemResult.Failed(
-          StoreException.notApplied(
+          new NotAppliedException(
               Reason.TIMEOUT, "the time for the batch ended before this add began; repeat it"));
     }
     return !result.equals(UNDER_WAY)
         ? result
         : new ItemResult.Failed(
-            StoreException.unknown(
+            new OutcomeUnknownException(
                 Reason.TIMEOUT,
                 "the time for the batch ended while this add was under way; repeat it with the"
                     + " same id",

@@ -7,10 +7,10 @@ import java.util.ServiceLoader;
  * Where counting starts.
  *
  * <pre>{@code
- * try (Quipu quipu = Quipu.open(Path.of("data"))) {
+ * try (Quipu quipu = Quipu.builder().directory(Path.of("data")).build()) {
  *   Counter likes = quipu.counter("article/42");
  *   likes.add(1, RequestId.of("order-981"));
- *   Counter seats = quipu.counter("event/7", Bounds.atLeast(0));
+ *   Counter seats = quipu.counter("event/7").withBounds(Bounds.atLeast(0));
  *   seats.add(-2, RequestId.of("order-982"));
  * }
  * }</pre>
@@ -42,7 +42,7 @@ public final class Quipu implements AutoCloseable {
     /**
      * Opens the engine over a directory, which it creates if need be.
      *
-     * @throws StoreException if the directory is locked, damaged or not writable
+     * @throws QuipuException if the directory is locked, damaged or not writable
      */
     Quipu open(Path directory);
   }
@@ -54,7 +54,7 @@ public final class Quipu implements AutoCloseable {
   /**
    * Counts on the embedded engine, in files under {@code directory}.
    *
-   * @throws StoreException if the directory is locked, damaged or not writable
+   * @throws QuipuException if the directory is locked, damaged or not writable
    * @throws IllegalStateException if {@code quipu-engine} is not on the class path
    */
   public static Quipu open(Path directory) {

@@ -6,15 +6,15 @@ import java.util.List;
  * The value of a counter, and how sure it is: the true value lies in {@code low..high}, ends
  * included. Where a technique reads exactly, all three are equal.
  *
- * @param doubts what makes {@code low} and {@code high} differ, if the technique can tell
+ * @param uncertainties what makes {@code low} and {@code high} differ, if the technique can tell
  */
-public record Reading(long value, long low, long high, List<Doubt> doubts) {
+public record Reading(long value, long low, long high, List<Uncertainty> uncertainties) {
   /** Copies the list. */
   public Reading {
-    doubts = List.copyOf(doubts);
+    uncertainties = List.copyOf(uncertainties);
   }
 
-  /** One whose doubts are not told. */
+  /** One whose uncertainties are not told. */
   public Reading(long value, long low, long high) {
     this(value, low, high, List.of());
   }

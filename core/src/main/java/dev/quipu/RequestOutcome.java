@@ -12,9 +12,9 @@ public sealed interface RequestOutcome {
    */
   record Applied(long added, OptionalLong value) implements RequestOutcome {}
 
-  /** It has not applied so far. It may still be on its way: seal it to be sure. */
+  /** It has not applied so far. It may still be on its way: cancel it to be sure. */
   record NotSeen() implements RequestOutcome {}
 
   /** It did not apply and never will. */
-  record Sealed() implements RequestOutcome {}
+  record Canceled() implements RequestOutcome {}
 }

@@ -1,8 +1,8 @@
 package dev.quipu.store;
 
 import dev.quipu.Limits;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.Item.Version;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -19,7 +19,7 @@ import java.util.OptionalLong;
  *       begins again at 0; {@link #decr} stops at 0. Both keep the expiry.
  *   <li>A key that is not there is a miss, which is an answer: nothing is made up in its place.
  *   <li>What has expired is not there.
- *   <li>An operation without an answer is unknown: {@link StoreException#outcome}. Nothing is
+ *   <li>An operation without an answer is unknown: {@link QuipuException#outcome}. Nothing is
  *       repeated.
  * </ul>
  *
@@ -97,7 +97,7 @@ public interface AtomicOperations {
    *
    * @param delta 0 or more
    * @return the number after it, as unsigned 64 bits; empty on a miss
-   * @throws StoreException with {@link Reason#INVALID} if the value is not a number
+   * @throws QuipuException with {@link Reason#INVALID} if the value is not a number
    */
   OptionalLong incr(String key, long delta);
 
@@ -106,7 +106,7 @@ public interface AtomicOperations {
    *
    * @param delta 0 or more
    * @return the number after it, as unsigned 64 bits; empty on a miss
-   * @throws StoreException with {@link Reason#INVALID} if the value is not a number
+   * @throws QuipuException with {@link Reason#INVALID} if the value is not a number
    */
   OptionalLong decr(String key, long delta);
 

@@ -1,7 +1,8 @@
 package dev.quipu.store;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
@@ -44,7 +45,7 @@ public record Item(
   /**
    * A number field; 0 if absent.
    *
-   * @throws StoreException if the field is no number
+   * @throws QuipuException if the field is no number
    */
   public long number(String field) {
     return switch (fields.get(field)) {
@@ -80,8 +81,8 @@ public record Item(
     return expiresAt.isPresent() && !expiresAt.get().isAfter(now);
   }
 
-  static StoreException wrongType(Key key, String field) {
-    return StoreException.notApplied(
+  static QuipuException wrongType(Key key, String field) {
+    return new NotAppliedException(
         Reason.INVALID,
         "field %s of %s/%s has another type".formatted(field, key.partition(), key.sort()));
   }

@@ -1,6 +1,6 @@
 package dev.quipu.store;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -57,7 +57,7 @@ public final class StoreClock implements Clock {
    * Returns the clock of a store, or {@code local} if the store does not show its time. Where the
    * store is away, it is read by the first call that needs it, which fails if it is still away.
    *
-   * @throws StoreException if the store answers that it cannot be asked
+   * @throws QuipuException if the store answers that it cannot be asked
    */
   public static Clock of(StoreDriver driver, Clock local) {
     return of(driver::time, local);
@@ -68,7 +68,7 @@ public final class StoreClock implements Clock {
     StoreClock clock = new StoreClock(store, local);
     try {
       clock.read(Long.MAX_VALUE);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (!e.reason().isTemporary()) {
         throw e;
       }
@@ -95,7 +95,7 @@ public final class StoreClock implements Clock {
   /**
    * Returns the time of the store.
    *
-   * @throws StoreException if it was never read, and cannot be read now
+   * @throws QuipuException if it was never read, and cannot be read now
    */
   @Override
   public long epochMillis() {
@@ -105,7 +105,7 @@ public final class StoreClock implements Clock {
     } else if (known != null && isDue(known) && reading.tryLock()) {
       try {
         read(ROUND_TRIP_MAX.toNanos());
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         LOGGER.debug("Time of the store not read; will retry", e);
       } finally {
         reading.unlock();

@@ -1,7 +1,7 @@
 package dev.quipu.store;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.StoreProfile.Capability;
 import java.time.Instant;
 import java.util.List;
@@ -17,7 +17,7 @@ import java.util.Set;
  *
  * <p>A driver knows nothing of expiry but to keep {@link Item#expiresAt}: it returns expired items
  * as long as they are stored, and judges conditions as if they were alive. It switches its client's
- * own retries off. It tells what it knows: {@link StoreException} with {@link Outcome#NOT_APPLIED}
+ * own retries off. It tells what it knows: {@link QuipuException} with {@link Outcome#NOT_APPLIED}
  * only when the write certainly had no effect and never will, else {@link Outcome#UNKNOWN}. After
  * an unknown outcome the item is wholly old or wholly new.
  */

@@ -14,7 +14,7 @@ import java.util.Set;
  * @param atomicity how far apart the items of a batch may lie
  * @param batchItemsMax most writes in one batch
  * @param itemBytesMax most bytes of fields in one write: names and texts in UTF-8, 8 a number. An
- *     item may grow beyond by updates, until the store refuses with {@link Reason#INVALID}
+ *     item may grow beyond by updates, until the store rejects with {@link Reason#INVALID}
  * @param writeGroup what the store writes one after the other, and at what rate; empty where
  *     writers of other items do not matter
  */
@@ -46,7 +46,7 @@ public record StoreProfile(
   }
 
   /**
-   * Refuses a store that cannot do this.
+   * Rejects a store that cannot do this.
    *
    * @throws IllegalArgumentException naming the store and what it lacks
    */

@@ -1,6 +1,6 @@
 package dev.quipu.store;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import java.net.URI;
 import java.util.List;
 import java.util.ServiceLoader;
@@ -26,7 +26,7 @@ public interface StoreProvider {
    * Opens a client and a driver on it; closing the driver closes both.
    *
    * @throws IllegalArgumentException if the URI is not as {@link #usage} says
-   * @throws StoreException if the store cannot be used
+   * @throws QuipuException if the store cannot be used
    */
   StoreDriver open(URI uri);
 

@@ -1,7 +1,7 @@
 package dev.quipu.store;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.StoreProfile.Capability;
@@ -96,7 +96,7 @@ public sealed interface Write {
    * Drivers call it or compile the same to their store's language.
    *
    * @param next the version of the state that it may create
-   * @throws StoreException with {@link Outcome#NOT_APPLIED} if a field has another type than the
+   * @throws QuipuException with {@link Outcome#NOT_APPLIED} if a field has another type than the
    *     change or the condition needs
    */
   default Effect applyTo(Optional<Item> before, Version next) {
@@ -121,7 +121,7 @@ public sealed interface Write {
    * Whether the condition holds on what was found: for a driver whose store said only that nothing
    * was written.
    *
-   * @throws StoreException as {@link #applyTo} does
+   * @throws QuipuException as {@link #applyTo} does
    */
   default boolean holdsOn(Optional<Item> found) {
     return applyTo(found, new Version("")) instanceof Effect.Now;

@@ -2,7 +2,7 @@ package dev.quipu.engine;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.engine.commit.Group;
@@ -278,7 +278,7 @@ public final class CounterAccess {
    * Makes sure that there is memory for counters of these names, for an operation that sets
    * several.
    *
-   * @throws dev.quipu.StoreException if there is not
+   * @throws dev.quipu.QuipuException if there is not
    */
   public void requireMemory(List<String> names) {
     long bytes = 0;
@@ -313,9 +313,9 @@ public final class CounterAccess {
     }
     requireNumber(ordinal, add.counter());
     long value = isAlive(ordinal) ? state.counters.value(ordinal) : 0;
-    Refusal why = Refusal.of(value, add.delta(), add.bounds());
+    Rejection why = Rejection.of(value, add.delta(), add.bounds());
     if (why != null) {
-      return new AddResult.Refused(why, value);
+      return new AddResult.Rejected(why, value);
     }
     return apply(add, ordinal, value + add.delta());
   }
@@ -339,9 +339,9 @@ public final class CounterAccess {
 
   private AddResult repeated(Add add, int ordinal) {
     long delta = entry[3];
-    if (IdTable.kind(entry[2]) == IdTable.SEALED) {
-      return new AddResult.Refused(
-          Refusal.SEALED, isNumber(ordinal) ? state.counters.value(ordinal) : 0);
+    if (IdTable.kind(entry[2]) == IdTable.CANCELED) {
+      return new AddResult.Rejected(
+          Rejection.CANCELED, isNumber(ordinal) ? state.counters.value(ordinal) : 0);
     }
     if (delta != add.delta() || IdTable.boundsMark(entry[2]) != add.boundsMark()) {
       return new AddResult.Conflict(delta);
@@ -465,26 +465,26 @@ public final class CounterAccess {
     if (ordinal < 0 || !seen(id, ordinal)) {
       return new RequestOutcome.NotSeen();
     }
-    return IdTable.kind(entry[2]) == IdTable.SEALED
-        ? new RequestOutcome.Sealed()
+    return IdTable.kind(entry[2]) == IdTable.CANCELED
+        ? new RequestOutcome.Canceled()
         : new RequestOutcome.Applied(entry[3], OptionalLong.of(entry[4]));
   }
 
-  /** Makes sure that a request never applies; see {@link dev.quipu.Counters#seal}. */
-  public RequestOutcome seal(String counter, RequestId id) {
+  /** Makes sure that a request never applies; see {@link dev.quipu.Counters#cancel}. */
+  public RequestOutcome cancel(String counter, RequestId id) {
     RequestOutcome outcome = outcome(counter, id);
     if (!(outcome instanceof RequestOutcome.NotSeen)) {
       return outcome;
     }
     int ordinal = writable(state.counters.find(counter), counter);
-    long meta = IdTable.meta(ordinal, IdTable.SEALED, 0);
+    long meta = IdTable.meta(ordinal, IdTable.CANCELED, 0);
     state.counters.markIds(ordinal, state.ids.epoch());
     state.ids.add(id.high(), id.low(), meta, 0, 0, state.timeMillis, state.frame);
-    group.seal(ordinal, id.high(), id.low());
+    group.cancel(ordinal, id.high(), id.low());
     if (!state.counters.isWritten(ordinal)) {
       state.tombstones.add(ordinal);
     }
     state.endChange();
-    return new RequestOutcome.Sealed();
+    return new RequestOutcome.Canceled();
   }
 }

@@ -7,11 +7,11 @@ import dev.quipu.Guarantee;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.backend.EmbeddedEngine;
 import dev.quipu.engine.commit.Checkpointer;
 import dev.quipu.engine.commit.Committer;
@@ -188,7 +188,7 @@ public final class Engine implements EmbeddedEngine {
    * Opens an engine over a directory, which is created if need be.
    *
    * @throws DamageException if what is stored is damaged
-   * @throws StoreException if the directory is in use, or the disk cannot be written or is full
+   * @throws QuipuException if the directory is in use, or the disk cannot be written or is full
    */
   public static Engine open(Path directory, EngineOptions options) {
     return open(directory, options, Environment.ofMachine());
@@ -202,7 +202,7 @@ public final class Engine implements EmbeddedEngine {
       return engine;
     } catch (IOException e) {
       Reason reason = isFull(environment.disk(), directory, e) ? Reason.FULL : Reason.UNAVAILABLE;
-      throw new StoreException(
+      throw QuipuException.of(
           Outcome.NOT_APPLIED, reason, "cannot open %s: %s".formatted(directory, why(e)), e);
     } finally {
       if (engine == null) {
@@ -282,7 +282,7 @@ public final class Engine implements EmbeddedEngine {
 
   @Override
   public AddResult add(Add add) {
-    return addAll(List.of(add)).getFirst().orThrow();
+    return addAll(List.of(add)).getFirst().result();
   }
 
   @Override
@@ -296,7 +296,7 @@ public final class Engine implements EmbeddedEngine {
     AddTask task = new AddTask(adds);
     try {
       committer.run(task);
-    } catch (StoreException e) { // of the commit: true of each of them
+    } catch (QuipuException e) { // of the commit: true of each of them
       return Collections.nCopies(adds.size(), new ItemResult.Failed(e));
     }
     return task.results();
@@ -327,13 +327,13 @@ public final class Engine implements EmbeddedEngine {
   }
 
   @Override
-  public RequestOutcome seal(String counter, RequestId id) {
+  public RequestOutcome cancel(String counter, RequestId id) {
     return outcome(counter, id, true);
   }
 
-  private RequestOutcome outcome(String counter, RequestId id, boolean seal) {
+  private RequestOutcome outcome(String counter, RequestId id, boolean cancels) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    OutcomeOperation operation = new OutcomeOperation(counter, id, seal);
+    OutcomeOperation operation = new OutcomeOperation(counter, id, cancels);
     run(List.of(operation));
     return operation.outcome();
   }
@@ -342,7 +342,7 @@ public final class Engine implements EmbeddedEngine {
    * Does several things, each in one step, in order, and returns when all have reached the disk
    * together.
    *
-   * @throws StoreException if that is not known: some of them may have, and none heard that it
+   * @throws QuipuException if that is not known: some of them may have, and none heard that it
    *     failed
    */
   public void run(List<? extends Operation> operations) {
@@ -357,13 +357,13 @@ public final class Engine implements EmbeddedEngine {
   /**
    * Takes a snapshot now, so that the next start has no log to read. Writes go on meanwhile.
    *
-   * @throws StoreException if the disk is full or broken; the log still has everything
+   * @throws QuipuException if the disk is full or broken; the log still has everything
    */
   public void checkpoint() {
     try {
       checkpointer.checkpoint();
     } catch (IOException e) {
-      throw new StoreException(
+      throw QuipuException.of(
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "no snapshot: " + e.getMessage(), e);
     }
   }
@@ -380,7 +380,7 @@ public final class Engine implements EmbeddedEngine {
   /**
    * Removes counters and items that have expired now, and not within the next seconds.
    *
-   * @throws StoreException if the disk is full or the engine has stopped
+   * @throws QuipuException if the disk is full or the engine has stopped
    */
   public void sweep() {
     sweeper.sweep();
@@ -464,7 +464,7 @@ public final class Engine implements EmbeddedEngine {
       if (!failure.hasEnded() && checkpointer.logBytes() > LOG_BYTES_LEFT_MAX) {
         checkpointer.checkpoint();
       }
-    } catch (IOException | StoreException e) {
+    } catch (IOException | QuipuException e) {
       LOGGER.atWarn().setCause(e).log("No snapshot at the end; the next start reads the log");
     }
   }

@@ -1,14 +1,14 @@
 package dev.quipu.engine;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.commit.Committer;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.commit.Task;
 import dev.quipu.engine.log.Records;
 import dev.quipu.engine.state.State;
-import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
@@ -167,7 +167,7 @@ final class EngineDriver implements BatchDriver, ScanDriver {
       }
       int needed = (int) Math.min(bytes, Integer.MAX_VALUE);
       if (!group.canEverFit(needed)) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.INVALID, "a batch of %d bytes does not fit into the log".formatted(bytes));
       }
       group.requireWritable();
@@ -190,7 +190,7 @@ final class EngineDriver implements BatchDriver, ScanDriver {
       }
       int bytes = Records.itemBytesMax(item.get());
       if (bytes > ITEM_GROWN_BYTES_MAX) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.INVALID,
             "an item would grow to %d bytes, the limit is %d"
                 .formatted(bytes, ITEM_GROWN_BYTES_MAX));

@@ -4,7 +4,7 @@ import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import java.nio.file.Path;
 
-/** Makes {@code Quipu.open(Path)} find the engine. */
+/** Makes {@code Quipu.builder().directory(Path).build()} find the engine. */
 public final class EngineProvider implements Quipu.Opener {
   /** For {@link java.util.ServiceLoader}. */
   public EngineProvider() {}

@@ -1,8 +1,9 @@
 package dev.quipu.engine;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Environment;
@@ -51,7 +52,7 @@ public final class Inspection {
   /**
    * Reads everything and changes nothing.
    *
-   * @throws StoreException if the directory is in use or cannot be read
+   * @throws QuipuException if the directory is in use or cannot be read
    */
   public static Report check(Path directory) {
     return check(new FileDisk(), directory);
@@ -69,7 +70,7 @@ public final class Inspection {
    * <p>What was acknowledged behind the damage is lost; and where request ids are lost, a repeat of
    * an old request may count twice. The report says how much.
    *
-   * @throws StoreException if the directory is in use or the disk fails
+   * @throws QuipuException if the directory is in use or the disk fails
    */
   public static Report salvage(Path directory) {
     return salvage(new FileDisk(), directory);
@@ -97,7 +98,7 @@ public final class Inspection {
 
   private static Report locked(Disk disk, Path directory, Look look) {
     if (!disk.exists(directory)) {
-      throw StoreException.notApplied(Reason.INVALID, directory + " is not a directory");
+      throw new NotAppliedException(Reason.INVALID, directory + " is not a directory");
     }
     try {
       HeldLock lock = disk.lock(directory);
@@ -107,7 +108,7 @@ public final class Inspection {
         lock.close();
       }
     } catch (IOException e) {
-      throw new StoreException(
+      throw QuipuException.of(
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "cannot read " + directory + ": " + e, e);
     }
   }

@@ -8,14 +8,14 @@ import org.jspecify.annotations.Nullable;
 final class OutcomeOperation implements Operation {
   private final String counter;
   private final RequestId id;
-  private final boolean seal;
+  private final boolean cancels;
   private RequestOutcome outcome = new RequestOutcome.NotSeen();
   private @Nullable RuntimeException failure;
 
-  OutcomeOperation(String counter, RequestId id, boolean seal) {
+  OutcomeOperation(String counter, RequestId id, boolean cancels) {
     this.counter = counter;
     this.id = id;
-    this.seal = seal;
+    this.cancels = cancels;
   }
 
   RequestOutcome outcome() {
@@ -32,7 +32,7 @@ final class OutcomeOperation implements Operation {
 
   @Override
   public void on(CounterAccess access) {
-    outcome = seal ? access.seal(counter, id) : access.outcome(counter, id);
+    outcome = cancels ? access.cancel(counter, id) : access.outcome(counter, id);
   }
 
   @Override

@@ -10,10 +10,10 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.ItemResult;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.state.State;
@@ -66,13 +66,13 @@ final class AddTaskTest {
   }
 
   private static void expectFull(ItemResult result) {
-    StoreException why = assertThrows(StoreException.class, result::orThrow);
+    QuipuException why = assertThrows(QuipuException.class, result::result);
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.FULL, why.reason());
   }
 
   private static void expectText(ItemResult result) {
-    Exception why = assertThrows(IllegalArgumentException.class, result::orThrow);
+    Exception why = assertThrows(IllegalArgumentException.class, result::result);
     assertEquals("text holds a text, not a number", why.getMessage());
   }
 
@@ -91,7 +91,7 @@ final class AddTaskTest {
             applied(5, 5),
             applied(1, 1),
             new AddResult.Replayed(5, OptionalLong.of(5)),
-            new AddResult.Refused(Refusal.FLOOR, 5)),
+            new AddResult.Rejected(Rejection.FLOOR, 5)),
         task.results());
   }
 

@@ -10,11 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.engine.commit.Group;
 import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.log.Records;
@@ -106,7 +107,7 @@ final class CounterAccessLogTest {
     access.expire("a", NOW + 1); // as it was, which the log need not say
     assertEquals(4, group.commands());
     access.remove("a");
-    access.seal("a", ID);
+    access.cancel("a", ID);
     assertEquals(6, group.commands());
   }
 
@@ -133,22 +134,22 @@ final class CounterAccessLogTest {
 
   @Test
   void sealsAreInTheLog() {
-    assertEquals(new RequestOutcome.Sealed(), access.seal("new", ID));
+    assertEquals(new RequestOutcome.Canceled(), access.cancel("new", ID));
     assertEquals(0, access.size(), "no counter comes of it");
     assertTrue(state.counters.isTombstone(place("new")));
     access.add(new Add("a", 5, ID));
-    assertEquals(new RequestOutcome.Sealed(), access.seal("a", OTHER));
+    assertEquals(new RequestOutcome.Canceled(), access.cancel("a", OTHER));
     assertFalse(state.counters.isTombstone(place("a")));
     RequestOutcome did = new RequestOutcome.Applied(5, OptionalLong.of(5));
-    assertEquals(did, access.seal("a", ID), "it is too late");
+    assertEquals(did, access.cancel("a", ID), "it is too late");
     for (CounterAccess each : List.of(access, reread())) {
-      assertEquals(new RequestOutcome.Sealed(), each.outcome("new", ID));
-      assertEquals(new RequestOutcome.Sealed(), each.outcome("a", OTHER));
+      assertEquals(new RequestOutcome.Canceled(), each.outcome("new", ID));
+      assertEquals(new RequestOutcome.Canceled(), each.outcome("a", OTHER));
       assertEquals(did, each.outcome("a", ID));
       assertEquals(new RequestOutcome.NotSeen(), each.outcome("new", OTHER));
       assertEquals(new RequestOutcome.NotSeen(), each.outcome("nobody", ID));
-      assertEquals(new AddResult.Refused(Refusal.SEALED, 0), each.add(new Add("new", 1, ID)));
-      assertEquals(new AddResult.Refused(Refusal.SEALED, 5), each.add(new Add("a", 1, OTHER)));
+      assertEquals(new AddResult.Rejected(Rejection.CANCELED, 0), each.add(new Add("new", 1, ID)));
+      assertEquals(new AddResult.Rejected(Rejection.CANCELED, 5), each.add(new Add("a", 1, OTHER)));
     }
   }
 
@@ -156,7 +157,7 @@ final class CounterAccessLogTest {
   @Test
   void countersKnowThatTheyHaveIds() {
     access.add(new Add("added", 5, ID));
-    access.seal("sealed", ID);
+    access.cancel("sealed", ID);
     access.set("plain", 5);
     assertEquals(state.ids.epoch(), state.counters.epochOfIds(place("added")));
     assertEquals(state.ids.epoch(), state.counters.epochOfIds(place("sealed")));
@@ -179,17 +180,17 @@ final class CounterAccessLogTest {
     assertEquals(new AddResult.Conflict(5), access.add(new Add("a", 5, ID)));
     assertEquals(new AddResult.Conflict(5), access.add(new Add("a", 4, Bounds.atMost(9), ID)));
     assertEquals(
-        new AddResult.Refused(Refusal.CEILING, 5),
+        new AddResult.Rejected(Rejection.CEILING, 5),
         access.add(new Add("a", 5, Bounds.atMost(9), OTHER)));
     assertEquals(OptionalLong.of(5), access.get("a"));
   }
 
   @Test
-  void aSealedRequestOfATextIsRefusedWithoutAValue() {
+  void aSealedRequestOfATextIsRejectedWithoutAValue() {
     access.set("a", 5);
-    access.seal("a", ID);
+    access.cancel("a", ID);
     access.setText("a", TEXT);
-    assertEquals(new AddResult.Refused(Refusal.SEALED, 0), access.add(new Add("a", 1, ID)));
+    assertEquals(new AddResult.Rejected(Rejection.CANCELED, 0), access.add(new Add("a", 1, ID)));
     assertThrows(IllegalArgumentException.class, () -> access.add(new Add("a", 1, OTHER)));
     assertFalse(access.isRepeat(new Add("a", 1, OTHER)));
     assertTrue(access.isRepeat(new Add("a", 1, ID)));
@@ -211,7 +212,7 @@ final class CounterAccessLogTest {
     assertFalse(access.exists("set") || access.expire("set", NOW + 9) || access.remove("set"));
     access.set("set", 1);
     access.setText("text", TEXT);
-    access.seal("sealed", ID);
+    access.cancel("sealed", ID);
     assertEquals(applied(2, 2), access.add(new Add("added", 2, null)));
     for (CounterAccess each : List.of(access, reread())) {
       assertEquals(OptionalLong.of(1), each.get("set"));
@@ -247,7 +248,7 @@ final class CounterAccessLogTest {
     access.set("a", 1);
     access.expire("a", NOW + 9);
     long changes = access.changeCount();
-    group.begin(StoreException.notApplied(Reason.FULL, "no room"));
+    group.begin(new NotAppliedException(Reason.FULL, "no room"));
     for (Runnable each :
         List.<Runnable>of(
             () -> access.set("a", 2),
@@ -258,9 +259,9 @@ final class CounterAccessLogTest {
             () -> access.addOnceAt(0, 1, 1, 1),
             () -> access.begin("new", 1, ID),
             () -> access.expire("a", NOW + 5),
-            () -> access.seal("a", ID),
+            () -> access.cancel("a", ID),
             () -> access.remove("a"))) {
-      assertEquals("no room", assertThrows(StoreException.class, each::run).getMessage());
+      assertEquals("no room", assertThrows(QuipuException.class, each::run).getMessage());
     }
     assertEquals(changes, access.changeCount());
     assertEquals(OptionalLong.of(1), access.get("a"));
@@ -280,7 +281,7 @@ final class CounterAccessLogTest {
             () -> access.set("a", 3),
             () -> access.add(new Add("a", 1, null)),
             () -> access.expire("a", NOW + 5),
-            () -> access.seal("a", ID),
+            () -> access.cancel("a", ID),
             () -> access.remove("a"),
             () -> access.begin("a", 1, OTHER))) {
       each.run();
@@ -295,7 +296,7 @@ final class CounterAccessLogTest {
 
   /** Signs that differ overflow nothing, whichever of them does. */
   @Test
-  void sumsOf64BitsAreDoneAndNoOthersRefused() {
+  void sumsOf64BitsAreDoneAndNoOthersRejected() {
     long[][] sums = {{5, -10}, {-5, 3}, {-5, 10}, {5, -3}, {5, 3}, {-5, -3}, {0, -1}, {-1, 1}};
     for (long[] sum : sums) {
       access.set("a", sum[0]);
@@ -313,7 +314,7 @@ final class CounterAccessLogTest {
     access.setText("a", new byte[1_000]);
     state.limitMemory(state.memoryBytes() + 100);
     access.setText("a", new byte[1_100]);
-    assertThrows(StoreException.class, () -> access.setText("a", new byte[1_101]));
+    assertThrows(QuipuException.class, () -> access.setText("a", new byte[1_101]));
     access.setText("a", new byte[1]);
     assertArrayEquals(new byte[1], access.text("a"));
   }
@@ -325,7 +326,7 @@ final class CounterAccessLogTest {
     access.set("a", 2);
     assertEquals(applied(1, 3), access.add(new Add("a", 1, null)));
     access.requireMemory(List.of("a"));
-    assertThrows(StoreException.class, () -> access.requireMemory(List.of("b")));
+    assertThrows(QuipuException.class, () -> access.requireMemory(List.of("b")));
   }
 
   @Test

@@ -97,7 +97,7 @@ final class CrashWorker {
         adds.add(request(run, client, number + i));
       }
       for (ItemResult result : engine.addAll(adds)) {
-        if (!(result.orThrow() instanceof AddResult.Applied)) {
+        if (!(result.result() instanceof AddResult.Applied)) {
           throw new IllegalStateException("a new request was answered " + result);
         }
       }

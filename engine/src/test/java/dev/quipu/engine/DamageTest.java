@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.engine.damage.Damage;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.FileDisk;
@@ -311,7 +311,7 @@ final class DamageTest {
   }
 
   @Test
-  void aDirectoryThatIsNoneIsRefused() {
-    assertThrows(StoreException.class, () -> Inspection.check(temporary.resolve("nothing")));
+  void aDirectoryThatIsNoneIsRejected() {
+    assertThrows(QuipuException.class, () -> Inspection.check(temporary.resolve("nothing")));
   }
 }

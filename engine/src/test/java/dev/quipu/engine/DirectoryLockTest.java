@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.quipu.Add;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -22,7 +22,7 @@ final class DirectoryLockTest {
     public static void main(String[] arguments) {
       try {
         Engine.open(Path.of(arguments[0]), EngineOptions.defaults()).close();
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         System.exit(e.reason() == Reason.DENIED ? 7 : 8);
       }
     }
@@ -47,10 +47,10 @@ final class DirectoryLockTest {
     Files.createSymbolicLink(alias, directory);
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
       assertEquals(7, openElsewhere());
-      assertThrows(StoreException.class, () -> Engine.open(directory, EngineOptions.defaults()));
+      assertThrows(QuipuException.class, () -> Engine.open(directory, EngineOptions.defaults()));
       assertEquals(7, openElsewhere(), "after a rejected open");
-      assertThrows(StoreException.class, () -> Engine.open(alias, EngineOptions.defaults()));
-      assertThrows(StoreException.class, () -> Inspection.check(directory));
+      assertThrows(QuipuException.class, () -> Engine.open(alias, EngineOptions.defaults()));
+      assertThrows(QuipuException.class, () -> Inspection.check(directory));
       assertEquals(7, openElsewhere(), "after a rejected look");
       engine.add(new Add("a", 1, null));
     } finally {

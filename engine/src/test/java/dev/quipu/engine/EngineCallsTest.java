@@ -9,11 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.environment.Environment;
@@ -114,7 +114,7 @@ final class EngineCallsTest {
       assertThrows(IllegalArgumentException.class, () -> engine.read(""));
       assertThrows(IllegalArgumentException.class, () -> engine.read("a\u0001"));
       assertThrows(IllegalArgumentException.class, () -> engine.outcome("", id));
-      assertThrows(IllegalArgumentException.class, () -> engine.seal("x".repeat(513), id));
+      assertThrows(IllegalArgumentException.class, () -> engine.cancel("x".repeat(513), id));
       assertEquals(0, engine.statistics().tombstones());
     }
   }
@@ -148,11 +148,12 @@ final class EngineCallsTest {
       engine.add(add);
       RequestOutcome applied = new RequestOutcome.Applied(5, OptionalLong.of(5));
       assertEquals(applied, engine.outcome("a", RequestId.of("one")));
-      assertEquals(applied, engine.seal("a", RequestId.of("one")));
-      assertEquals(new RequestOutcome.Sealed(), engine.seal("a", other));
-      assertEquals(new RequestOutcome.Sealed(), engine.outcome("a", other));
+      assertEquals(applied, engine.cancel("a", RequestId.of("one")));
+      assertEquals(new RequestOutcome.Canceled(), engine.cancel("a", other));
+      assertEquals(new RequestOutcome.Canceled(), engine.outcome("a", other));
       assertEquals(
-          new AddResult.Refused(dev.quipu.Refusal.SEALED, 5), engine.add(new Add("a", 1, other)));
+          new AddResult.Rejected(dev.quipu.Rejection.CANCELED, 5),
+          engine.add(new Add("a", 1, other)));
     }
   }
 
@@ -206,7 +207,7 @@ final class EngineCallsTest {
           }
         };
     try (Engine engine = Engine.open(directory, OPTIONS, new Environment(disk, Threads.PLATFORM))) {
-      StoreException why = assertThrows(StoreException.class, engine::checkpoint);
+      QuipuException why = assertThrows(QuipuException.class, engine::checkpoint);
       assertEquals(Outcome.NOT_APPLIED, why.outcome());
       assertEquals(Reason.UNAVAILABLE, why.reason());
       assertEquals("no snapshot: injected", why.getMessage());
@@ -238,7 +239,7 @@ final class EngineCallsTest {
       engine.stop(new IOException("second"));
       assertEquals(Optional.of(cause), engine.failure());
       assertEquals(List.of(cause), heard);
-      assertThrows(StoreException.class, () -> engine.add(new Add("a", 1, null)));
+      assertThrows(QuipuException.class, () -> engine.add(new Add("a", 1, null)));
     }
   }
 
@@ -302,7 +303,7 @@ final class EngineCallsTest {
       isLost.set(true);
       await(() -> engine.failure().isPresent());
       assertEquals("lost", engine.failure().orElseThrow().getMessage());
-      assertThrows(StoreException.class, () -> engine.add(new Add("a", 1, null)));
+      assertThrows(QuipuException.class, () -> engine.add(new Add("a", 1, null)));
     }
   }
 

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
@@ -186,8 +186,8 @@ final class EngineItemsTest {
   void anItemGrowsTo256KibOfLogAndNoFurther() {
     int letters = (262_144 - 64 - 22 - 24 - 29) / 3; // which leaves nothing
     driver.write(textAndNumber(letters));
-    StoreException why =
-        assertThrows(StoreException.class, () -> driver.write(textAndNumber(letters + 1)));
+    QuipuException why =
+        assertThrows(QuipuException.class, () -> driver.write(textAndNumber(letters + 1)));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.INVALID, why.reason());
     assertEquals("an item would grow to 262147 bytes, the limit is 262144", why.getMessage());
@@ -200,8 +200,8 @@ final class EngineItemsTest {
     for (int i = 0; i < 3; i++) { // of 180 KiB as the log counts them; a frame has 510 KiB
       writes.add(text(new Key("p", "s" + i), 61_440));
     }
-    StoreException why =
-        assertThrows(StoreException.class, () -> BatchDriver.of(driver).writeAll(writes, null));
+    QuipuException why =
+        assertThrows(QuipuException.class, () -> BatchDriver.of(driver).writeAll(writes, null));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.INVALID, why.reason());
     assertTrue(
@@ -220,8 +220,8 @@ final class EngineItemsTest {
     for (int i = 0; i < 100; i++) { // of 3,019 bytes each as the log counts keys
       writes.add(new Write.Delete(new Key("p", "%01000d".formatted(i)), Condition.always()));
     }
-    StoreException why =
-        assertThrows(StoreException.class, () -> BatchDriver.of(driver).writeAll(writes, null));
+    QuipuException why =
+        assertThrows(QuipuException.class, () -> BatchDriver.of(driver).writeAll(writes, null));
     assertEquals("a batch of 301900 bytes does not fit into the log", why.getMessage());
     BatchDriver.of(driver).writeAll(writes.subList(0, 86), null);
   }
@@ -232,8 +232,8 @@ final class EngineItemsTest {
     reopen(OPTIONS.withMemoryBytesMax(1 << 20));
     driver.write(text(KEY, 60_000)); // 360,000 bytes of heap, as they are counted
     driver.write(text(OTHER, 60_000));
-    StoreException why =
-        assertThrows(StoreException.class, () -> driver.write(text(new Key("p", "c"), 60_000)));
+    QuipuException why =
+        assertThrows(QuipuException.class, () -> driver.write(text(new Key("p", "c"), 60_000)));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.FULL, why.reason());
     driver.write(text(KEY, 60_000)); // in the place of the other, which takes no more

@@ -11,10 +11,10 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.ItemResult;
 import dev.quipu.Quipu;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.backend.Backends;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.testkit.pace.Progress;
@@ -55,9 +55,9 @@ final class EngineTest {
   }
 
   @Test
-  void aSecondEngineIsRefusedWithTheProcessThatHoldsIt() {
+  void aSecondEngineIsRejectedWithTheProcessThatHoldsIt() {
     try (Engine engine = Engine.open(directory, SMALL)) {
-      StoreException e = assertThrows(StoreException.class, () -> Engine.open(directory, SMALL));
+      QuipuException e = assertThrows(QuipuException.class, () -> Engine.open(directory, SMALL));
       assertEquals(Reason.DENIED, e.reason());
       assertTrue(e.getMessage().endsWith("process " + ProcessHandle.current().pid()));
       engine.add(new Add("a", 1, null));

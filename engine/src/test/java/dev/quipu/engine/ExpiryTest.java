@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Environment;
 import dev.quipu.engine.environment.FileDisk;
@@ -64,7 +64,7 @@ final class ExpiryTest {
         };
     try (Engine engine = Engine.open(directory, options, new Environment(disk, Threads.PLATFORM))) {
       expireAll(engine, counters);
-      assertThrows(StoreException.class, engine::checkpoint);
+      assertThrows(QuipuException.class, engine::checkpoint);
       engine.sweep();
       for (int i = 0; i < counters; i++) {
         engine.add(new Add("c" + i, 1, RequestId.of("r" + i)));
@@ -81,12 +81,12 @@ final class ExpiryTest {
   void sealingARequestOfAnExpiredCounterDoesNotBringItBack() {
     try (Engine engine = Engine.open(directory, options)) {
       expireAll(engine, 1);
-      assertInstanceOf(RequestOutcome.Sealed.class, engine.seal("c0", RequestId.of("late")));
+      assertInstanceOf(RequestOutcome.Canceled.class, engine.cancel("c0", RequestId.of("late")));
       assertEquals(Optional.empty(), engine.read("c0"));
     }
     try (Engine engine = Engine.open(directory, options)) {
       assertEquals(Optional.empty(), engine.read("c0"));
-      assertInstanceOf(RequestOutcome.Sealed.class, engine.outcome("c0", RequestId.of("late")));
+      assertInstanceOf(RequestOutcome.Canceled.class, engine.outcome("c0", RequestId.of("late")));
     }
   }
 

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.environment.Environment;
@@ -79,18 +79,18 @@ final class FailingDiskTest {
         try {
           engine.add(new Add("a", 1, RequestId.of("id-" + i)));
           outcomes[i] = null;
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           outcomes[i] = e.outcome();
         }
         if (i == ADDS / 2) {
           try {
             engine.checkpoint();
-          } catch (StoreException e) {
+          } catch (QuipuException e) {
             assertEquals(Outcome.NOT_APPLIED, e.outcome()); // the log has everything
           }
         }
       }
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       return outcomes; // it did not even open: nothing was applied
     }
     return outcomes;
@@ -107,7 +107,7 @@ final class FailingDiskTest {
         if (outcomes[i] == null) {
           assertTrue(there, what + ": acknowledged add " + i + " is lost");
         } else if (outcomes[i] == Outcome.NOT_APPLIED) {
-          assertTrue(!there, what + ": refused add " + i + " counts");
+          assertTrue(!there, what + ": rejected add " + i + " counts");
         }
       }
       assertEquals(applied, engine.read("a").map(reading -> reading.value()).orElse(0L), what);

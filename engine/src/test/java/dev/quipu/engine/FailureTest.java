@@ -9,9 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.ItemResult;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.environment.Environment;
@@ -70,9 +70,9 @@ final class FailureTest {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
       engine.onFailure(seen::add);
       engine.add(new Add("a", 1, null));
-      StoreException e =
+      QuipuException e =
           assertThrows(
-              StoreException.class,
+              QuipuException.class,
               () ->
                   TestOperation.run(
                       engine,
@@ -85,10 +85,10 @@ final class FailureTest {
       assertSame(injected, engine.failure().orElseThrow());
       assertEquals(List.of(injected), seen);
       for (int i = 0; i < 3; i++) {
-        StoreException later =
-            assertThrows(StoreException.class, () -> engine.add(new Add("a", 1, null)));
+        QuipuException later =
+            assertThrows(QuipuException.class, () -> engine.add(new Add("a", 1, null)));
         assertEquals(Outcome.NOT_APPLIED, later.outcome());
-        assertThrows(StoreException.class, () -> engine.read("a"));
+        assertThrows(QuipuException.class, () -> engine.read("a"));
       }
     }
     try (Engine engine = Engine.open(directory, OPTIONS)) {
@@ -216,14 +216,14 @@ final class FailureTest {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
       engine.add(new Add("a", 1, null));
       assertThrows(
-          StoreException.class,
+          QuipuException.class,
           () ->
               TestOperation.run(
                   engine,
                   access -> {
                     throw new OutOfMemoryError("injected");
                   }));
-      assertThrows(StoreException.class, () -> engine.add(new Add("a", 1, null)));
+      assertThrows(QuipuException.class, () -> engine.add(new Add("a", 1, null)));
     }
   }
 
@@ -232,7 +232,7 @@ final class FailureTest {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
       engine.add(new Add("a", 1, RequestId.of("one")));
       engine.stop(new OutOfMemoryError("in a thread of a server"));
-      assertThrows(StoreException.class, () -> engine.add(new Add("a", 1, RequestId.of("two"))));
+      assertThrows(QuipuException.class, () -> engine.add(new Add("a", 1, RequestId.of("two"))));
       List<Throwable> seen = new ArrayList<>();
       engine.onFailure(seen::add);
       assertEquals(1, seen.size());
@@ -266,9 +266,9 @@ final class FailureTest {
           engine
               .addAll(
                   Stream.generate(() -> new Add("a", 1, RequestId.random())).limit(1_000).toList())
-              .forEach(ItemResult::orThrow);
+              .forEach(ItemResult::result);
           acknowledged += 1_000;
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           assertTrue(engine.failure().isPresent(), e.getMessage());
         }
       }
@@ -318,7 +318,7 @@ final class FailureTest {
           }
         };
     Environment environment = new Environment(disk, Threads.PLATFORM);
-    assertThrows(StoreException.class, () -> Engine.open(directory, OPTIONS, environment));
+    assertThrows(QuipuException.class, () -> Engine.open(directory, OPTIONS, environment));
     Engine.open(directory, OPTIONS).close();
     assertEquals(
         0,

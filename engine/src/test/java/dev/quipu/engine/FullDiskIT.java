@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.testkit.pace.Progress;
 import dev.quipu.testservers.LoopDisk;
 import java.io.IOException;
@@ -26,7 +26,7 @@ final class FullDiskIT {
   @TempDir Path directory;
 
   @Test
-  void addsAreRefusedReadsGoOnAndItCountsOnWhenThereIsRoomAgain() throws Exception {
+  void addsAreRejectedReadsGoOnAndItCountsOnWhenThereIsRoomAgain() throws Exception {
     try (LoopDisk disk = LoopDisk.make(directory, 64).orElseGet(FullDiskIT::noDisk)) {
       Path data = disk.path().resolve("data");
       Path ballast = disk.path().resolve("ballast");
@@ -34,23 +34,23 @@ final class FullDiskIT {
       try (Engine engine = Engine.open(data, CrashWorker.OPTIONS)) {
         engine.add(new Add("a", 1, RequestId.of("first")));
         fill(ballast);
-        StoreException refusal = null;
-        for (int i = 0; refusal == null; i++) {
+        QuipuException rejection = null;
+        for (int i = 0; rejection == null; i++) {
           try {
             assertInstanceOf(
                 AddResult.Applied.class, engine.add(new Add("a", 1, RequestId.of("id-" + i))));
             acknowledged++;
-          } catch (StoreException e) {
-            refusal = e;
+          } catch (QuipuException e) {
+            rejection = e;
           }
         }
-        assertEquals(Reason.FULL, refusal.reason());
-        assertEquals(Outcome.NOT_APPLIED, refusal.outcome());
-        assertTrue(refusal.getMessage().contains("no room"), refusal.getMessage());
+        assertEquals(Reason.FULL, rejection.reason());
+        assertEquals(Outcome.NOT_APPLIED, rejection.outcome());
+        assertTrue(rejection.getMessage().contains("no room"), rejection.getMessage());
         assertEquals(acknowledged + 1, engine.read("a").orElseThrow().value());
         assertInstanceOf(
             AddResult.Replayed.class, engine.add(new Add("a", 1, RequestId.of("first"))));
-        assertThrows(StoreException.class, () -> engine.add(new Add("a", 1, null)));
+        assertThrows(QuipuException.class, () -> engine.add(new Add("a", 1, null)));
 
         Files.delete(ballast);
         addWhenThereIsRoom(engine, "after");
@@ -72,7 +72,7 @@ final class FullDiskIT {
           try {
             engine.add(new Add("a", 1, RequestId.of(id)));
             return true;
-          } catch (StoreException e) {
+          } catch (QuipuException e) {
             assertEquals(Reason.FULL, e.reason());
             return false;
           }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.environment.Environment;
 import dev.quipu.engine.environment.FileDisk;
@@ -133,7 +133,7 @@ final class HandOverTest {
   private static void add(Engine engine) {
     try {
       engine.add(new Add("a", 1, null));
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       // unknown: it was interrupted, and is done all the same
     }
   }

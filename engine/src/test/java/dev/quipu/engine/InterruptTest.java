@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +54,7 @@ final class InterruptTest {
           AddResult result = engine.add(add);
           definite = true;
           assertTrue(result instanceof AddResult.Applied || result instanceof AddResult.Replayed);
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           assertEquals(Outcome.UNKNOWN, e.outcome(), e.getMessage());
           Thread.interrupted(); // and ask again under the same id
         }

@@ -9,9 +9,9 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.ItemResult;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.engine.ids.Secret;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -34,7 +34,7 @@ final class MemoryLimitTest {
   void newNamesAreRejectedAndCountersThatExistGoOn() {
     int named = 0;
     try (Engine engine = Engine.open(directory, options)) {
-      StoreException full = null;
+      QuipuException full = null;
       while (full == null) {
         List<Add> adds = new ArrayList<>();
         for (int i = 0; i < 500; i++) {
@@ -42,19 +42,19 @@ final class MemoryLimitTest {
         }
         for (ItemResult result : engine.addAll(adds)) {
           if (result instanceof ItemResult.Failed failed) {
-            full = assertInstanceOf(StoreException.class, failed.cause());
+            full = assertInstanceOf(QuipuException.class, failed.cause());
           } else {
             named++;
           }
         }
       }
       assertEquals(Reason.FULL, full.reason());
-      StoreException one =
-          assertThrows(StoreException.class, () -> engine.add(new Add("one more", 1, null)));
+      QuipuException one =
+          assertThrows(QuipuException.class, () -> engine.add(new Add("one more", 1, null)));
       assertEquals(Outcome.NOT_APPLIED, one.outcome());
       assertTrue(one.getMessage().contains("4 MiB"), one.getMessage());
       assertThrows(
-          StoreException.class,
+          QuipuException.class,
           () -> TestOperation.run(engine, access -> access.setText("name-1", new byte[1_000])));
       for (int i = 0; i < 1_000; i++) {
         engine.add(new Add("name-1", 1, RequestId.of("id-" + i)));
@@ -78,7 +78,7 @@ final class MemoryLimitTest {
     try (Engine engine = Engine.open(directory, options)) {
       engine.add(once);
       assertThrows(
-          StoreException.class,
+          QuipuException.class,
           () -> {
             for (int i = 0; i < 10_000; i++) {
               engine.add(new Add("filler-" + i, 1, null));
@@ -97,7 +97,7 @@ final class MemoryLimitTest {
 
   private static void assertNotApplied(ItemResult result) {
     ItemResult.Failed failed = assertInstanceOf(ItemResult.Failed.class, result);
-    StoreException why = assertInstanceOf(StoreException.class, failed.cause());
+    QuipuException why = assertInstanceOf(QuipuException.class, failed.cause());
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
   }
 

@@ -155,8 +155,8 @@ final class OperationTaskTest {
     OutcomeOperation askedAgain = new OutcomeOperation("abc", id, false);
     assertTrue(run(asked, sealed, askedAgain));
     assertInstanceOf(RequestOutcome.NotSeen.class, asked.outcome());
-    assertInstanceOf(RequestOutcome.Sealed.class, sealed.outcome());
-    assertInstanceOf(RequestOutcome.Sealed.class, askedAgain.outcome());
+    assertInstanceOf(RequestOutcome.Canceled.class, sealed.outcome());
+    assertInstanceOf(RequestOutcome.Canceled.class, askedAgain.outcome());
     assertEquals(1, group.commands());
   }
 
@@ -172,7 +172,7 @@ final class OperationTaskTest {
   void aSealWaitsForAFrameWithRoomForIt() {
     int bytes = CounterAccess.bytesMax(1, 3);
     while (group.fits(bytes)) {
-      group.seal(0, 1, 1);
+      group.cancel(0, 1, 1);
     }
     int before = group.commands();
     OperationTask task =

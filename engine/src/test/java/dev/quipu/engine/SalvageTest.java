@@ -16,9 +16,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.engine.damage.Damage;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
@@ -391,16 +391,16 @@ final class SalvageTest {
   }
 
   @Test
-  void aDirectoryThatIsInUseOrIsNoneIsRefused() throws IOException {
+  void aDirectoryThatIsInUseOrIsNoneIsRejected() throws IOException {
     try (HeldLock lock = disk.lock(path)) {
       lock.check();
-      StoreException why = assertThrows(StoreException.class, () -> Inspection.check(disk, path));
+      QuipuException why = assertThrows(QuipuException.class, () -> Inspection.check(disk, path));
       assertEquals(Reason.DENIED, why.reason());
-      assertThrows(StoreException.class, () -> Inspection.salvage(path));
+      assertThrows(QuipuException.class, () -> Inspection.salvage(path));
     }
     assertTrue(Inspection.check(disk, path).sound());
     Path none = path.resolve("none");
-    StoreException why = assertThrows(StoreException.class, () -> Inspection.check(disk, none));
+    QuipuException why = assertThrows(QuipuException.class, () -> Inspection.check(disk, none));
     assertEquals(Reason.INVALID, why.reason());
     assertEquals(none + " is not a directory", why.getMessage());
     assertFalse(Files.exists(none));
@@ -416,7 +416,7 @@ final class SalvageTest {
             throw new IOException("injected");
           }
         };
-    StoreException why = assertThrows(StoreException.class, () -> Inspection.check(broken, path));
+    QuipuException why = assertThrows(QuipuException.class, () -> Inspection.check(broken, path));
     assertEquals(Reason.UNAVAILABLE, why.reason());
     assertEquals("cannot read " + path + ": java.io.IOException: injected", why.getMessage());
     assertTrue(Inspection.check(disk, path).sound());

@@ -5,9 +5,9 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.ItemResult;
 import dev.quipu.Outcome;
-import dev.quipu.Refusal;
+import dev.quipu.QuipuException;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.engine.commit.Task;
 import dev.quipu.engine.state.State;
 import java.util.List;
@@ -70,7 +70,7 @@ final class SimAdds extends SimOperation {
   private static java.lang.reflect.Field field() {
     try {
       java.lang.reflect.Field field = AddTask.class.getDeclaredField("results");
-      field.setAccessible(true); // what was done so far, also when the rest is refused
+      field.setAccessible(true); // what was done so far, also when the rest is rejected
       return field;
     } catch (NoSuchFieldException e) {
       throw new IllegalStateException(e);
@@ -98,8 +98,8 @@ final class SimAdds extends SimOperation {
     SimModel.Mark mark = request == null ? null : model.mark(request);
     SimModel.Cell cell = model.cell(add.counter(), state.wallMillis);
     by.world.report.result(
-        result instanceof AddResult.Refused refused
-            ? "rejected: " + refused.why()
+        result instanceof AddResult.Rejected rejected
+            ? "rejected: " + rejected.why()
             : result.getClass().getSimpleName());
     if (mark != null) {
       AddResult replay = replay(add, mark, cell);
@@ -114,10 +114,10 @@ final class SimAdds extends SimOperation {
       return;
     }
     long before = cell == null ? 0 : cell.value();
-    Refusal why = why(before, add.delta(), add.bounds());
+    Rejection why = why(before, add.delta(), add.bounds());
     AddResult expected =
         why != null
-            ? new AddResult.Refused(why, before)
+            ? new AddResult.Rejected(why, before)
             : new AddResult.Applied(add.delta(), OptionalLong.of(before + add.delta()));
     by.expect(result.equals(expected), add.toString(), expected, result);
     if (why == null) {
@@ -138,29 +138,29 @@ final class SimAdds extends SimOperation {
     return result instanceof ItemResult.Failed failed
         && (isText
             ? failed.cause() instanceof IllegalArgumentException
-            : failed.cause() instanceof StoreException why && why.outcome() == Outcome.NOT_APPLIED);
+            : failed.cause() instanceof QuipuException why && why.outcome() == Outcome.NOT_APPLIED);
   }
 
   private static AddResult replay(Add add, SimModel.Mark mark, SimModel.@Nullable Cell cell) {
     if (mark.isSealed()) {
-      return new AddResult.Refused(Refusal.SEALED, cell == null ? 0 : cell.value());
+      return new AddResult.Rejected(Rejection.CANCELED, cell == null ? 0 : cell.value());
     }
     return mark.delta() == add.delta() && mark.bounds().equals(add.bounds())
         ? new AddResult.Replayed(mark.delta(), OptionalLong.of(mark.value()))
         : new AddResult.Conflict(mark.delta());
   }
 
-  private static @Nullable Refusal why(long before, long delta, Bounds bounds) {
+  private static @Nullable Rejection why(long before, long delta, Bounds bounds) {
     java.math.BigInteger after =
         java.math.BigInteger.valueOf(before).add(java.math.BigInteger.valueOf(delta));
     if (after.bitLength() > 63) {
-      return Refusal.OVERFLOW;
+      return Rejection.OVERFLOW;
     }
     long value = after.longValueExact();
     if (delta < 0 && value < bounds.floor()) {
-      return Refusal.FLOOR;
+      return Rejection.FLOOR;
     }
-    return delta > 0 && value > bounds.ceiling() ? Refusal.CEILING : null;
+    return delta > 0 && value > bounds.ceiling() ? Rejection.CEILING : null;
   }
 
   @Override

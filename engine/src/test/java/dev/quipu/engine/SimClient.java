@@ -2,7 +2,7 @@ package dev.quipu.engine;
 
 import dev.quipu.Add;
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -121,7 +121,7 @@ final class SimClient {
       isCalling = false;
       boolean unused = Thread.interrupted();
       answered(operation);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       isCalling = false;
       boolean unused = Thread.interrupted();
       failed(operation, e);
@@ -157,7 +157,7 @@ final class SimClient {
     world.model.acknowledge(operation.position);
   }
 
-  private void failed(@Nullable SimOperation operation, StoreException e) {
+  private void failed(@Nullable SimOperation operation, QuipuException e) {
     world.report.result(e.outcome() + " " + e.reason());
     if (operation == null || e.outcome() != Outcome.NOT_APPLIED) {
       return;

@@ -1,7 +1,7 @@
 package dev.quipu.engine;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.environment.HeldLock;
@@ -284,7 +284,7 @@ final class SimDisk implements Disk {
   @Override
   public HeldLock lock(Path directory) {
     if (storage.isLocked) {
-      throw StoreException.notApplied(Reason.DENIED, directory + " is locked");
+      throw new NotAppliedException(Reason.DENIED, directory + " is locked");
     }
     storage.isLocked = true;
     return new HeldLock() {

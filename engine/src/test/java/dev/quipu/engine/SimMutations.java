@@ -79,7 +79,7 @@ final class SimMutations {
         "an expired counter is removed in memory and not in the log",
         call("CounterAccess", "writable", "Group", "gone", pop(2)));
     all.put(
-        "cancelling a request makes an expired counter live again",
+        "canceling a request makes an expired counter live again",
         call(
             "CounterAccess",
             "writable",

@@ -33,7 +33,7 @@ final class SimOperations extends SimOperation {
     SET_MANY,
     REMOVE_MANY,
     EXPIRE_MANY,
-    SEAL,
+    CANCEL,
     OUTCOME,
     BEGIN,
     READ,
@@ -139,7 +139,7 @@ final class SimOperations extends SimOperation {
         }
         case REMOVE, REMOVE_MANY -> names.forEach(each -> remove(access, each));
         case EXPIRE, EXPIRE_MANY -> names.forEach(each -> expire(access, each));
-        case SEAL -> seal(access, current);
+        case CANCEL -> cancel(access, current);
         case OUTCOME -> compareOutcome(access.outcome(counter, request()), current.timeMillis);
         case BEGIN -> begin(access, cell, current);
         case READ -> read(access, cell);
@@ -233,7 +233,7 @@ final class SimOperations extends SimOperation {
           mark == null
               ? new RequestOutcome.NotSeen()
               : mark.isSealed()
-                  ? new RequestOutcome.Sealed()
+                  ? new RequestOutcome.Canceled()
                   : new RequestOutcome.Applied(mark.delta(), OptionalLong.of(mark.value()));
       boolean mayBeForgotten =
           mark != null
@@ -243,14 +243,14 @@ final class SimOperations extends SimOperation {
       return !(outcome instanceof RequestOutcome.NotSeen);
     }
 
-    private void seal(CounterAccess access, State current) {
+    private void cancel(CounterAccess access, State current) {
       boolean wasKnown = compareOutcome(access.outcome(counter, request()), current.timeMillis);
-      RequestOutcome outcome = access.seal(counter, request());
+      RequestOutcome outcome = access.cancel(counter, request());
       if (wasKnown) {
         boolean unused = compareOutcome(outcome, current.timeMillis);
         return;
       }
-      expect(outcome instanceof RequestOutcome.Sealed, this + "", "sealed", outcome);
+      expect(outcome instanceof RequestOutcome.Canceled, this + "", "sealed", outcome);
       change(
           new SimModel.Change()
               .put(
@@ -312,7 +312,7 @@ final class SimOperations extends SimOperation {
       failure = why;
       boolean isExpected =
           why instanceof IllegalArgumentException
-              || (why instanceof dev.quipu.StoreException known
+              || (why instanceof dev.quipu.QuipuException known
                   && known.outcome() == dev.quipu.Outcome.NOT_APPLIED);
       expect(isExpected, this + "", "an answer", why);
       if (why instanceof IllegalArgumentException) {

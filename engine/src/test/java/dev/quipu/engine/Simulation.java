@@ -1,6 +1,6 @@
 package dev.quipu.engine;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Environment;
 import dev.quipu.engine.environment.Failure;
@@ -298,7 +298,7 @@ final class Simulation {
   private void liveUntilClosed(SimScheduler scheduler, SimDisk disk, boolean isLast) {
     try {
       engine = Engine.open(DIRECTORY, world.config.options, new Environment(disk, scheduler));
-    } catch (StoreException | VirtualMachineError e) {
+    } catch (QuipuException | VirtualMachineError e) {
       openFailure = e;
       return;
     }
@@ -310,7 +310,7 @@ final class Simulation {
       if (!isLast) {
         work(scheduler, opened);
       }
-    } catch (StoreException | VirtualMachineError e) {
+    } catch (QuipuException | VirtualMachineError e) {
       if (SimHooks.fired() == 0 && opened.failure().isEmpty()) {
         world.violation("verification failed: %s".formatted(trace(e)));
       }
@@ -413,7 +413,7 @@ final class Simulation {
       int ordinal = state.counters.find(request.counter());
       dev.quipu.RequestId id = world.config.request(request.id());
       if (ordinal >= 0 && state.ids.find(id.high(), id.low(), ordinal, 0, entry)) {
-        boolean isSealed = IdTable.kind(entry[2]) == IdTable.SEALED;
+        boolean isSealed = IdTable.kind(entry[2]) == IdTable.CANCELED;
         int boundsMark = IdTable.boundsMark(entry[2]);
         seen.marks.put(request, new SimModel.Found(isSealed ? 0 : entry[3], entry[4], boundsMark));
       }

@@ -1,6 +1,6 @@
 package dev.quipu.ingest;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewCounter;
 import dev.quipu.view.ViewEvent;
@@ -274,7 +274,7 @@ public final class SqsConsumer implements AutoCloseable {
         counted.add(events.size());
         return true;
       }
-    } catch (MalformedEvent | StoreException | UnsupportedOperationException e) {
+    } catch (MalformedEvent | QuipuException | UnsupportedOperationException e) {
       LOGGER.debug("A batch is counted one by one", e);
     }
     return false;
@@ -309,7 +309,7 @@ public final class SqsConsumer implements AutoCloseable {
     try {
       (views.add(event) ? counted : countedBefore).increment();
       return Fate.DELETE;
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       failed.increment();
       LOGGER.debug("A view was not counted for sure; its message stays in the queue", e);
       return Fate.LEAVE;

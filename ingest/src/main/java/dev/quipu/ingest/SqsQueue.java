@@ -1,8 +1,9 @@
 package dev.quipu.ingest;
 
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.view.ViewEvent;
 import java.net.URI;
 import java.util.LinkedHashMap;
@@ -30,14 +31,14 @@ public final class SqsQueue implements ViewQueue {
     try {
       client.sendMessage(request -> request.queueUrl(queue.toString()).messageBody(text(event)));
     } catch (AwsServiceException e) {
-      boolean refused = e.statusCode() >= 400 && e.statusCode() < 500;
-      throw new StoreException(
-          refused ? Outcome.NOT_APPLIED : Outcome.UNKNOWN,
+      boolean rejected = e.statusCode() >= 400 && e.statusCode() < 500;
+      throw QuipuException.of(
+          rejected ? Outcome.NOT_APPLIED : Outcome.UNKNOWN,
           e.isThrottlingException() ? Reason.THROTTLED : Reason.UNAVAILABLE,
           "the queue: " + e.getMessage(),
           e);
     } catch (SdkException e) {
-      throw StoreException.unknown(Reason.UNAVAILABLE, "the queue: " + e.getMessage(), e);
+      throw new OutcomeUnknownException(Reason.UNAVAILABLE, "the queue: " + e.getMessage(), e);
     }
   }
 

@@ -4,7 +4,7 @@ import com.amazonaws.services.lambda.runtime.Context;
 import com.amazonaws.services.lambda.runtime.RequestHandler;
 import com.amazonaws.services.lambda.runtime.events.SQSBatchResponse;
 import com.amazonaws.services.lambda.runtime.events.SQSEvent;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.store.StoreClock;
@@ -89,7 +89,7 @@ public final class ViewHandler implements RequestHandler<SQSEvent, SQSBatchRespo
     } catch (MalformedEvent e) {
       LOGGER.warn("Message {} is no event: {}", message.getMessageId(), e.getMessage());
       return false;
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       LOGGER.warn(
           "Message {} was not counted for sure: {}", message.getMessageId(), e.getMessage());
       return false;

@@ -7,7 +7,7 @@ public interface ViewQueue extends AutoCloseable {
   /**
    * Returns when the queue has the event for good.
    *
-   * @throws dev.quipu.StoreException if it does not, or if that is not known; repeat: it counts
+   * @throws dev.quipu.QuipuException if it does not, or if that is not known; repeat: it counts
    *     once
    */
   void send(ViewEvent event);

@@ -1,9 +1,9 @@
 package dev.quipu.ingest;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -88,7 +88,7 @@ final class WaitingViews {
       while (carry()) {
         // there is more
       }
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       LOGGER.warn("Views wait in the queue: {}", e.getMessage());
     } catch (RuntimeException e) {
       LOGGER.error("The queue cannot go on; it tries again", e);
@@ -121,7 +121,7 @@ final class WaitingViews {
               item.text(URL).orElseThrow(),
               Instant.parse(item.text(TIME).orElseThrow()),
               item.text(CLIENT).orElseThrow()));
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       boolean isRejected = e.outcome() == Outcome.NOT_APPLIED && e.reason() == Reason.INVALID;
       if (!isRejected) {
         return false; // it stays

@@ -87,7 +87,7 @@ final class EventReaderTest {
   }
 
   @Test
-  void whatIsTooLongIsRefused() {
+  void whatIsTooLongIsRejected() {
     String url = "x".repeat(2_049);
     MalformedEvent e =
         assertThrows(

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
@@ -249,18 +249,18 @@ final class SqsConsumerTest {
     assertEquals(15, views.count(PAGE).orElseThrow());
     URI missing = server.queue("no-such-queue");
     try (ViewQueue nowhere = new SqsQueue(SqsClients.of(missing, 1), missing)) {
-      StoreException e = assertThrows(StoreException.class, () -> nowhere.send(event(0)));
+      QuipuException e = assertThrows(QuipuException.class, () -> nowhere.send(event(0)));
       assertEquals(Outcome.NOT_APPLIED, e.outcome(), e.getMessage());
     }
     URI away = URI.create("http://127.0.0.1:1/000000000000/views");
     try (ViewQueue nowhere = new SqsQueue(SqsClients.of(away, 1), away)) {
-      StoreException e = assertThrows(StoreException.class, () -> nowhere.send(event(0)));
+      QuipuException e = assertThrows(QuipuException.class, () -> nowhere.send(event(0)));
       assertEquals(Outcome.UNKNOWN, e.outcome(), "nobody can tell: repeat");
     }
   }
 
   @Test
-  void whatCannotWorkIsRefused() {
+  void whatCannotWorkIsRejected() {
     assertThrows(IllegalArgumentException.class, () -> options().withPollers(0));
     assertThrows(IllegalArgumentException.class, () -> options().withPollers(257));
     assertThrows(

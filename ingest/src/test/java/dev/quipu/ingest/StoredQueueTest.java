@@ -3,8 +3,8 @@ package dev.quipu.ingest;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.simulation.driver.InterceptingDriver;
@@ -35,7 +35,7 @@ final class StoredQueueTest {
     @Override
     public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
       if (writes.getFirst().key().partition().contains("rejected")) {
-        throw StoreException.notApplied(Reason.INVALID, "too long for this store");
+        throw new NotAppliedException(Reason.INVALID, "too long for this store");
       }
       return call.get();
     }
@@ -74,7 +74,7 @@ final class StoredQueueTest {
     public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
       String partition = writes.getFirst().key().partition();
       if (partition.contains("damaged")) {
-        throw StoreException.notApplied(Reason.CORRUPT, "what is stored is damaged");
+        throw new NotAppliedException(Reason.CORRUPT, "what is stored is damaged");
       }
       if (partition.contains("broken")) {
         throw new ArithmeticException("a fault in the driver");

@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
@@ -140,7 +141,7 @@ final class WaitingViewsTest {
     @Override
     public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
       if (writes.getFirst().key().partition().contains("rejected")) {
-        throw StoreException.notApplied(Reason.INVALID, "too long for this store");
+        throw new NotAppliedException(Reason.INVALID, "too long for this store");
       }
       return call.get();
     }
@@ -247,7 +248,7 @@ final class WaitingViewsTest {
       try {
         waiting.send(event);
         return true;
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         return false; // or unknown
       }
     }

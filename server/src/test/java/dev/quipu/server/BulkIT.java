@@ -64,7 +64,7 @@ final class BulkIT {
 
   private final Map<String, Long> counted = new ConcurrentHashMap<>();
   private final Set<String> doubtful = ConcurrentHashMap.newKeySet();
-  private final Set<String> cancelled = ConcurrentHashMap.newKeySet();
+  private final Set<String> canceled = ConcurrentHashMap.newKeySet();
   private final AtomicInteger decided = new AtomicInteger();
   private final AtomicInteger notApplied = new AtomicInteger();
   private final AtomicInteger unknown = new AtomicInteger();
@@ -235,7 +235,7 @@ final class BulkIT {
         decided(line, true);
         continue;
       }
-      if (status == 409 && cancelled.contains(line.id)) {
+      if (status == 409 && canceled.contains(line.id)) {
         decided(line, false); // by a cancellation whose answer was lost
         continue;
       }
@@ -253,7 +253,7 @@ final class BulkIT {
         unknown.incrementAndGet();
         doubtful.add(line.id); // "not applied" is about one call, and this one may have been
         if (random.nextInt(4) == 0) {
-          cancelled.add(line.id);
+          canceled.add(line.id);
           Optional<String> became = cancel(http, server, line);
           if (became.isPresent()) {
             decided(line, became.get().equals("applied"));
@@ -275,7 +275,7 @@ final class BulkIT {
 
   /** Cancels a request whose outcome is unknown; returns what became of it, if that is known. */
   private static Optional<String> cancel(HttpClient http, URI server, Line line) throws Exception {
-    URI uri = server.resolve("/v1/requests/%s/seal?counter=%s".formatted(line.id, line.counter));
+    URI uri = server.resolve("/v1/requests/%s/cancel?counter=%s".formatted(line.id, line.counter));
     HttpResponse<String> response = exchange(http, uri, "");
     if (response.statusCode() == 503) {
       return Optional.empty();

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A server with all ports, under clients of all ports, ends by force again and again, while it
- * takes snapshots, seals ids and removes what has expired every 50 ms: what was acknowledged is
+ * takes snapshots, cancels ids and removes what has expired every 50 ms: what was acknowledged is
  * there, once.
  */
 final class CrashIT {

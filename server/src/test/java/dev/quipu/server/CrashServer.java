@@ -1,6 +1,6 @@
 package dev.quipu.server;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
@@ -17,7 +17,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A process to be killed: all ports on an engine that takes a snapshot, seals its request ids and
+ * A process to be killed: all ports on an engine that takes a snapshot, cancels its request ids and
  * removes what has expired every 50 ms. Prints its three ports when it is ready.
  */
 final class CrashServer {
@@ -53,7 +53,7 @@ final class CrashServer {
       try {
         engine.sweep();
         engine.checkpoint();
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         // the disk went away: whoever cut the power ends this process
       }
     }

@@ -52,7 +52,7 @@ final class RecordIT {
   }
 
   /** What a server said that did not start. */
-  private static String refused(Callable<QuipuProcess> start) {
+  private static String rejected(Callable<QuipuProcess> start) {
     return String.valueOf(assertThrows(IllegalStateException.class, start::call).getMessage());
   }
 
@@ -69,10 +69,10 @@ final class RecordIT {
 
   // ---- another technique
 
-  private void refusesAnotherTechnique(String uri, String one, String other) throws Exception {
+  private void rejectsAnotherTechnique(String uri, String one, String other) throws Exception {
     try (QuipuProcess server = serve(uri, "--technique", one)) {
       add(server, 35);
-      String said = refused(() -> serve(uri, "--technique", other));
+      String said = rejected(() -> serve(uri, "--technique", other));
       assertTrue(
           said.contains("technique: record %s, this process %s".formatted(one, other)), said);
       assertTrue(said.contains("quipu adopt STORE-URI --technique " + other), said);
@@ -87,10 +87,10 @@ final class RecordIT {
   void onPostgres() throws Exception {
     try (PostgresServer store = PostgresServer.start()) {
       String uri = "postgresql://postgres@127.0.0.1:%d/postgres".formatted(store.port());
-      refusesAnotherTechnique(uri, "marker-item", "token-set");
-      String said = refused(() -> serve(uri, "--window", "48h"));
+      rejectsAnotherTechnique(uri, "marker-item", "token-set");
+      String said = rejected(() -> serve(uri, "--window", "48h"));
       assertTrue(said.contains("window: record 24h, this process 48h"), said);
-      said = refused(() -> serve(uri, "--shards", "4", "--floor", "0"));
+      said = rejected(() -> serve(uri, "--shards", "4", "--floor", "0"));
       assertTrue(said.contains("--shards 4 --floor 0 --window 24h"), said);
     }
   }
@@ -102,7 +102,7 @@ final class RecordIT {
       try (StoreDriver driver = StoreProvider.open(uri)) {
         new AtomicAdd(new Store(driver, Clock.system())).add(new Add("likes", 35, null));
       }
-      String said = refused(() -> serve(uri, "--technique", "atomic-add"));
+      String said = rejected(() -> serve(uri, "--technique", "atomic-add"));
       String command = "quipu adopt STORE-URI --technique atomic-add";
       assertTrue(said.contains(command), said);
       Process adopt =
@@ -118,7 +118,7 @@ final class RecordIT {
   @Test
   void onRedis() throws Exception {
     try (RedisServer store = RedisServer.startDurable()) {
-      refusesAnotherTechnique(
+      rejectsAnotherTechnique(
           "redis://127.0.0.1:" + store.port(), "item-collection", "marker-item");
     }
   }
@@ -129,7 +129,7 @@ final class RecordIT {
     assumeTrue(started.isPresent(), "no memcached on this machine: ./dev deps installs it");
     try (MemcachedServer store = started.get()) {
       String uri = "memcached://127.0.0.1:" + store.port();
-      refusesAnotherTechnique(uri, "atomic-add", "optimistic");
+      rejectsAnotherTechnique(uri, "atomic-add", "optimistic");
       try (QuipuProcess server = serve(uri, "--technique", "atomic-add")) {
         store.restart(); // all is lost, and the record with it: it is an empty store again
         Progress.await(
@@ -138,12 +138,12 @@ final class RecordIT {
               String body = "{\"delta\":1}";
               return server.send(LIKES + "/add", body).status() == 200;
             });
-        Progress.await("the record", () -> refusesOptimistic(uri));
+        Progress.await("the record", () -> rejectsOptimistic(uri));
       }
     }
   }
 
-  private static boolean refusesOptimistic(String uri) {
+  private static boolean rejectsOptimistic(String uri) {
     try (StoreDriver driver = StoreProvider.open(uri)) {
       Store store = new Store(driver, Clock.system());
       RecordGuard.require(store, StoreRecord.of(Optimistic.SPEC, Optional.empty()));
@@ -158,7 +158,7 @@ final class RecordIT {
     Optional<DynamoDbServer> started = DynamoDbServer.start();
     assumeTrue(started.isPresent(), "no DynamoDB Local: build with -Pdynamodb-local");
     try (DynamoDbServer store = started.get()) {
-      refusesAnotherTechnique(
+      rejectsAnotherTechnique(
           "dynamodb://key:secret@us-east-1/record?endpoint=" + store.endpoint(),
           "marker-item",
           "request-token");
@@ -168,7 +168,7 @@ final class RecordIT {
   // ---- at once, and while one runs
 
   @Test
-  void ofTwoServersThatStartAtOnceOneRefuses() throws Exception {
+  void ofTwoServersThatStartAtOnceOneRejects() throws Exception {
     try (PostgresServer store = PostgresServer.start();
         ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
       String uri = "postgresql://postgres@127.0.0.1:%d/postgres".formatted(store.port());
@@ -229,9 +229,9 @@ final class RecordIT {
     try (RedisServer redis = RedisServer.startDurable();
         FaultProxy proxy =
             FaultProxy.start(new RedisProtocol(), redis.port(), ANSWER_MAX, write -> 0)) {
-      proxy.refuse();
+      proxy.reject();
       String uri = "redis://127.0.0.1:" + proxy.port();
-      assertTrue(refused(() -> serve(uri)).contains("quipu: "));
+      assertTrue(rejected(() -> serve(uri)).contains("quipu: "));
       String queue = "engine:" + temporary.resolve("queue");
       try (QuipuProcess server = serve(uri, "--queue", queue)) {
         for (int i = 0; i < 5; i++) {
@@ -277,15 +277,15 @@ final class RecordIT {
       String both = "\"eu\",\"us\"";
       List<Integer> ports = List.of(toEu.port(), us.port());
       try (QuipuProcess server = region("eu", both, List.of(eu.port(), us.port()))) {
-        String said = refused(() -> region("us", "\"us\"", ports));
+        String said = rejected(() -> region("us", "\"us\"", ports));
         assertTrue(said.contains("regions: record eu,us, this process us"), said);
         assertTrue(said.contains("region eu"), said);
-        toEu.refuse();
-        said = refused(() -> region("us", both, ports)); // unknown what the others have
+        toEu.reject();
+        said = rejected(() -> region("us", both, ports)); // unknown what the others have
         assertTrue(said.contains("do not answer: eu"), said);
         toEu.accept();
         region("us", both, ports).close();
-        toEu.refuse();
+        toEu.reject();
         region("us", both, ports).close(); // by now it has a record of its own
         QuipuProcess.Answer answer = server.send(LIKES + "/add", "{\"delta\":1}");
         assertEquals(200, answer.status(), answer.body());

@@ -294,8 +294,8 @@ final class RegionsIT {
     table.cutOff(region);
     for (int other = 0; other < NAMES.size(); other++) {
       if (other != region) {
-        proxies.get(region).get(other).refuse();
-        proxies.get(other).get(region).refuse();
+        proxies.get(region).get(other).reject();
+        proxies.get(other).get(region).reject();
       }
     }
     partitions++;
@@ -355,7 +355,7 @@ final class RegionsIT {
       return;
     }
     heldElsewhere.addAndGet(answer.type().endsWith("held-elsewhere") ? 1 : 0);
-    Answer outcome = seal(id, random); // an attempt that was lost may have counted
+    Answer outcome = cancel(id, random); // an attempt that was lost may have counted
     if (outcome.body.path("outcome").asString("").equals("applied")) {
       pending.acked(clock.epochMillis());
       note(id, amount, outcome);
@@ -377,7 +377,7 @@ final class RegionsIT {
     }
   }
 
-  /** Repeats a request until it is applied or refused: in its own region, or in any. */
+  /** Repeats a request until it is applied or rejected: in its own region, or in any. */
   private Answer untilDefinite(int region, String id, long delta, RandomGenerator random) {
     int at = region;
     for (int attempt = 0; ; attempt++) {
@@ -394,16 +394,16 @@ final class RegionsIT {
     }
   }
 
-  private Answer seal(String id, RandomGenerator random) {
+  private Answer cancel(String id, RandomGenerator random) {
     for (int attempt = 0; attempt < 1_000; attempt++) {
-      String path = "/v1/requests/" + id.replace("/", "%2F") + "/seal?counter=stock";
+      String path = "/v1/requests/" + id.replace("/", "%2F") + "/cancel?counter=stock";
       Optional<Answer> answer = send(random.nextInt(NAMES.size()), path, "", "");
       if (answer.isPresent() && answer.get().status == 200) {
         return answer.get();
       }
       pause(50);
     }
-    throw new IllegalStateException("nobody seals " + id);
+    throw new IllegalStateException("nobody cancels " + id);
   }
 
   private void check(int region) {

@@ -1,7 +1,7 @@
 package dev.quipu.server;
 
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.store.StoreDriver;
@@ -92,7 +92,7 @@ final class SequenceClient {
   private static OptionalLong next(SequenceOfRecords sequence, String id) {
     try {
       return OptionalLong.of(sequence.add(SERIES, "of " + id, RequestId.of(id)).number());
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.reason().isTemporary()) {
         return OptionalLong.empty();
       }

@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.quipu.Counters;
 import dev.quipu.Outcome;
 import dev.quipu.Quipu;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DisplayReading;
@@ -127,7 +127,7 @@ final class ShownIT {
         views.view(name(page), NO_ID);
         ledger.answered.incrementAndGet(page);
         return;
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         ledger.failures.incrementAndGet();
         if (e.outcome() == Outcome.UNKNOWN) {
           ledger.unknown.incrementAndGet(page);
@@ -157,7 +157,7 @@ final class ShownIT {
         long after = ledger.begun.get(page);
         ledger.reads.incrementAndGet();
         read.ifPresent(reading -> check(page, reading, before, after, start));
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         ledger.failures.incrementAndGet();
       }
       Clock.system().sleep(LOOK);
@@ -315,7 +315,7 @@ final class ShownIT {
 
   @Test
   void durableFirstLosesNothing() throws Exception {
-    try (Quipu quipu = Quipu.open(temporary.resolve("data"));
+    try (Quipu quipu = Quipu.builder().directory(temporary.resolve("data")).build();
         StoreDriver cached = StoreProvider.open(cache())) {
       Store cache = new Store(cached, Clock.system());
       List<DisplayCounters> frontEnds = new ArrayList<>();

@@ -21,7 +21,7 @@ final class StockBook {
     final long begunMillis;
     int applied;
     int replayed;
-    final List<long[]> refusals = new ArrayList<>(); // when, and of how many pieces
+    final List<long[]> rejections = new ArrayList<>(); // when, and of how many pieces
 
     Request(long amount, long begunMillis) {
       this.amount = amount;
@@ -45,14 +45,14 @@ final class StockBook {
     }
     answered.merge(Integer.parseInt(words[1]), Integer.parseInt(words[2]) + 1, Math::max);
     Request request = requests.get(key);
-    if (request == null || (words[5].equals("refused") && request.isSold())) {
+    if (request == null || (words[5].equals("rejected") && request.isSold())) {
       wrong.add(line);
       return;
     }
     switch (words[5]) {
       case "applied" -> request.applied++;
       case "replayed" -> request.replayed++;
-      default -> request.refusals.add(new long[] {millis, Long.parseLong(words[6])});
+      default -> request.rejections.add(new long[] {millis, Long.parseLong(words[6])});
     }
   }
 
@@ -70,13 +70,13 @@ final class StockBook {
     return requests.values().stream().mapToLong(each -> each.replayed).sum();
   }
 
-  synchronized long refusals() {
-    return requests.values().stream().mapToLong(each -> each.refusals.size()).sum();
+  synchronized long rejections() {
+    return requests.values().stream().mapToLong(each -> each.rejections.size()).sum();
   }
 
-  /** What was sold; each request once, and none refused that there was room for. */
+  /** What was sold; each request once, and none rejected that there was room for. */
   synchronized long check(long stock) {
-    assertEquals(List.of(), wrong, "answered without having begun, or refused after it was sold");
+    assertEquals(List.of(), wrong, "answered without having begun, or rejected after it was sold");
     TreeMap<Long, Long> begun = new TreeMap<>();
     long sold = 0;
     for (Map.Entry<String, Request> each : requests.entrySet()) {
@@ -94,13 +94,13 @@ final class StockBook {
       soldUntil.put(each.getKey(), sum);
     }
     for (Map.Entry<String, Request> each : requests.entrySet()) {
-      for (long[] refusal : each.getValue().refusals) {
-        assertTrue(refusal[1] < each.getValue().amount, "refused with room: " + each.getKey());
-        Map.Entry<Long, Long> until = soldUntil.floorEntry(refusal[0]);
+      for (long[] rejection : each.getValue().rejections) {
+        assertTrue(rejection[1] < each.getValue().amount, "rejected with room: " + each.getKey());
+        Map.Entry<Long, Long> until = soldUntil.floorEntry(rejection[0]);
         long least = stock - (until == null ? 0 : until.getValue());
         assertTrue(
             least < each.getValue().amount,
-            "refused while at least %d were there: %s".formatted(least, each.getKey()));
+            "rejected while at least %d were there: %s".formatted(least, each.getKey()));
       }
     }
     assertEquals(0, requests.values().stream().filter(StockBook::isOpen).count(), "unanswered");
@@ -108,6 +108,6 @@ final class StockBook {
   }
 
   private static boolean isOpen(Request request) {
-    return !request.isSold() && request.refusals.isEmpty();
+    return !request.isSold() && request.rejections.isEmpty();
   }
 }

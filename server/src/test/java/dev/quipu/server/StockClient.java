@@ -4,8 +4,8 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.shard.ShardOptions;
 import dev.quipu.shard.Sharded;
@@ -90,7 +90,7 @@ record StockClient(int number, int requests, int amountMax) {
         }
         told.accept("hears " + what + Clock.system().epochMillis() + " " + word(answer));
         return true;
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (!e.reason().isTemporary()) {
           throw e;
         }
@@ -106,7 +106,7 @@ record StockClient(int number, int requests, int amountMax) {
     return switch (answer) {
       case AddResult.Applied applied -> "applied 0";
       case AddResult.Replayed again -> "replayed 0";
-      case AddResult.Refused refused -> "refused " + refused.value().orElseThrow();
+      case AddResult.Rejected rejected -> "rejected " + rejected.valueIfKnown().orElseThrow();
       case AddResult.Conflict conflict -> throw new IllegalStateException(answer.toString());
     };
   }

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * A stock over 16 shards, and ten times the demand. Every fifth request is repeated, and clients
  * are killed all the time; another takes over what each had begun. All is sold, no piece twice, and
- * nobody is refused while there is enough.
+ * nobody is rejected while there is enough.
  */
 final class StockIT {
   private static final long STOCK = Soak.size(20_000, 100_000);
@@ -168,8 +168,8 @@ final class StockIT {
   private static void check(String store, StockBook book, Counters counters) {
     long sold = book.check(STOCK);
     System.out.printf(
-        "StockIT: %s, sold %d, left %d, %d refusals, %d replays, %d clients killed%n",
-        store, sold, left(counters), book.refusals(), book.replays(), KILLS);
+        "StockIT: %s, sold %d, left %d, %d rejections, %d replays, %d clients killed%n",
+        store, sold, left(counters), book.rejections(), book.replays(), KILLS);
     assertEquals(STOCK, sold);
     assertEquals(0, left(counters));
     assertTrue(book.replays() > 0, "nothing was replayed, so this run is void");

@@ -6,9 +6,9 @@ import dev.quipu.Bounds;
 import dev.quipu.Counters;
 import dev.quipu.Guarantee;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.backend.Backends;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
@@ -176,14 +176,15 @@ public final class Simulation {
     History.Pending call = history.add(request, add.delta(), bounds.floor(), bounds.ceiling());
     try {
       switch (counters.add(add)) {
-        case AddResult.Applied applied -> call.end(Operation.End.OK, applied.value());
-        case AddResult.Replayed again -> call.end(Operation.End.REPLAYED, again.value());
-        case AddResult.Refused refused -> call.end(Operation.End.REFUSED, refused.value());
+        case AddResult.Applied applied -> call.end(Operation.End.OK, applied.valueIfKnown());
+        case AddResult.Replayed again -> call.end(Operation.End.REPLAYED, again.valueIfKnown());
+        case AddResult.Rejected rejected ->
+            call.end(Operation.End.REJECTED, rejected.valueIfKnown());
         case AddResult.Conflict conflict ->
             throw new IllegalStateException("a conflict for a request that never changed");
       }
       return true;
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       boolean unknown = e.outcome() == Outcome.UNKNOWN;
       call.end(unknown ? Operation.End.UNKNOWN : Operation.End.FAILED, OptionalLong.empty());
       return false;
@@ -195,7 +196,7 @@ public final class Simulation {
     try {
       long value = counters.read(COUNTER).map(Reading::value).orElse(0L);
       call.end(Operation.End.OK, OptionalLong.of(value));
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       call.end(Operation.End.FAILED, OptionalLong.empty());
     }
   }

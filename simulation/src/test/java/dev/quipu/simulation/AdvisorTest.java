@@ -176,7 +176,7 @@ final class AdvisorTest {
   }
 
   @Test
-  void whatIsOutsideTheLimitsIsRefused() {
+  void whatIsOutsideTheLimitsIsRejected() {
     assertThrows(IllegalArgumentException.class, () -> load(Bounds.none(), Duration.ZERO, 0, 0));
     assertThrows(
         IllegalArgumentException.class, () -> load(Bounds.none(), Duration.ofSeconds(-1), 1, 0));

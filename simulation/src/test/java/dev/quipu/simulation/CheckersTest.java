@@ -240,15 +240,15 @@ final class CheckersTest {
   }
 
   @Test
-  void oversellingAndFalseRefusalsAreSeen() {
+  void oversellingAndFalseRejectionsAreSeen() {
     BoundsChecker checker = new BoundsChecker();
     Operation in = bounded("in", 3, 1, 2, Operation.End.OK, 3);
     assertTrue(checker.check(List.of(in), 3).isKept());
     assertTrue(!checker.check(List.of(in), -1).isKept());
     assertTrue(!checker.check(List.of(bounded("up", 9, 1, 2, Operation.End.OK, 9)), 9).isKept());
-    Operation unfair = bounded("out", -2, 3, 4, Operation.End.REFUSED, 3);
+    Operation unfair = bounded("out", -2, 3, 4, Operation.End.REJECTED, 3);
     assertTrue(!checker.check(List.of(in, unfair), 3).isKept());
-    Operation fair = bounded("out", -4, 3, 4, Operation.End.REFUSED, 3);
+    Operation fair = bounded("out", -4, 3, 4, Operation.End.REJECTED, 3);
     assertTrue(checker.check(List.of(in, fair), 3).isKept());
     Operation meanwhile = bounded("meanwhile", -2, 2, 9, Operation.End.OK, 1);
     assertTrue(checker.check(List.of(in, unfair, meanwhile), 1).isKept());

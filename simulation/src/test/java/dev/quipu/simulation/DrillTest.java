@@ -95,7 +95,7 @@ final class DrillTest {
   }
 
   @Test
-  void whatIsOutsideTheLimitsIsRefused() {
+  void whatIsOutsideTheLimitsIsRejected() {
     assertThrows(IllegalArgumentException.class, () -> LOAD.byClients(0));
     assertThrows(IllegalArgumentException.class, () -> LOAD.failing(1.1, List.of(Fault.DELAYED)));
     assertThrows(IllegalArgumentException.class, () -> LOAD.failing(0.1, List.of()));

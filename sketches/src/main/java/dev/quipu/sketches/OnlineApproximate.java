@@ -3,9 +3,11 @@ package dev.quipu.sketches;
 import com.dynatrace.hash4j.distinctcount.HyperLogLog;
 import com.dynatrace.hash4j.hashing.Hashing;
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.presence.Online;
@@ -159,7 +161,7 @@ public final class OnlineApproximate implements Presence {
   /** Protocol 2. */
   private void store(String key, HyperLogLog own) {
     Optional<Duration> expiry = Optional.of(window.time(window.buckets() + 2));
-    @Nullable StoreException lost = null;
+    @Nullable QuipuException lost = null;
     int unknowns = 0;
     for (int round = 0; round < ROUNDS_MAX; round++) {
       try {
@@ -176,7 +178,7 @@ public final class OnlineApproximate implements Presence {
             return;
           }
         }
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (e.outcome() == Outcome.NOT_APPLIED && lost == null) {
           throw e;
         }
@@ -188,8 +190,8 @@ public final class OnlineApproximate implements Presence {
       Backoff.pause(store.clock(), random, round);
     }
     throw lost == null
-        ? StoreException.notApplied(Reason.THROTTLED, "others keep coming first to a sketch")
-        : StoreException.unknown(lost.reason(), "no definite answer for a client", lost);
+        ? new NotAppliedException(Reason.THROTTLED, "others keep coming first to a sketch")
+        : new OutcomeUnknownException(lost.reason(), "no definite answer for a client", lost);
   }
 
   @Override
@@ -232,6 +234,6 @@ public final class OnlineApproximate implements Presence {
     } catch (IllegalArgumentException e) {
       // told below
     }
-    throw StoreException.notApplied(Reason.CORRUPT, "a sketch of %s is damaged".formatted(name));
+    throw new NotAppliedException(Reason.CORRUPT, "a sketch of %s is damaged".formatted(name));
   }
 }

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
@@ -102,7 +102,7 @@ final class OnlineApproximateTest {
       try {
         lossy.seen(ROOM, Integer.toString(i));
         answered++;
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         // not known
       }
     }
@@ -135,7 +135,7 @@ final class OnlineApproximateTest {
     String key = "online-hll:%s:%s:0".formatted(Presence.shortName(ROOM), Window.DEFAULT.shape());
     for (String damaged : List.of("", "AAAA", "not base 64 !")) {
       operations.set(key, damaged, Optional.empty());
-      StoreException e = assertThrows(StoreException.class, () -> presence.online(ROOM));
+      QuipuException e = assertThrows(QuipuException.class, () -> presence.online(ROOM));
       assertEquals(Reason.CORRUPT, e.reason());
     }
   }

@@ -56,7 +56,7 @@ public final class Backends {
    *
    * @throws IllegalArgumentException if no technique works on the store, or its record says that it
    *     is counted on otherwise
-   * @throws dev.quipu.StoreException if the record cannot be read
+   * @throws dev.quipu.QuipuException if the record cannot be read
    */
   public static Quipu on(StoreDriver driver) {
     TechniqueSpec best = Techniques.bestFor(driver.profile());
@@ -73,7 +73,7 @@ public final class Backends {
 
   /**
    * Counts in one of several regions, each with its own replica of one table. Counters are exact
-   * over all; what else there is would lose writes, and is refused. The replicas and the leases
+   * over all; what else there is would lose writes, and is rejected. The replicas and the leases
    * stay the caller's.
    */
   public static Quipu inRegions(Regions regions, RegionOptions options, RegionLeases leases) {

@@ -5,11 +5,13 @@ import dev.quipu.AddResult;
 import dev.quipu.Counters;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.store.AtomicOperations;
@@ -173,16 +175,15 @@ public final class CacheFirst implements DisplayCounters {
       }
       notCounted(() -> replaceLost(count));
     }
-    throw StoreException.notApplied(Reason.UNAVAILABLE, "the cache loses " + name + " at once");
+    throw new NotAppliedException(Reason.UNAVAILABLE, "the cache loses " + name + " at once");
   }
 
   /** What goes wrong here goes wrong before the view is counted. */
   private static <T> T notCounted(Supplier<T> step) {
     try {
       return step.get();
-    } catch (StoreException e) {
-      throw new StoreException(
-          Outcome.NOT_APPLIED, e.reason(), "not counted: " + e.getMessage(), e);
+    } catch (QuipuException e) {
+      throw QuipuException.of(Outcome.NOT_APPLIED, e.reason(), "not counted: " + e.getMessage(), e);
     }
   }
 
@@ -191,12 +192,12 @@ public final class CacheFirst implements DisplayCounters {
     boolean done;
     try {
       done = known.alone(count.name(), () -> isWithinMax(count, number));
-    } catch (StoreException e) {
-      throw StoreException.unknown(
+    } catch (QuipuException e) {
+      throw new OutcomeUnknownException(
           e.reason(), "counted in the cache, and may be lost with it: " + e.getMessage(), e);
     }
     if (!done) {
-      throw StoreException.unknown(
+      throw new OutcomeUnknownException(
           Reason.UNAVAILABLE, "counted in a cache that has lost " + count.name(), null);
     }
   }
@@ -228,7 +229,7 @@ public final class CacheFirst implements DisplayCounters {
     }
     try {
       return fromCache(count);
-    } catch (StoreException e) { // the cache is away: what it has, if it still has it, is within M
+    } catch (QuipuException e) { // the cache is away: what it has, if it still has it, is within M
       return durably(name, latest(count).lossMax() + unflushedMax);
     }
   }
@@ -253,7 +254,7 @@ public final class CacheFirst implements DisplayCounters {
       }
       count = replaceLost(count);
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.UNAVAILABLE, "the cache loses " + count.name() + " at once");
   }
 
@@ -275,7 +276,7 @@ public final class CacheFirst implements DisplayCounters {
    * Carries to the durable counters what they do not have yet: one round of a {@link WriteBack}.
    * Safe to repeat, and to do in several processes.
    *
-   * @throws StoreException if it was not done for all; the next round goes on
+   * @throws QuipuException if it was not done for all; the next round goes on
    */
   public void writeBack() {
     writeBack(Runnable::run);
@@ -325,7 +326,7 @@ public final class CacheFirst implements DisplayCounters {
     List<ItemResult> results = counters.addAll(adds);
     for (int i = 0; i < results.size(); i++) {
       try {
-        moveOn(flushed.get(i), added(adds.get(i), results.get(i).orThrow()));
+        moveOn(flushed.get(i), added(adds.get(i), results.get(i).result()));
       } catch (RuntimeException e) {
         failure = failure == null ? e : failure; // the others move on
       }
@@ -341,10 +342,10 @@ public final class CacheFirst implements DisplayCounters {
       case AddResult.Applied applied -> applied.added();
       case AddResult.Replayed replayed -> replayed.added();
       case AddResult.Conflict conflict -> conflict.added();
-      case AddResult.Refused refused ->
-          throw StoreException.notApplied(
+      case AddResult.Rejected rejected ->
+          throw new NotAppliedException(
               Reason.INVALID,
-              "the durable counter %s takes no more: %s".formatted(add.counter(), refused.why()));
+              "the durable counter %s takes no more: %s".formatted(add.counter(), rejected.why()));
     };
   }
 
@@ -382,7 +383,7 @@ public final class CacheFirst implements DisplayCounters {
         Backoff.pause(durable.clock(), random, round);
       }
     }
-    throw StoreException.notApplied(Reason.THROTTLED, "others keep coming first to " + name);
+    throw new NotAppliedException(Reason.THROTTLED, "others keep coming first to " + name);
   }
 
   /** After a miss: a new number in place of this one, unless somebody has seen to it. */
@@ -421,7 +422,7 @@ public final class CacheFirst implements DisplayCounters {
     return cached
         .number()
         .orElseThrow(() ->
-            StoreException.notApplied(
+            new NotAppliedException(
                 Reason.CORRUPT, "what the cache has for %s is no number".formatted(count.name())));
   }
 }

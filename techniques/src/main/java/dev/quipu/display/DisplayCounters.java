@@ -17,7 +17,7 @@ public interface DisplayCounters {
    *
    * @param id the name of this view, under which a repeat counts once; empty for none
    * @return the number to show, if it is known without another call
-   * @throws dev.quipu.StoreException if it did not count, or if that is not known
+   * @throws dev.quipu.QuipuException if it did not count, or if that is not known
    * @throws UnsupportedOperationException if there is an id, and this way of counting keeps none
    */
   OptionalLong view(String name, Optional<RequestId> id);
@@ -25,7 +25,7 @@ public interface DisplayCounters {
   /**
    * The number to show, and how sure it is; empty if it was never written.
    *
-   * @throws dev.quipu.StoreException if it cannot be told
+   * @throws dev.quipu.QuipuException if it cannot be told
    */
   Optional<DisplayReading> read(String name);
 }

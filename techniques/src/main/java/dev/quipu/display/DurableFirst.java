@@ -4,10 +4,11 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Counters;
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Backoff;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Key;
@@ -108,14 +109,14 @@ public final class DurableFirst implements DisplayCounters {
   @Override
   public OptionalLong view(String name, Optional<RequestId> id) {
     return switch (counters.add(new Add(name, 1, id.orElse(null)))) {
-      case AddResult.Applied applied -> applied.value();
-      case AddResult.Replayed replayed -> replayed.value();
+      case AddResult.Applied applied -> applied.valueIfKnown();
+      case AddResult.Replayed replayed -> replayed.valueIfKnown();
       case AddResult.Conflict conflict ->
-          throw StoreException.notApplied(
+          throw new NotAppliedException(
               Reason.INVALID, "the id of this view was used for another request");
-      case AddResult.Refused refused ->
-          throw StoreException.notApplied(
-              Reason.INVALID, "the counter takes no more: " + refused.why());
+      case AddResult.Rejected rejected ->
+          throw new NotAppliedException(
+              Reason.INVALID, "the counter takes no more: " + rejected.why());
     };
   }
 
@@ -146,7 +147,7 @@ public final class DurableFirst implements DisplayCounters {
         }
         Backoff.pause(clock, random, round);
       }
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       // The cache is away, or an answer of it was lost: it is not needed.
     }
     return ask(name).reading();

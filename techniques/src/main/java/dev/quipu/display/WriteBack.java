@@ -1,6 +1,6 @@
 package dev.quipu.display;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
@@ -46,7 +46,7 @@ public final class WriteBack implements AutoCloseable {
   private void round() {
     try {
       counters.writeBack(several);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       LOGGER.warn("A write-back was not finished; the next one goes on: {}", e.getMessage());
     } catch (RuntimeException e) {
       LOGGER.error("A write-back failed; the next one tries again", e);

@@ -5,10 +5,10 @@ import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Limits;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
@@ -374,7 +374,7 @@ public final class HitLog implements Technique {
    * Makes a new summary, if there is anything new for it. Any number of processes may do so at
    * once.
    *
-   * @throws StoreException if the outcome is not known; calling again is harmless
+   * @throws QuipuException if the outcome is not known; calling again is harmless
    */
   public RollUp rollUp(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
@@ -386,7 +386,7 @@ public final class HitLog implements Technique {
    * may do so at once.
    *
    * @return how many items this call deleted
-   * @throws StoreException if the outcome is not known; calling again is harmless
+   * @throws QuipuException if the outcome is not known; calling again is harmless
    */
   public long sweep(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
@@ -401,11 +401,11 @@ public final class HitLog implements Technique {
    */
   public long rollUpDue() {
     long stored = 0;
-    @Nullable StoreException failure = null;
+    @Nullable QuipuException failure = null;
     for (PendingRollUps.Waiting each : due.waiting()) {
       try {
         stored += rollUpAndSweep(each) ? 1 : 0;
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         failure = failure == null ? e : failure; // the others need not wait for this one
       }
     }
@@ -442,9 +442,9 @@ public final class HitLog implements Technique {
   }
 
   @Override
-  public RequestOutcome seal(String counter, RequestId id) {
+  public RequestOutcome cancel(String counter, RequestId id) {
     Instant forgotten = Instant.ofEpochMilli(now()).plus(options.window());
-    return finished(counter, id, requests.seal(counter, id, Optional.of(forgotten)));
+    return finished(counter, id, requests.cancel(counter, id, Optional.of(forgotten)));
   }
 
   /** A request that left its marker and not its hit counts from now on. */

@@ -1,6 +1,6 @@
 package dev.quipu.hits;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -91,7 +91,7 @@ final class HitSummaries {
     tried.add(counter, now);
     try {
       rollUp(counter);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       LOGGER.debug("a counter keeps its old summary for now", e);
     }
   }

@@ -1,8 +1,10 @@
 package dev.quipu.hits;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
@@ -51,13 +53,13 @@ final class HitWrites {
             requireNotSwept(millis);
             return store.write(Hits.put(counter, sort, amount)); // whatever it found: it is stored
           });
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       throw isClaimed ? unknown(e) : e;
     }
     try {
       due.note(counter); // if that took long, the entry may be gone
       repairIfLate(counter, millis);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       throw unknown(e);
     }
   }
@@ -73,7 +75,7 @@ final class HitWrites {
       } else {
         add(counter, millis, id, amount, true);
       }
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       throw unknown(e);
     }
   }
@@ -100,14 +102,14 @@ final class HitWrites {
         return;
       }
     }
-    throw StoreException.unknown(
+    throw new OutcomeUnknownException(
         Reason.THROTTLED, "others roll up counter " + counter + " all the time", null);
   }
 
   /** What may have been swept must not be stored again. */
   private void requireNotSwept(long millis) {
     if (Hits.now(store) - millis > windowMillis + settleMillis / 2) {
-      throw StoreException.unknown(Reason.TIMEOUT, "the hit may have been swept", null);
+      throw new OutcomeUnknownException(Reason.TIMEOUT, "the hit may have been swept", null);
     }
   }
 
@@ -131,14 +133,14 @@ final class HitWrites {
           store.write(Hits.putAmount(counter, sort, rest, ifUnchanged(more)))
               instanceof WriteResult.Applied;
       if (!isDone && !attempts.again()) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.THROTTLED, "others edit a hit of %s, in %s".formatted(counter, attempts));
       }
     }
     try {
       requireNotSwept(millis);
       repairIfLate(counter, millis);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       throw unknown(e);
     }
     return true;
@@ -150,9 +152,9 @@ final class HitWrites {
   }
 
   /** After a write: what went wrong then does not undo it. */
-  private static StoreException unknown(StoreException e) {
+  private static QuipuException unknown(QuipuException e) {
     return e.outcome() == Outcome.UNKNOWN
         ? e
-        : StoreException.unknown(e.reason(), e.getMessage(), e);
+        : new OutcomeUnknownException(e.reason(), e.getMessage(), e);
   }
 }

@@ -1,7 +1,7 @@
 package dev.quipu.hits;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
@@ -53,7 +53,7 @@ final class PendingRollUps {
     RetryPolicy.Attempts attempts = store.attempts();
     while (!IdempotentRetry.result(store, "entry of " + counter, () -> isNoted(key, now))) {
       if (!attempts.again()) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.THROTTLED, "others note %s, in %s".formatted(counter, attempts));
       }
     }

@@ -1,6 +1,6 @@
 package dev.quipu.hits;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
 import org.slf4j.Logger;
@@ -29,7 +29,7 @@ public final class RollUps implements AutoCloseable {
   private void round() {
     try {
       hits.rollUpDue();
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       LOGGER.warn("Hits were not rolled up; tried again later: {}", e.getMessage());
     } catch (RuntimeException e) {
       LOGGER.error("Hits could not be rolled up; tried again later", e);

@@ -1,7 +1,8 @@
 package dev.quipu.hits;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import java.time.Duration;
 import java.util.function.Supplier;
@@ -19,7 +20,7 @@ final class SettledRead {
    * Reads.
    *
    * @param settle the age; a read may take half of it
-   * @throws StoreException if it takes longer each time
+   * @throws QuipuException if it takes longer each time
    */
   static <T> T of(Store store, Duration settle, String counter, Supplier<T> read) {
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
@@ -29,7 +30,7 @@ final class SettledRead {
         return found;
       }
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.TIMEOUT,
         "a read of counter %s takes longer than half of %s".formatted(counter, settle));
   }

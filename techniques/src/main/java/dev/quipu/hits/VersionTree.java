@@ -5,10 +5,12 @@ import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Item;
@@ -197,7 +199,7 @@ public final class VersionTree implements Technique {
       if (next.isPresent()) {
         try {
           isDone = follow(add.counter(), writer, next.get());
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           free.addLast(writer);
           throw e;
         }
@@ -240,7 +242,7 @@ public final class VersionTree implements Technique {
         return writer;
       }
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.FULL,
         "all %d items of counter %s are full"
             .formatted(VersionTreeOptions.ITEMS_MAX, add.counter()));
@@ -256,7 +258,7 @@ public final class VersionTree implements Technique {
     boolean isStored;
     try {
       isStored = put(counter, writer.item, next);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.UNKNOWN) {
         writer.earlier.addLast(before.text());
         writer.last = next; // the value after it has it, too
@@ -284,7 +286,7 @@ public final class VersionTree implements Technique {
             });
         requireInTime(node);
         return true;
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (e.outcome() == Outcome.UNKNOWN || !isFull(e)) {
           throw e;
         }
@@ -298,12 +300,12 @@ public final class VersionTree implements Technique {
   private void requireInTime(VersionNode node) {
     long age = now() - node.branch().startMillis();
     if (age > options.branchAge().toMillis() + options.settle().toMillis() / 2) {
-      throw StoreException.unknown(
+      throw new OutcomeUnknownException(
           Reason.TIMEOUT, "value %s took too long".formatted(node.version()), null);
     }
   }
 
-  private static boolean isFull(StoreException e) {
+  private static boolean isFull(QuipuException e) {
     return e.reason() == Reason.FULL || e.reason() == Reason.INVALID;
   }
 
@@ -318,7 +320,7 @@ public final class VersionTree implements Technique {
     }
     try {
       store.dropTokens(key, VALUES, gone);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       LOGGER.debug("values of a tree stay for now", e);
     }
   }
@@ -412,7 +414,7 @@ public final class VersionTree implements Technique {
    * Takes out what says nothing any more, and folds old branches. Any number of processes may do so
    * at once; writers and readers also do.
    *
-   * @throws StoreException if the outcome is not known; calling again is harmless
+   * @throws QuipuException if the outcome is not known; calling again is harmless
    */
   public void prune(String counter) {
     trees(counter).keySet().forEach(item -> prune(counter, item, options.trail()));
@@ -421,7 +423,7 @@ public final class VersionTree implements Technique {
   private void pruneIfPossible(String counter, int item, int trail) {
     try {
       prune(counter, item, trail);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       LOGGER.debug("a tree is not pruned for now", e);
     }
   }

@@ -1,7 +1,8 @@
 package dev.quipu.layer;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
@@ -17,7 +18,7 @@ public final class Backoff {
    * Waits after this round, 50 ms at most.
    *
    * @param round from 0
-   * @throws StoreException if interrupted
+   * @throws QuipuException if interrupted
    */
   public static void pause(Clock clock, RandomGenerator random, int round) {
     long longest = Math.min(PAUSE_MAX.toNanos(), PAUSE_MIN.toNanos() << Math.min(round, 20));
@@ -25,7 +26,7 @@ public final class Backoff {
       clock.sleep(Duration.ofNanos(random.nextLong(longest + 1)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two rounds");
+      throw new NotAppliedException(Reason.UNAVAILABLE, "interrupted between two rounds");
     }
   }
 }

@@ -1,6 +1,6 @@
 package dev.quipu.layer;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.Condition;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
@@ -84,7 +84,7 @@ public final class ClockComparison implements AutoCloseable {
   /**
    * Compares once.
    *
-   * @throws StoreException if the store gave no definite answer
+   * @throws QuipuException if the store gave no definite answer
    */
   public void compare() {
     Map<String, Field> time = Map.of(AT, new Field.Number(store.clock().epochMillis()));

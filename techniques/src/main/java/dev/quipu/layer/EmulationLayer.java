@@ -1,10 +1,10 @@
 package dev.quipu.layer;
 
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;

@@ -1,6 +1,5 @@
 package dev.quipu.layer;
 
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -8,6 +7,7 @@ import dev.quipu.store.Item.Version;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Clock;

@@ -1,6 +1,6 @@
 package dev.quipu.layer;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.BatchDriver.RequestToken;
@@ -33,7 +33,7 @@ public abstract class ForwardingDriver implements BatchDriver, ScanDriver {
   /**
    * Returns the driver that is called.
    *
-   * @throws StoreException if there is none now; the call had no effect
+   * @throws QuipuException if there is none now; the call had no effect
    */
   protected abstract StoreDriver driver();
 

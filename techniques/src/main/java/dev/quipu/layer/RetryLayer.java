@@ -1,7 +1,7 @@
 package dev.quipu.layer;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.time.Clock;
 import java.util.concurrent.atomic.LongAdder;
@@ -69,7 +69,7 @@ final class RetryLayer extends Layer {
       calls.increment();
       try {
         return call.get();
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (e.outcome() == Outcome.UNKNOWN) {
           unknowns.increment();
           throw e;

@@ -1,7 +1,8 @@
 package dev.quipu.layer;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.Key;
 import dev.quipu.time.Clock;
 import java.time.Duration;
@@ -72,8 +73,8 @@ public record RetryPolicy(
   }
 
   /** The exception for a write that gave up because others wrote first in each attempt. */
-  static StoreException contended(Key key, Attempts attempts) {
-    return StoreException.notApplied(
+  static QuipuException contended(Key key, Attempts attempts) {
+    return new NotAppliedException(
         Reason.THROTTLED,
         "others came first to %s/%s, in %s".formatted(key.partition(), key.sort(), attempts));
   }

@@ -1,6 +1,6 @@
 package dev.quipu.layer;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.StoreDriver.Finding;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
@@ -35,7 +35,7 @@ public final class StoreWatch implements AutoCloseable {
    * Checks, and goes on checking until it is closed.
    *
    * @throws IllegalArgumentException if acknowledged writes can be lost and that was not chosen
-   * @throws StoreException if the store answers that it cannot be asked
+   * @throws QuipuException if the store answers that it cannot be asked
    */
   public StoreWatch(Store store) {
     this.store = store;
@@ -45,7 +45,7 @@ public final class StoreWatch implements AutoCloseable {
       if (stopped.isPresent()) {
         throw new IllegalArgumentException(stopped.get());
       }
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (!e.reason().isTemporary()) {
         throw e;
       }
@@ -65,7 +65,7 @@ public final class StoreWatch implements AutoCloseable {
   public void checkAgain() {
     try {
       check();
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       unanswered(e);
     } catch (RuntimeException e) {
       store.barrier().noteRejecting(Optional.empty()); // unknown now
@@ -77,7 +77,7 @@ public final class StoreWatch implements AutoCloseable {
    * No answer is no setting: writes go on if they did, and those of a store that is away say so by
    * themselves.
    */
-  private void unanswered(StoreException e) {
+  private void unanswered(QuipuException e) {
     store.barrier().noteRejecting(Optional.empty()); // unknown now
     LOGGER.warn(
         "Store did not answer about its settings; will retry: store={} reason={}",
@@ -91,7 +91,7 @@ public final class StoreWatch implements AutoCloseable {
     }
   }
 
-  private void stop(String why, StoreException e) {
+  private void stop(String why, QuipuException e) {
     store.barrier().stop(why.formatted(store.profile().name(), e.getMessage()));
   }
 

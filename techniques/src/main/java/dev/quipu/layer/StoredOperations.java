@@ -1,7 +1,8 @@
 package dev.quipu.layer;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -211,13 +212,13 @@ final class StoredOperations implements AtomicOperations {
     return value(found).number().orElseThrow(() -> notANumber(key));
   }
 
-  private static StoreException notANumber(String key) {
-    return StoreException.notApplied(
+  private static QuipuException notANumber(String key) {
+    return new NotAppliedException(
         Reason.INVALID, "the value of %s is not a number of 64 bits".formatted(key));
   }
 
-  private static StoreException tooMany(String key) {
-    return StoreException.notApplied(
+  private static QuipuException tooMany(String key) {
+    return new NotAppliedException(
         Reason.THROTTLED, "%d writers came first to %s".formatted(ROUNDS_MAX, key));
   }
 

@@ -1,6 +1,6 @@
 package dev.quipu.layer;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.StoreClock;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
@@ -36,7 +36,7 @@ public final class Sweeper implements AutoCloseable {
   private void round() {
     try {
       sweep(store);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       LOGGER.warn("What has expired was not removed; tried again later: {}", e.getMessage());
     } catch (RuntimeException e) {
       LOGGER.error("What has expired could not be removed; tried again later", e);

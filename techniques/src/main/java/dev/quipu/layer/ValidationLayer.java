@@ -1,6 +1,5 @@
 package dev.quipu.layer;
 
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.Limits;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
@@ -9,6 +8,7 @@ import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;

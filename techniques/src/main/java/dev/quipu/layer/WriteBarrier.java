@@ -1,8 +1,9 @@
 package dev.quipu.layer;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.StoreDriver;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -24,7 +25,7 @@ final class WriteBarrier extends Layer {
     requireWritable();
     try {
       return super.forwardWrite(write);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       throw explained(e);
     }
   }
@@ -56,21 +57,21 @@ final class WriteBarrier extends Layer {
   /**
    * Passes while writes are not stopped.
    *
-   * @throws StoreException if they are; nothing was written
+   * @throws QuipuException if they are; nothing was written
    */
   private void requireWritable() {
     String why = stoppedBy;
     if (why != null) {
-      throw StoreException.notApplied(Reason.UNAVAILABLE, why);
+      throw new NotAppliedException(Reason.UNAVAILABLE, why);
     }
   }
 
   /** Returns the error of a write, with why the store rejects all if that is known. */
-  private StoreException explained(StoreException e) {
+  private QuipuException explained(QuipuException e) {
     String why = rejectedBy;
     if (why == null || e.outcome() == Outcome.UNKNOWN) {
       return e;
     }
-    return new StoreException(e.outcome(), e.reason(), e.getMessage() + "; " + why, e);
+    return QuipuException.of(e.outcome(), e.reason(), e.getMessage() + "; " + why, e);
   }
 }

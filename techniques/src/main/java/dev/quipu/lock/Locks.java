@@ -1,10 +1,11 @@
 package dev.quipu.lock;
 
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
@@ -41,13 +42,13 @@ import java.util.random.RandomGenerator;
  *      late request may still take it, for a lease that nobody uses.
  *   4. To renew or release: by cas, if owner and fence are still the own.
  *   5. To write what the lock protects: each protected item keeps the highest fence that wrote to
- *      it. A write is by cas, and refused if a higher fence was there.
+ *      it. A write is by cas, and rejected if a higher fence was there.
  *
  * Why it is right. Every change is a cas on what was read, so of two that want a lock one gets it.
  * Its lease runs by the clock of whoever looks: while clocks differ by less than what is left of a
  * lease, two never hold it at once. A holder that was paused for longer believes wrongly that it
  * still does; but the next has a higher fence, and from its first write on the paused one's writes
- * are refused.
+ * are rejected.
  *
  * What it does not promise. A holder that has not written yet does not stop a paused one's write
  * before its own. A store that drops items (memcached, when it is full) lets the lock go early; the
@@ -108,7 +109,7 @@ public final class Locks {
    * @param name 1 to {@link Limits#NAME_BYTES_MAX} bytes of UTF-8
    * @param lease how long it is held, if it is not renewed; above 0, at most {@link #LEASE_MAX}
    * @return empty if another holds it
-   * @throws StoreException if the store did not answer
+   * @throws QuipuException if the store did not answer
    */
   public Optional<Lease> acquire(String name, Duration lease) {
     Key key = key(name);
@@ -151,7 +152,7 @@ public final class Locks {
    *
    * @param changes of other fields than {@code fence}
    * @return false if a later holder has written to the item: this one's lease is over
-   * @throws StoreException if the outcome is not known
+   * @throws QuipuException if the outcome is not known
    */
   public boolean write(Lease held, Key item, List<Change> changes) {
     List<Change> all = new ArrayList<>(changes);
@@ -167,7 +168,7 @@ public final class Locks {
       }
       Backoff.pause(store.clock(), random, round);
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED, "%d writers came first to a protected item".formatted(ROUNDS_MAX));
   }
 
@@ -179,7 +180,7 @@ public final class Locks {
     Write write = new Write.Put(key, fields, Optional.empty(), Condition.unchanged(found));
     try {
       return store.write(write) instanceof WriteResult.Applied;
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.NOT_APPLIED) {
         throw e;
       }
@@ -188,13 +189,13 @@ public final class Locks {
   }
 
   /** Whether what was lost is there. */
-  private boolean isStored(Key key, Map<String, Field> fields, StoreException lost) {
+  private boolean isStored(Key key, Map<String, Field> fields, QuipuException lost) {
     try {
       return store
           .get(key, Consistency.STRONG)
           .filter(item -> item.fields().equals(fields))
           .isPresent();
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       lost.addSuppressed(e);
       throw lost;
     }

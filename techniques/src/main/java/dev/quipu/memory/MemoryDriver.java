@@ -1,7 +1,7 @@
 package dev.quipu.memory;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
@@ -137,7 +137,7 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
         if (writes.equals(tokens.get(token))) {
           return new WriteResult.Applied(Optional.empty());
         }
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.INVALID, "token " + token.text() + " was used for another batch");
       }
       List<Optional<Item>> after = new ArrayList<>(writes.size());

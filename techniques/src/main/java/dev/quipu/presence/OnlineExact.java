@@ -1,8 +1,8 @@
 package dev.quipu.presence;
 
 import dev.quipu.Limits;
+import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
@@ -90,7 +90,7 @@ public final class OnlineExact implements Presence {
     RetryPolicy.Attempts attempts = store.attempts();
     while (!IdempotentRetry.result(store, "a client", () -> isSeen(key, until))) {
       if (!attempts.again()) {
-        throw StoreException.unknown(
+        throw new OutcomeUnknownException(
             Reason.THROTTLED, "others see the same client, in " + attempts, null);
       }
     }

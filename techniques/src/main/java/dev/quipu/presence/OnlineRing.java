@@ -1,9 +1,10 @@
 package dev.quipu.presence;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.time.Randomness;
@@ -24,20 +25,20 @@ import java.util.stream.LongStream;
  * Stored. Time is cut into buckets of a minute (any window, any resolution). Per bucket a number of
  * sessions that were counted in it, under the bucket's own number, so that one that expires late is
  * not taken for a new one. Per session a mark: the bucket in which it was counted last, and whether
- * that is sure. Per bucket a number of doubts. All expire.
+ * that is sure. Per bucket a number of uncertainties. All expire.
  *
  * Protocol of a hit in bucket B, of a window of N buckets.
  *   1. get the mark. The session was counted for sure in one of the last N buckets, B among them:
  *      nothing to do.
  *   2. Store the mark "B, not sure", by add or cas. Somebody was faster: go to 1.
  *   3. Half of a bucket after B, it is too late to count: a mark may have expired before it was
- *      looked for. Then 1 is added to the doubts of B instead. Else incr the number of B; if it is
+ *      looked for. Then 1 is added to the uncertainties of B instead. Else incr the number of B; if it is
  *      not there, add 0 with an expiry, and incr again.
  *   4. Store the mark "B, sure", by cas.
  *   A mark of a later bucket than B was left while this hit took its time: the session is not
- *   counted in any window that ends with B. So 1 is added to the doubts of B as well.
+ *   counted in any window that ends with B. So 1 is added to the uncertainties of B as well.
  *   A mark that is not sure was left by a hit that is under way, or died at 3. Whoever finds it
- *   does not count, since the other may have: it adds 1 to the doubts of the mark's bucket, and
+ *   does not count, since the other may have: it adds 1 to the uncertainties of the mark's bucket, and
  *   marks the session as sure.
  *
  * Protocol of a reader in bucket K. The numbers of the last N buckets before K, added up: K itself
@@ -48,7 +49,7 @@ import java.util.stream.LongStream;
  * the sum is never above the truth, which is the number of sessions seen in these N buckets. It is
  * below where a session was seen, but had been counted less than N buckets before, and that before
  * the window: so what is missing is at most what was counted in the N - 1 buckets before the
- * window, and the doubts. A session that is seen in every bucket is counted in every window.
+ * window, and the uncertainties. A session that is seen in every bucket is counted in every window.
  *   With one bucket only (two keys: one is filled, one is shown) nothing precedes the window, so
  *   the number is the truth; but it is the truth of a window that ended up to N minutes ago. More
  *   buckets follow sooner, and go up and down more smoothly.
@@ -62,14 +63,14 @@ import java.util.stream.LongStream;
  * Assumptions. The clocks of two machines, and the time by which the store expires, differ by less
  * than half of a bucket. Beyond that, a reader may miss numbers that expired, and a session may be
  * counted twice in a window. It makes no difference how long a process stands still, or how late a
- * write is: what is late is a doubt, or comes to a number that nobody reads any more.
+ * write is: what is late is an uncertainty, or comes to a number that nobody reads any more.
  *
  * Crash table.
  *   | broken off after | stored                        | then                                  |
  *   | 1                | nothing                       | not counted; the next hit counts      |
- *   | 2                | "not sure"                    | the next hit adds a doubt             |
- *   | reply to 3 lost  | "not sure", perhaps a count   | the next hit adds a doubt             |
- *   | 3                | "not sure", a count           | the next hit adds a doubt             |
+ *   | 2                | "not sure"                    | the next hit adds an uncertainty             |
+ *   | reply to 3 lost  | "not sure", perhaps a count   | the next hit adds an uncertainty             |
+ *   | 3                | "not sure", a count           | the next hit adds an uncertainty             |
  *   | something is lost | fewer numbers, fewer marks   | told: not complete, for two windows   |
  *
  * What it does not promise. By how much the clocks of two machines differ, hits move between
@@ -112,7 +113,7 @@ public final class OnlineRing implements Presence {
       try {
         return new Mark(Long.parseLong(words[0]), words[1]);
       } catch (IndexOutOfBoundsException | NumberFormatException e) {
-        throw StoreException.notApplied(Reason.CORRUPT, "a mark of a session is not of Quipu");
+        throw new NotAppliedException(Reason.CORRUPT, "a mark of a session is not of Quipu");
       }
     }
 
@@ -136,25 +137,25 @@ public final class OnlineRing implements Presence {
       Optional<Mark> mark = found.map(Mark::of);
       if (mark.isPresent() && isRecent(mark.get(), bucket)) {
         if (mark.get().bucket > bucket) {
-          count(doubts(ring, bucket));
+          count(uncertainties(ring, bucket));
         }
         if (mark.get().isSure()) {
           return;
         }
-        count(doubts(ring, mark.get().bucket));
+        count(uncertainties(ring, mark.get().bucket));
         makeSure(key, found.get(), mark.get().bucket);
         return;
       }
       if (store(key, unsure, found)) {
         if (isLate(bucket)) {
-          count(doubts(ring, bucket));
+          count(uncertainties(ring, bucket));
         } else {
           countAndMakeSure(ring, key, unsure);
         }
         return;
       }
     }
-    throw StoreException.notApplied(Reason.THROTTLED, "others came first to one session");
+    throw new NotAppliedException(Reason.THROTTLED, "others came first to one session");
   }
 
   /** Whether a session with this mark was counted within the window that ends with this bucket. */
@@ -175,7 +176,7 @@ public final class OnlineRing implements Presence {
       return found.isEmpty()
           ? operations.add(key, mark.text(), expiry)
           : operations.cas(key, mark.text(), found.get().version(), expiry);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.NOT_APPLIED) {
         throw e;
       }
@@ -192,7 +193,7 @@ public final class OnlineRing implements Presence {
     }
   }
 
-  /** It makes no difference whether this is done: a mark that is not sure costs a doubt. */
+  /** It makes no difference whether this is done: a mark that is not sure costs an uncertainty. */
   private void makeSure(String key, AtomicOperations.Value found, long bucket) {
     Optional<Duration> expiry = Optional.of(window.time(window.buckets() + 1));
     operations.cas(key, new Mark(bucket, SURE).text(), found.version(), expiry);
@@ -206,7 +207,7 @@ public final class OnlineRing implements Presence {
       }
       operations.add(key, "0", Optional.of(window.time(2 * window.buckets() + 1)));
     }
-    throw StoreException.notApplied(Reason.UNAVAILABLE, "the store loses what it is told at once");
+    throw new NotAppliedException(Reason.UNAVAILABLE, "the store loses what it is told at once");
   }
 
   @Override
@@ -234,7 +235,7 @@ public final class OnlineRing implements Presence {
     long oldest = current - 2L * buckets + 1;
     List<String> keys = new ArrayList<>();
     LongStream.range(oldest, current).forEach(bucket -> keys.add(ring + ":" + bucket));
-    LongStream.range(oldest, current).forEach(bucket -> keys.add(doubts(ring, bucket)));
+    LongStream.range(oldest, current).forEach(bucket -> keys.add(uncertainties(ring, bucket)));
     List<Long> numbers = numbers(keys);
     int shown = 2 * buckets - 1;
     long value = sum(numbers.subList(buckets - 1, shown));
@@ -260,7 +261,7 @@ public final class OnlineRing implements Presence {
     return "online:" + Presence.shortName(room) + ":" + window.shape();
   }
 
-  private static String doubts(String ring, long bucket) {
-    return ring + ":" + bucket + ":doubts";
+  private static String uncertainties(String ring, long bucket) {
+    return ring + ":" + bucket + ":uncertainties";
   }
 }

@@ -20,14 +20,14 @@ public interface Presence {
    *
    * @param room what it was seen in
    * @param client tells it from all others: a session, a user
-   * @throws dev.quipu.StoreException if it was not noted, or if that is not known; repeat
+   * @throws dev.quipu.QuipuException if it was not noted, or if that is not known; repeat
    */
   void seen(String room, String client);
 
   /**
    * How many are online.
    *
-   * @throws dev.quipu.StoreException if it cannot be told
+   * @throws dev.quipu.QuipuException if it cannot be told
    */
   Online online(String room);
 

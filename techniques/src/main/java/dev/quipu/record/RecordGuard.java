@@ -1,8 +1,9 @@
 package dev.quipu.record;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -110,7 +111,7 @@ public final class RecordGuard implements AutoCloseable {
    * Reads the record, writes it if the store is empty, and lets writes through if it agrees.
    *
    * @return why they are rejected; empty if they are not
-   * @throws StoreException if that could not be found out; a lease that runs goes on
+   * @throws QuipuException if that could not be found out; a lease that runs goes on
    */
   public Optional<String> check() {
     long begin = store.clock().nanoTime();
@@ -127,7 +128,7 @@ public final class RecordGuard implements AutoCloseable {
    * through if there is one and it agrees; if the store is empty, only {@link #check} does.
    *
    * @return why they are rejected; empty if they are not, or will not be
-   * @throws StoreException if that could not be found out
+   * @throws QuipuException if that could not be found out
    */
   public Optional<String> compare() {
     long begin = store.clock().nanoTime();
@@ -151,7 +152,7 @@ public final class RecordGuard implements AutoCloseable {
     try {
       Optional<String> wrong = check();
       say(wrong.map(why -> "Writes are rejected: " + why).orElse(""));
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       say("Store record cannot be read; retrying: " + e.getMessage());
     } catch (RuntimeException e) {
       LOGGER.error("Store record could not be checked; retrying", e);
@@ -195,14 +196,14 @@ public final class RecordGuard implements AutoCloseable {
           instanceof WriteResult.Applied) {
         LOGGER.atInfo().addKeyValue("record", record).log("Store is empty; record written");
       }
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.NOT_APPLIED) {
         throw e;
       } // else it is read whether it was written
     }
     Optional<Item> found = store.get(StoreRecord.KEY, Consistency.STRONG);
     if (found.isEmpty()) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.UNAVAILABLE, "the record of the store was written, and is not there");
     }
     return compared(found.get(), "the store").or(this::elsewhere);
@@ -239,7 +240,7 @@ public final class RecordGuard implements AutoCloseable {
       Optional<Item> there;
       try {
         there = each.getValue().get(StoreRecord.KEY, Consistency.STRONG);
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         silent.add("%s (%s)".formatted(each.getKey(), e.getMessage()));
         continue;
       }
@@ -262,13 +263,13 @@ public final class RecordGuard implements AutoCloseable {
   /**
    * Passes while the process may write.
    *
-   * @throws StoreException if it may not; nothing was written
+   * @throws QuipuException if it may not; nothing was written
    */
   void requireMayWrite() {
     Optional<String> why = impediment();
     if (why.isPresent()) {
       boolean isFinal = disagreement != null;
-      throw StoreException.notApplied(isFinal ? Reason.DENIED : Reason.UNAVAILABLE, why.get());
+      throw new NotAppliedException(isFinal ? Reason.DENIED : Reason.UNAVAILABLE, why.get());
     }
   }
 
@@ -297,7 +298,7 @@ public final class RecordGuard implements AutoCloseable {
    * until no process writes under that: {@link #LEASE} and {@link #PATIENCE}.
    *
    * @return the record that was there, as text; empty if there was none
-   * @throws StoreException if that is not done, or not known to be: repeat it
+   * @throws QuipuException if that is not done, or not known to be: repeat it
    */
   public static Optional<String> adopt(Store store, StoreRecord record)
       throws InterruptedException {
@@ -320,7 +321,7 @@ public final class RecordGuard implements AutoCloseable {
 
   private static void require(WriteResult result) {
     if (!(result instanceof WriteResult.Applied)) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.THROTTLED, "another process changed the record of the store; run it again");
     }
   }
@@ -330,8 +331,8 @@ public final class RecordGuard implements AutoCloseable {
   }
 
   /**
-   * Refuses to count on a store whose record says something else than {@code record}, for a process
-   * that keeps no guard. The window may differ. A store without a record is not refused.
+   * Rejects to count on a store whose record says something else than {@code record}, for a process
+   * that keeps no guard. The window may differ. A store without a record is not rejected.
    *
    * @throws IllegalArgumentException if it says something else
    */
@@ -346,7 +347,7 @@ public final class RecordGuard implements AutoCloseable {
   }
 
   /**
-   * Refuses a replica of several regions, for a process that writes items which two regions would
+   * Rejects a replica of several regions, for a process that writes items which two regions would
    * write both.
    *
    * @throws IllegalArgumentException if its record says that it is one

@@ -1,6 +1,6 @@
 package dev.quipu.region;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.time.Periodic;
 import java.time.Duration;
 import org.slf4j.Logger;
@@ -25,7 +25,7 @@ public final class LeaseKeeper implements AutoCloseable {
   private void round() {
     try {
       say(leases.renewIfDue() ? "" : "Not all regions confirm this one's lease; asked again");
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       say("The lease of this region is not renewed: " + e.getMessage());
     } catch (RuntimeException e) {
       LOGGER.error("The lease of this region could not be renewed; tried again", e);

@@ -1,7 +1,8 @@
 package dev.quipu.region;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRecords.Beat;
 import dev.quipu.store.Condition;
@@ -80,7 +81,7 @@ final class RegionHeartbeats {
    * @param seen what all regions that answer have recorded
    * @param end what is thrown if the own region must not count any more, which the text says why
    */
-  Beat next(Map<String, RegionRecords> seen, Function<String, StoreException> end) {
+  Beat next(Map<String, RegionRecords> seen, Function<String, QuipuException> end) {
     Store here = regions.here();
     String own = regions.own();
     for (int round = 0; round < ROUNDS_MAX; round++) {
@@ -114,7 +115,7 @@ final class RegionHeartbeats {
         return next;
       }
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED, "gave up after %d attempts: beats of %s".formatted(ROUNDS_MAX, own));
   }
 

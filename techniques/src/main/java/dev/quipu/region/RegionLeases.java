@@ -1,8 +1,10 @@
 package dev.quipu.region;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.region.RegionRecords.Beat;
 import dev.quipu.region.RegionRecords.Retirement;
 import dev.quipu.store.Condition;
@@ -219,7 +221,7 @@ public final class RegionLeases {
     try {
       requireMayActFor(region);
       return true;
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.UNKNOWN) {
         throw e;
       }
@@ -230,7 +232,7 @@ public final class RegionLeases {
   /**
    * Rejects counting in a region whose time is over.
    *
-   * @throws StoreException if it is, saying why
+   * @throws QuipuException if it is, saying why
    */
   void requireMayActFor(String region) {
     if (terms.isEmpty()) {
@@ -239,15 +241,15 @@ public final class RegionLeases {
     if (region.equals(regions.own())) {
       String why = ended;
       if (!why.isEmpty()) {
-        throw StoreException.notApplied(Reason.DENIED, why);
+        throw new NotAppliedException(Reason.DENIED, why);
       }
       if (now() >= actsUntilMillis || nanos() - actsUntilNanos >= 0) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.UNAVAILABLE,
             "region %s may count again when all others have confirmed it".formatted(region));
       }
       if (nanos() - checkedNanos >= terms.get().beat().multipliedBy(BEATS_UNCHECKED).toNanos()) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.UNAVAILABLE,
             "the replica of region %s was not checked for more than %d beats of %s"
                 .formatted(region, BEATS_UNCHECKED, terms.get().beat()));
@@ -257,12 +259,12 @@ public final class RegionLeases {
     Optional<Item> lease = RegionRecords.one(regions.here(), region, regions.own());
     long until = lease.map(item -> item.number(RegionRecords.UNTIL)).orElse(0L);
     if (lease.flatMap(item -> item.text(RegionRecords.ENDED)).isPresent()) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.UNAVAILABLE, "the replica of region %s was set back: retire it".formatted(region));
     }
     if (lease.flatMap(item -> item.text(RegionRecords.SUCCESSOR)).isPresent()
         || now() >= until - terms.get().slack().toMillis()) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.UNAVAILABLE,
           "the lease of region %s ran out at %s".formatted(region, Instant.ofEpochMilli(until)));
     }
@@ -271,13 +273,13 @@ public final class RegionLeases {
   /**
    * Checks after a write that the region was not retired meanwhile, in which case it was too late.
    *
-   * @throws StoreException with an unknown outcome if it may have been
+   * @throws QuipuException with an unknown outcome if it may have been
    */
   void requireStillActsFor(String region) {
     try {
       requireMayActFor(region);
-    } catch (StoreException e) {
-      throw StoreException.unknown(
+    } catch (QuipuException e) {
+      throw new OutcomeUnknownException(
           Reason.UNAVAILABLE, "the write may have come too late: " + e.getMessage(), e);
     }
   }
@@ -300,7 +302,7 @@ public final class RegionLeases {
   /**
    * Makes sure that all regions agree on the plan, once in the life of a process.
    *
-   * @throws StoreException see {@link RegionPlan#requireAgreed}
+   * @throws QuipuException see {@link RegionPlan#requireAgreed}
    */
   void requireAgreed() {
     RegionPlan counted = plan;
@@ -322,7 +324,7 @@ public final class RegionLeases {
    * back.
    *
    * @return whether all did; those that were retired are not asked
-   * @throws StoreException if the own replica does not answer, or another has another plan, or the
+   * @throws QuipuException if the own replica does not answer, or another has another plan, or the
    *     region's time is over for ever: it was retired, or its replica was set back
    */
   public boolean renew() {
@@ -330,7 +332,7 @@ public final class RegionLeases {
       return true;
     }
     if (!ended.isEmpty()) {
-      throw StoreException.notApplied(Reason.DENIED, ended);
+      throw new NotAppliedException(Reason.DENIED, ended);
     }
     isConfirmed = false;
     long start = nanos();
@@ -372,7 +374,7 @@ public final class RegionLeases {
     try {
       requireAgreed();
       return true;
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.reason().isTemporary()) {
         return false;
       }
@@ -405,9 +407,9 @@ public final class RegionLeases {
     return regions.replica(place).write(write) instanceof WriteResult.Applied;
   }
 
-  private StoreException end(String why) {
+  private QuipuException end(String why) {
     ended = why;
-    return StoreException.notApplied(Reason.DENIED, why);
+    return new NotAppliedException(Reason.DENIED, why);
   }
 
   /**
@@ -464,7 +466,7 @@ public final class RegionLeases {
    * Lets all regions that are left know of all retirements.
    *
    * @return those retirements
-   * @throws StoreException if one of the regions does not answer
+   * @throws QuipuException if one of the regions does not answer
    */
   List<Retirement> publish() {
     retirements.exchange();

@@ -1,8 +1,9 @@
 package dev.quipu.region;
 
 import dev.quipu.Bounds;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRows.Right;
 import dev.quipu.store.Condition;
@@ -66,8 +67,8 @@ record RegionPlan(List<String> initial, Bounds bounds) {
   }
 
   /** Returns the exception for an add where another plan counts: the bounds would not hold. */
-  StoreException rejected(String region, String other) {
-    return StoreException.notApplied(
+  QuipuException rejected(String region, String other) {
+    return new NotAppliedException(
         Reason.DENIED, // by the operator's configuration: the client did nothing wrong
         "region %s counts %s, and this process %s; make the topologies alike"
             .formatted(region, other, text()));
@@ -77,7 +78,7 @@ record RegionPlan(List<String> initial, Bounds bounds) {
    * Makes sure that all regions have this plan: of two, that counts which is first in the first
    * region.
    *
-   * @throws StoreException if one has another, or is silent and the own replica has none so far
+   * @throws QuipuException if one has another, or is silent and the own replica has none so far
    */
   void requireAgreed(Regions regions, RegionLeases leases) {
     for (String place : leases.living()) {
@@ -88,7 +89,7 @@ record RegionPlan(List<String> initial, Bounds bounds) {
       if (there.isEmpty()
           && leases.areKept()
           && !recorded(regions.here(), regions.own()).equals(text())) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.UNAVAILABLE,
             "region %s does not answer, and it is not known whether it shares out bounds alike"
                 .formatted(place));

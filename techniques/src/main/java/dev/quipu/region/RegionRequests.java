@@ -1,8 +1,9 @@
 package dev.quipu.region;
 
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.store.Item;
 import dev.quipu.store.StoreDriver.Consistency;
 import java.util.Optional;
@@ -34,7 +35,7 @@ final class RegionRequests {
    * The marker of a request of another region, if the own replica has it, or if that region was
    * retired.
    *
-   * @throws StoreException with an unknown outcome if that region was retired and none that is left
+   * @throws QuipuException with an unknown outcome if that region was retired and none that is left
    *     has the marker: it may have been lost, while the sum that has it arrived
    */
   Optional<Item> known(String counter, RequestId id) {
@@ -52,7 +53,7 @@ final class RegionRequests {
     for (String place : leases.living()) {
       Optional<Optional<Item>> found = regions.ask(place, () -> in(place, counter, id));
       if (found.isEmpty()) {
-        throw StoreException.unknown(
+        throw new OutcomeUnknownException(
             Reason.UNAVAILABLE,
             "region %s does not answer, and may know of request %s".formatted(place, id),
             null);
@@ -61,7 +62,7 @@ final class RegionRequests {
         return found.get().get();
       }
     }
-    throw StoreException.unknown(
+    throw new OutcomeUnknownException(
         Reason.DENIED,
         "region %s was retired, and it is not known whether it had counted request %s; it counts"
                 .formatted(retired, id)

@@ -1,8 +1,9 @@
 package dev.quipu.region;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRecords.Retirement;
@@ -420,8 +421,8 @@ final class RegionRetirements {
   }
 
   /** The replica of a region that must answer. */
-  static StoreException silent(String region) {
-    return StoreException.notApplied(
+  static QuipuException silent(String region) {
+    return new NotAppliedException(
         Reason.UNAVAILABLE, "region %s does not answer".formatted(region));
   }
 }

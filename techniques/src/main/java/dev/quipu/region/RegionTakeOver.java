@@ -1,7 +1,8 @@
 package dev.quipu.region;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRecords.Retirement;
 import dev.quipu.region.RegionRows.Frozen;
@@ -49,7 +50,7 @@ final class RegionTakeOver {
   /**
    * All counters that anybody has heard of.
    *
-   * @throws StoreException if a region that is left does not answer
+   * @throws QuipuException if a region that is left does not answer
    */
   Map<String, TakenOver> takeOverAll() {
     List<Retirement> retired = leases.publish();
@@ -70,7 +71,7 @@ final class RegionTakeOver {
   /**
    * One counter, if a region was retired.
    *
-   * @throws StoreException if a region that is left does not answer
+   * @throws QuipuException if a region that is left does not answer
    */
   void takeOver(String counter) {
     List<Retirement> retired = leases.publish();
@@ -126,7 +127,7 @@ final class RegionTakeOver {
           "what retired regions had of " + counter,
           () -> through(last.successor(), store -> store.writeAll(batch, null)));
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED, "gave up after %d rounds".formatted(ROUNDS_MAX));
   }
 

@@ -3,7 +3,7 @@ package dev.quipu.region;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Reading;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRows.Right;
@@ -49,9 +49,9 @@ final class RegionTransfers {
    *
    * @param need how many rights the region must have in all
    * @param demand how many it used since it last got some
-   * @return the refusal, if it cannot have them; empty if something moved: look again
+   * @return the rejection, if it cannot have them; empty if something moved: look again
    */
-  Optional<AddResult.Refused> bring(
+  Optional<AddResult.Rejected> bring(
       String counter, String to, Right right, long need, long demand) {
     leases.requireMayActFor(to);
     RegionView view = RegionView.of(regions, leases, counter);
@@ -83,7 +83,7 @@ final class RegionTransfers {
       return Optional.empty();
     }
     if (plus(plus(here, there), underWay(view, right)) < need) {
-      return Optional.of(refused(right, need, view, able));
+      return Optional.of(rejected(right, need, view, able));
     }
     if (!isEnough) {
       landForOthers(counter, right, view, able);
@@ -118,7 +118,7 @@ final class RegionTransfers {
     return all;
   }
 
-  private AddResult.Refused refused(Right right, long need, RegionView view, List<String> able) {
+  private AddResult.Rejected rejected(Right right, long need, RegionView view, List<String> able) {
     Bounds bounds = plan.bounds();
     Reading reading = view.reading(bounds);
     boolean isSure =
@@ -131,13 +131,13 @@ final class RegionTransfers {
                     .add(BigInteger.valueOf(need))
                     .compareTo(BigInteger.valueOf(bounds.ceiling()))
                 > 0;
-    Refusal bound = right == Right.LOWER ? Refusal.FLOOR : Refusal.CEILING;
+    Rejection bound = right == Right.LOWER ? Rejection.FLOOR : Rejection.CEILING;
     List<String> away = new ArrayList<>(view.silent());
     view.after().keySet().stream().filter(region -> !able.contains(region)).forEach(away::add);
     return away.isEmpty() || isSure
-        ? new AddResult.Refused(bound, reading.value())
-        : new AddResult.Refused(
-            Refusal.HELD_ELSEWHERE,
+        ? new AddResult.Rejected(bound, reading.value())
+        : new AddResult.Rejected(
+            Rejection.HELD_ELSEWHERE,
             OptionalLong.of(reading.value()),
             away.stream().sorted().toList());
   }

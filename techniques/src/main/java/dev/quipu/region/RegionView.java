@@ -1,10 +1,11 @@
 package dev.quipu.region;
 
 import dev.quipu.Bounds;
-import dev.quipu.Doubt;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
+import dev.quipu.Uncertainty;
 import dev.quipu.region.RegionLeases.Standing;
 import dev.quipu.region.RegionRecords.Retirement;
 import dev.quipu.region.RegionRows.Frozen;
@@ -63,7 +64,7 @@ record RegionView(
       view.check(regions, counter);
       return view;
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED, "regions come and go faster than counter %s is read".formatted(counter));
   }
 
@@ -91,7 +92,7 @@ record RegionView(
       for (String prefix : List.of(RegionRows.GAVE, RegionRows.GOT)) {
         for (String other : rows.others(prefix)) {
           if (!regions.names().contains(other)) {
-            throw StoreException.notApplied(
+            throw new NotAppliedException(
                 Reason.DENIED,
                 "region %s shares counter %s with region %s, which is not among %s"
                     .formatted(rows.region(), counter, other, regions.names()));
@@ -104,7 +105,7 @@ record RegionView(
   /**
    * Checks that all regions share out bounds by the same plan.
    *
-   * @throws StoreException if one has another
+   * @throws QuipuException if one has another
    */
   void requirePlan(RegionPlan plan) {
     for (RegionRows rows : after.values()) {
@@ -168,9 +169,9 @@ record RegionView(
     for (RegionRows copy : copies.values()) {
       value = value.add(copy.net());
     }
-    List<Doubt> doubts = unlimited();
-    if (!doubts.isEmpty()) {
-      return new Reading(CounterItems.narrow(value), Long.MIN_VALUE, Long.MAX_VALUE, doubts);
+    List<Uncertainty> uncertainties = unlimited();
+    if (!uncertainties.isEmpty()) {
+      return new Reading(CounterItems.narrow(value), Long.MIN_VALUE, Long.MAX_VALUE, uncertainties);
     }
     if (!silent().isEmpty()) {
       return unsure(bounds, value);
@@ -182,21 +183,22 @@ record RegionView(
         CounterItems.narrow(value),
         CounterItems.narrow(value.subtract(up)), // what went up since may not have been there yet
         CounterItems.narrow(value.add(down)),
-        List.of(new Doubt(Doubt.Cause.MOVING, "", CounterItems.narrow(up.add(down)))));
+        List.of(new Uncertainty(Uncertainty.Cause.MOVING, "", CounterItems.narrow(up.add(down)))));
   }
 
   /** Whatever retired regions counted and never sent, and what a restored replica sold again. */
-  private List<Doubt> unlimited() {
-    List<Doubt> doubts = new ArrayList<>();
+  private List<Uncertainty> unlimited() {
+    List<Uncertainty> uncertainties = new ArrayList<>();
     for (Retirement each : standing.retired()) {
       if (!each.isAccepted()) {
-        doubts.add(new Doubt(Doubt.Cause.RETIRED_REGION, each.lost(), Long.MAX_VALUE));
+        uncertainties.add(
+            new Uncertainty(Uncertainty.Cause.RETIRED_REGION, each.lost(), Long.MAX_VALUE));
       }
     }
     for (String region : standing.ended()) {
-      doubts.add(new Doubt(Doubt.Cause.RESTORED_REGION, region, Long.MAX_VALUE));
+      uncertainties.add(new Uncertainty(Uncertainty.Cause.RESTORED_REGION, region, Long.MAX_VALUE));
     }
-    return doubts;
+    return uncertainties;
   }
 
   private RegionRows before(RegionRows rows) {
@@ -209,15 +211,15 @@ record RegionView(
    * others hold of them, nobody who is silent has used; the ceiling likewise.
    */
   private Reading unsure(Bounds bounds, BigInteger value) {
-    List<Doubt> doubts = new ArrayList<>();
+    List<Uncertainty> uncertainties = new ArrayList<>();
     for (String region : silent()) {
       RegionRows copy = copies.get(region);
       long used =
           copy == null || bounds.floor() == Long.MIN_VALUE || bounds.ceiling() == Long.MAX_VALUE
               ? Long.MAX_VALUE
               : Math.max(copy.rights(Right.LOWER), copy.rights(Right.RAISE));
-      doubts.add(new Doubt(Doubt.Cause.SILENT_REGION, region, used));
-      doubts.addAll(underWay(region));
+      uncertainties.add(new Uncertainty(Uncertainty.Cause.SILENT_REGION, region, used));
+      uncertainties.addAll(underWay(region));
     }
     long low =
         Right.LOWER
@@ -232,15 +234,18 @@ record RegionView(
     return low == high // those who are silent hold nothing that they could use
         ? Reading.exact(low)
         : new Reading(
-            Math.clamp(CounterItems.narrow(value), Math.min(low, high), high), low, high, doubts);
+            Math.clamp(CounterItems.narrow(value), Math.min(low, high), high),
+            low,
+            high,
+            uncertainties);
   }
 
   private static BigInteger big(long number) {
     return BigInteger.valueOf(number);
   }
 
-  private List<Doubt> underWay(String silent) {
-    List<Doubt> doubts = new ArrayList<>();
+  private List<Uncertainty> underWay(String silent) {
+    List<Uncertainty> uncertainties = new ArrayList<>();
     RegionRows taker = copies.get(silent);
     for (RegionRows giver : after.values()) {
       for (Right right : Right.values()) {
@@ -251,11 +256,11 @@ record RegionView(
                     giver.gave(right, silent).subtract(taker.got(right, giver.region())));
         if (open > 0) {
           String where = giver.region() + " to " + silent;
-          doubts.add(new Doubt(Doubt.Cause.OPEN_TRANSFER, where, open));
+          uncertainties.add(new Uncertainty(Uncertainty.Cause.OPEN_TRANSFER, where, open));
         }
       }
     }
-    return doubts;
+    return uncertainties;
   }
 
   /** Rights that were surely unused at the moment between the looks, by those who answered. */

@@ -3,13 +3,14 @@ package dev.quipu.region;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
-import dev.quipu.Doubt;
 import dev.quipu.Guarantee;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
+import dev.quipu.Uncertainty;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.lock.Locks;
@@ -86,7 +87,7 @@ import java.util.random.RandomGenerator;
  * Cost. An add: one round trip, one write. A read here: a scan; everywhere: two of each replica. A
  * merge: a scan of each replica, and three calls until its changes are gone.
  *
- * No bounds, and no seals: a region that is asked first may not know of a request elsewhere.
+ * No bounds, and no cancellations: a region that is asked first may not know of a request elsewhere.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 6 and global tables.
  */
@@ -191,7 +192,7 @@ public final class RegionalCollection implements Technique {
         return seen.get();
       }
     } while (attempts.again());
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED,
         "counter %s is merged faster than it is read: %s".formatted(counter, attempts));
   }
@@ -203,11 +204,12 @@ public final class RegionalCollection implements Technique {
   private static Reading reading(CollectionRows first, CollectionRows last, List<String> silent) {
     BigInteger value = last.value();
     if (!silent.isEmpty()) {
-      List<Doubt> doubts =
+      List<Uncertainty> uncertainties =
           silent.stream()
-              .map(region -> new Doubt(Doubt.Cause.SILENT_REGION, region, Long.MAX_VALUE))
+              .map(region ->
+                  new Uncertainty(Uncertainty.Cause.SILENT_REGION, region, Long.MAX_VALUE))
               .toList();
-      return new Reading(CounterItems.narrow(value), Long.MIN_VALUE, Long.MAX_VALUE, doubts);
+      return new Reading(CounterItems.narrow(value), Long.MIN_VALUE, Long.MAX_VALUE, uncertainties);
     }
     SortedMap<String, Item> since = last.open();
     since.keySet().removeAll(first.changes().keySet());
@@ -224,7 +226,9 @@ public final class RegionalCollection implements Technique {
             CounterItems.narrow(value),
             CounterItems.narrow(value.subtract(up)),
             CounterItems.narrow(value.subtract(down)),
-            List.of(new Doubt(Doubt.Cause.MOVING, "", CounterItems.narrow(up.subtract(down)))));
+            List.of(
+                new Uncertainty(
+                    Uncertainty.Cause.MOVING, "", CounterItems.narrow(up.subtract(down)))));
   }
 
   private Optional<CollectionRows> look(String region, String counter) {
@@ -251,7 +255,7 @@ public final class RegionalCollection implements Technique {
    *
    * @param window changes younger than this stay: longer than any repeat may take
    * @return how many changes were merged by this call
-   * @throws StoreException if a region is silent: merging waits for it
+   * @throws QuipuException if a region is silent: merging waits for it
    */
   public int merge(String counter, Duration window) {
     Regions.checkCounter(counter);
@@ -300,8 +304,8 @@ public final class RegionalCollection implements Technique {
         .orElseThrow(() -> isSilent(List.of(region)));
   }
 
-  private static StoreException isSilent(List<String> silent) {
-    return StoreException.notApplied(
+  private static QuipuException isSilent(List<String> silent) {
+    return new NotAppliedException(
         Reason.UNAVAILABLE, "merging waits for regions that do not answer: " + silent);
   }
 
@@ -380,7 +384,8 @@ public final class RegionalCollection implements Technique {
           all.values().stream()
               .map(seen -> seen.changes().get(each.getKey()))
               .allMatch(other -> other != null && other.number(Markers.ADDED) == added);
-      boolean isOld = change.number(ItemCollection.AT) <= until && !ItemCollection.isSeal(change);
+      boolean isOld =
+          change.number(ItemCollection.AT) <= until && !ItemCollection.isCancellation(change);
       if (isOld && isEverywhere && folded.size() < FOLDED_MAX) {
         folded.add(each.getKey());
         sum = sum.add(BigInteger.valueOf(added));
@@ -401,7 +406,7 @@ public final class RegionalCollection implements Technique {
   /**
    * Whether any region has the request.
    *
-   * @throws StoreException if none has, and one is silent
+   * @throws QuipuException if none has, and one is silent
    */
   @Override
   public RequestOutcome outcome(String counter, RequestId id) {
@@ -416,7 +421,7 @@ public final class RegionalCollection implements Technique {
       }
     }
     if (!silent.isEmpty()) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.UNAVAILABLE, "these regions do not answer, and one may have it: " + silent);
     }
     return new RequestOutcome.NotSeen();
@@ -428,9 +433,9 @@ public final class RegionalCollection implements Technique {
    * @throws UnsupportedOperationException always; {@link RegionalCounters} can
    */
   @Override
-  public RequestOutcome seal(String counter, RequestId id) {
+  public RequestOutcome cancel(String counter, RequestId id) {
     throw new UnsupportedOperationException(
-        "an item collection over regions has no seals: another region may be counting the request"
+        "an item collection over regions has no cancellations: another region may be counting the request"
             + " at the same time; regional counters can");
   }
 }

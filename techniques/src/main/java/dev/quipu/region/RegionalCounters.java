@@ -5,13 +5,14 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionRows.Right;
@@ -64,19 +65,19 @@ import java.util.random.RandomGenerator;
  *   repeat was sent to, which writes to that region's replica directly.
  *     1. In one batch: store the marker of the request if there is none; in one cell, add to up (or
  *        down), take as many rights to raise (or lower) and add as many of the other kind.
- *     2. The marker was there: it counted before, or it is sealed, or it is another request.
+ *     2. The marker was there: it counted before, or it is canceled, or it is another request.
  *     3. The cell has too few rights: take them from the other cells of the region, in the batch of
  *        step 1; each gives half of what it has, and all it has where that is not enough.
  *     4. The region has too few: look at all regions, twice.
  *        a. Rights are under way to this region: add them to cell 0 and to got, in one batch.
  *        b. Others have enough: from the one with most, take from its cells and add to its gave, in
  *           one batch in its replica. Go to 4a.
- *        c. Nobody has enough, and all answered, and nothing moved between the looks: refused.
- *        d. The same, but some region is silent: refused, as held elsewhere.
+ *        c. Nobody has enough, and all answered, and nothing moved between the looks: rejected.
+ *        d. The same, but some region is silent: rejected, as held elsewhere.
  *   Read: look at all regions twice. If nothing moved, that is the value. What moved is the width
  *   of low..high. With silent regions: the counter is above its floor by all rights to lower it,
  *   and those that the others hold are unused; the ceiling likewise.
- *   Seal, ask: the marker, in the region that the id begins with.
+ *   Cancel, ask: the marker, in the region that the id begins with.
  *   Before anything is counted, all regions agree on a plan: the initial regions, and the bounds.
  *
  * Why it is right. Rights to lower are always as many as the counter is above its floor, in cells
@@ -120,7 +121,7 @@ import java.util.random.RandomGenerator;
  * cell that has it may have come without it.
  *
  * Cost. One round trip, two writes, one item that stays. When rights run short, two looks at all
- * regions and one batch in each of two; one that is refused, two looks. A read: two looks.
+ * regions and one batch in each of two; one that is rejected, two looks. A read: two looks.
  *
  * Sources. "Implement resource counters with Amazon DynamoDB", global tables; P. O'Neil, "The
  * Escrow Transactional Method", 1986; V. Balegas and others, "Extending Eventually Consistent Cloud
@@ -218,7 +219,7 @@ public final class RegionalCounters implements Technique {
    *
    * @throws IllegalArgumentException if the id does not begin with a region
    * @throws UnsupportedOperationException if {@code add} has other bounds than the counters
-   * @throws StoreException if the region that the id begins with does not answer; with an unknown
+   * @throws QuipuException if the region that the id begins with does not answer; with an unknown
    *     outcome if that region was retired and it is not known whether it had counted the request:
    *     it never counts after that
    */
@@ -279,7 +280,7 @@ public final class RegionalCounters implements Technique {
     boolean isBounded = right.atZero(options.bounds()).isPresent();
     int cell = random.nextInt(options.cells());
     if (add.delta() == Long.MIN_VALUE && !options.bounds().isNone()) {
-      return new AddResult.Refused(Refusal.OVERFLOW); // as many rights have no 64 bits
+      return new AddResult.Rejected(Rejection.OVERFLOW); // as many rights have no 64 bits
     }
     for (int round = 0; round < ROUNDS_MAX; round++) {
       Write own = change(add, RegionRows.cell(add.counter(), home, cell), 0);
@@ -303,21 +304,21 @@ public final class RegionalCounters implements Technique {
         continue;
       }
       if (!isBounded || found.get().number(right.field()) >= need(add)) {
-        return new AddResult.Refused(Refusal.OVERFLOW);
+        return new AddResult.Rejected(Rejection.OVERFLOW);
       }
       answer = addFromAllCells(store, home, request, cell);
       if (answer.isPresent()) {
         return answer.get();
       }
-      Optional<AddResult.Refused> refused = bring(home, add, right);
-      if (refused.isPresent()) {
-        return refused.get();
+      Optional<AddResult.Rejected> rejected = bring(home, add, right);
+      if (rejected.isPresent()) {
+        return rejected.get();
       }
       if (round > 3) {
         Backoff.pause(store.clock(), random, round);
       }
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED,
         "rights of counter %s move faster than %s gets any".formatted(add.counter(), home));
   }
@@ -327,12 +328,12 @@ public final class RegionalCounters implements Technique {
   }
 
   /** Another round follows one whose outcome is not known: all of it is harmless to repeat. */
-  private Optional<AddResult.Refused> bring(String home, Add add, Right right) {
+  private Optional<AddResult.Rejected> bring(String home, Add add, Right right) {
     String counter = add.counter();
     try {
       long lately = home.equals(regions.own()) ? demand.take(key(counter, right)) : 0;
       return transfers.bring(counter, home, right, need(add), lately);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.UNKNOWN) {
         return Optional.empty();
       }
@@ -418,7 +419,7 @@ public final class RegionalCounters implements Technique {
   /**
    * What became of a request, in whatever region.
    *
-   * @throws StoreException if the region that its id begins with does not answer, and nothing has
+   * @throws QuipuException if the region that its id begins with does not answer, and nothing has
    *     come from there
    */
   @Override
@@ -432,17 +433,17 @@ public final class RegionalCounters implements Technique {
   }
 
   @Override
-  public RequestOutcome seal(String counter, RequestId id) {
+  public RequestOutcome cancel(String counter, RequestId id) {
     String home = requests.home(counter, id);
     RequestOutcome known = outcome(counter, id);
     if (!(known instanceof RequestOutcome.NotSeen)) {
       return known;
     }
     leases.requireMayActFor(home);
-    RequestOutcome sealed =
-        Markers.seal(regions.replica(home), RegionRows.request(counter, home, id), expiry());
+    RequestOutcome canceled =
+        Markers.cancel(regions.replica(home), RegionRows.request(counter, home, id), expiry());
     leases.requireStillActsFor(home);
-    return sealed;
+    return canceled;
   }
 
   /**
@@ -454,7 +455,7 @@ public final class RegionalCounters implements Technique {
    *
    * @return for each counter, what the last successor took over
    * @throws IllegalStateException if the region must not be retired, or too few regions agree
-   * @throws StoreException if a region that is left does not answer
+   * @throws QuipuException if a region that is left does not answer
    */
   public Map<String, TakenOver> retire(String region) {
     return retire(region, Set.of());
@@ -481,7 +482,7 @@ public final class RegionalCounters implements Technique {
    *
    * @throws IllegalArgumentException if there is no such region
    * @throws IllegalStateException if the region is not retired
-   * @throws StoreException if a region that is left does not answer
+   * @throws QuipuException if a region that is left does not answer
    */
   public void acceptLoss(String region) {
     regions.replica(region); // it must be one

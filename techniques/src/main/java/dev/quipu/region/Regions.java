@@ -1,8 +1,8 @@
 package dev.quipu.region;
 
 import dev.quipu.Limits;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -148,7 +148,7 @@ public final class Regions {
    * Asks a region, unless it has just been silent.
    *
    * @return empty if it is silent
-   * @throws StoreException if it answered that it cannot
+   * @throws QuipuException if it answered that it cannot
    */
   <T> Optional<T> ask(String region, Supplier<T> question) {
     long now = here().clock().nanoTime();
@@ -159,7 +159,7 @@ public final class Regions {
       T answer = question.get();
       silentUntilNanos.remove(region);
       return Optional.of(answer);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (!e.reason().isTemporary() || region.equals(own)) {
         throw e;
       }

@@ -1,7 +1,8 @@
 package dev.quipu.sequence;
 
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -25,14 +26,14 @@ final class CallBatcher<C, R> {
     final C call;
     final Thread thread = Thread.currentThread();
     private @Nullable R result;
-    private @Nullable StoreException failure;
+    private @Nullable QuipuException failure;
     private volatile boolean isDone; // written last, read first
 
     Waiting(C call) {
       this.call = call;
     }
 
-    void done(@Nullable R with, @Nullable StoreException or) {
+    void done(@Nullable R with, @Nullable QuipuException or) {
       result = with;
       failure = or;
       isDone = true;
@@ -42,7 +43,7 @@ final class CallBatcher<C, R> {
     R answer() {
       if (failure != null) {
         String message = String.valueOf(failure.getMessage());
-        throw new StoreException(failure.outcome(), failure.reason(), message, failure);
+        throw QuipuException.of(failure.outcome(), failure.reason(), message, failure);
       }
       return Objects.requireNonNull(result);
     }
@@ -57,7 +58,7 @@ final class CallBatcher<C, R> {
    * The result of one call.
    *
    * @param all does several, and returns a result for each, in the same order
-   * @throws StoreException what {@code all} threw: each of its calls came to the same
+   * @throws QuipuException what {@code all} threw: each of its calls came to the same
    */
   R call(C call, Function<List<C>, List<R>> all) {
     Waiting<C, R> own = new Waiting<>(call);
@@ -107,10 +108,10 @@ final class CallBatcher<C, R> {
       for (int i = 0; i < some.size(); i++) {
         some.get(i).done(results.get(i), null);
       }
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       some.forEach(each -> each.done(null, e));
     } catch (RuntimeException | Error e) {
-      StoreException lost = StoreException.unknown(Reason.UNAVAILABLE, "gave up: " + e, e);
+      QuipuException lost = new OutcomeUnknownException(Reason.UNAVAILABLE, "gave up: " + e, e);
       some.forEach(each -> each.done(null, lost));
       throw e;
     }

@@ -1,8 +1,8 @@
 package dev.quipu.sequence;
 
 import dev.quipu.Limits;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
 import dev.quipu.sequence.SequenceOfRecords.Conflict;
@@ -282,7 +282,7 @@ final class Numbering {
     Change change = new Change.Put(field, new Field.Number(number));
     try {
       store.write(new Write.Update(noteKey(attempt), List.of(change), Condition.always()));
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       LOGGER.debug("a note of a record is not up to date", e);
     }
   }

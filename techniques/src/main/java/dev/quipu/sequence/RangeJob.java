@@ -2,8 +2,9 @@ package dev.quipu.sequence;
 
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.lock.Locks;
@@ -130,7 +131,7 @@ public final class RangeJob {
      * @param effects what processing it writes, under no condition of theirs; needs a store with
      *     transactions over all items, unless there are none
      * @return whether to go on; if not, another worker is ahead, and this number was its
-     * @throws StoreException if the outcome is not known; calling again with the same is harmless
+     * @throws QuipuException if the outcome is not known; calling again with the same is harmless
      */
     public boolean done(List<Write> effects) {
       if (!effects.isEmpty() && store.profile().atomicity() != Atomicity.STORE) {
@@ -149,10 +150,10 @@ public final class RangeJob {
                   || (isLost && isJustBehind(failed));
           next += isPassed ? 1 : 0;
           return isPassed;
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           isLost |= e.outcome() == Outcome.UNKNOWN;
           if (!e.reason().isTemporary() || !attempts.again()) {
-            throw isLost ? StoreException.unknown(e.reason(), "number " + next, e) : e;
+            throw isLost ? new OutcomeUnknownException(e.reason(), "number " + next, e) : e;
           }
         }
       }
@@ -168,7 +169,7 @@ public final class RangeJob {
     public void close() {
       try {
         locks.release(lease);
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         LOGGER.debug("a range stays locked until its lease ends", e);
       }
     }

@@ -1,8 +1,8 @@
 package dev.quipu.sequence;
 
 import dev.quipu.Limits;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -34,7 +34,7 @@ import java.util.random.RandomGenerator;
  *   1. Read the newest revision, number N. Its count is how many there are.
  *   2. Bring the head of its entity up to N, if it is behind: whoever wrote N may have died.
  *   3. Read the head of the own entity. It is there, and this is an insert; or it is not, and this
- *      is an update or a delete: refused.
+ *      is an update or a delete: rejected.
  *   4. Store revision N + 1, if there is none: with the count of N and one more, one less or none.
  *      a. Stored: done.
  *      b. There is one of this call: its reply was lost. Done.
@@ -80,7 +80,7 @@ public final class RevisionLog {
   public record Written(long number, long count) implements Result {}
 
   /** Nothing was done: the entity is there already, or is not there. */
-  public record Refused(boolean isThere, long count) implements Result {}
+  public record Rejected(boolean isThere, long count) implements Result {}
 
   /**
    * Keeps revisions on {@code store}.
@@ -104,7 +104,7 @@ public final class RevisionLog {
    * Changes an entity.
    *
    * @param payload what it is from now on: up to {@link SequenceOfRecords#PAYLOAD_BYTES_MAX} bytes
-   * @throws StoreException if the outcome is unknown, {@link #current} tells what became of it
+   * @throws QuipuException if the outcome is unknown, {@link #current} tells what became of it
    */
   public Result write(String series, String entity, Revision.Kind kind, String payload) {
     NumberedItems.checkSeries(series);
@@ -118,7 +118,7 @@ public final class RevisionLog {
       long count = newest.map(item -> item.number(Revision.COUNT)).orElse(0L);
       boolean isThere = head(series, entity).map(item -> item.number(THERE) == 1).orElse(false);
       if (isThere == (kind == Revision.Kind.INSERT)) {
-        return new Refused(isThere, count);
+        return new Rejected(isThere, count);
       }
       long after = Math.addExact(count, kind.step());
       Map<String, Field> fields =

@@ -1,8 +1,8 @@
 package dev.quipu.sequence;
 
 import dev.quipu.Limits;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -120,7 +120,7 @@ public final class SequenceOfRecords {
    *
    * @param series its name: a series for each year or tenant begins at 1 by itself
    * @param payload up to {@link #PAYLOAD_BYTES_MAX} bytes
-   * @throws StoreException if its outcome is unknown, the record may be there or come later
+   * @throws QuipuException if its outcome is unknown, the record may be there or come later
    */
   public Result add(String series, String payload) {
     return add(series, payload, null);
@@ -129,7 +129,7 @@ public final class SequenceOfRecords {
   /**
    * As {@link #add(String, String)}; repeated under one id it is one record, with one number.
    *
-   * @throws StoreException if the outcome is not known; repeat with the same id
+   * @throws QuipuException if the outcome is not known; repeat with the same id
    */
   public Result add(String series, String payload, @Nullable RequestId id) {
     NumberedItems.checkSeries(series);
@@ -174,7 +174,7 @@ public final class SequenceOfRecords {
    *
    * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; a repeat keeps the first
    * @return false if nothing is stored under the number
-   * @throws StoreException if the outcome is not known; calling again is harmless
+   * @throws QuipuException if the outcome is not known; calling again is harmless
    */
   public boolean voidNumber(String series, long number, String reason) {
     NumberedItems.checkSeries(series);

@@ -1,6 +1,6 @@
 package dev.quipu.sequence;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
@@ -63,7 +63,7 @@ public final class SequenceWithGaps {
    * A number of the series that nobody has and nobody will have.
    *
    * @param series its name: a series for each year or tenant begins at 1 by itself
-   * @throws StoreException if no block could be drawn; calling again is harmless
+   * @throws QuipuException if no block could be drawn; calling again is harmless
    */
   public long next(String series) {
     NumberedItems.checkSeries(series);

@@ -1,8 +1,9 @@
 package dev.quipu.sequence;
 
 import dev.quipu.Limits;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
@@ -30,7 +31,7 @@ import java.util.Optional;
  *      a. Stored: the value is the owner's.
  *      b. There is one of the same owner: store it again, if it is still as it was found, and then
  *         it is the owner's already; if not, go to 1.
- *      c. There is another's: refused, and told whose it is.
+ *      c. There is another's: rejected, and told whose it is.
  *   2. Unknown: go to 1.
  *   To give a value up, read its item, and delete it if it is the owner's and still as it was read.
  *
@@ -105,7 +106,7 @@ public final class UniqueValues {
    *
    * @param property what the value is of, as {@code email}
    * @param owner who is to have it; the same each time that it is asked for again
-   * @throws StoreException if the outcome is not known; repeat with the same owner
+   * @throws QuipuException if the outcome is not known; repeat with the same owner
    */
   public Result putUnique(String property, String value, String owner) {
     Key key = key(property, value);
@@ -145,8 +146,8 @@ public final class UniqueValues {
     return IdempotentRetry.result(store, "a value of " + property, () -> store.write(write));
   }
 
-  private static StoreException contended(String property, RetryPolicy.Attempts attempts) {
-    return StoreException.unknown(
+  private static QuipuException contended(String property, RetryPolicy.Attempts attempts) {
+    return new OutcomeUnknownException(
         Reason.THROTTLED,
         "others change the same value of %s, in %s".formatted(property, attempts),
         null);
@@ -156,7 +157,7 @@ public final class UniqueValues {
    * Gives a value up.
    *
    * @return whether it is free now; false if another has it
-   * @throws StoreException if the outcome is not known; calling again is harmless
+   * @throws QuipuException if the outcome is not known; calling again is harmless
    */
   public boolean drop(String property, String value, String owner) {
     Key key = key(property, value);

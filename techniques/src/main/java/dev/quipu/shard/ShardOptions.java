@@ -1,12 +1,12 @@
 package dev.quipu.shard;
 
-import dev.quipu.store.StoreProfile.Atomicity;
-import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.Bounds;
 import dev.quipu.Guarantee;
 import dev.quipu.store.StoreProfile;
-import dev.quipu.technique.ItemCollection;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.technique.AddPart;
+import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.Techniques;
 

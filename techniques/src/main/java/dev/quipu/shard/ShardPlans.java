@@ -1,9 +1,10 @@
 package dev.quipu.shard;
 
 import dev.quipu.Bounds;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
@@ -49,7 +50,7 @@ final class ShardPlans {
   /**
    * The plan of a counter; makes one if there is none.
    *
-   * @throws StoreException with {@link Outcome#NOT_APPLIED} if there is no plan after that
+   * @throws QuipuException with {@link Outcome#NOT_APPLIED} if there is no plan after that
    */
   ShardPlan of(String counter) {
     Optional<ShardPlan> plan = known(counter);
@@ -66,7 +67,7 @@ final class ShardPlans {
       }
       make(counter);
     }
-    throw StoreException.notApplied(Reason.THROTTLED, "no plan for the shards of " + counter);
+    throw new NotAppliedException(Reason.THROTTLED, "no plan for the shards of " + counter);
   }
 
   /** The plan that was used lately: it may have changed. */
@@ -132,7 +133,7 @@ final class ShardPlans {
             && plan.bounds().equals(options.bounds())
             && (plan.together() || plan.shards() == options.shards());
     if (!fits) {
-      throw StoreException.notApplied(Reason.DENIED, disagreement(counter, plan));
+      throw new NotAppliedException(Reason.DENIED, disagreement(counter, plan));
     }
     return plan;
   }
@@ -189,7 +190,7 @@ final class ShardPlans {
       return;
     }
     if (wasUsed(counter) && stored(counter).isEmpty()) { // and so it was there before any plan
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.DENIED,
           "counter %s was counted without shards; only shards with bounds can take it over. Count"
                   .formatted(counter)
@@ -242,7 +243,7 @@ final class ShardPlans {
       }
       plan = now;
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED, "the shards of %s change faster than they are read".formatted(counter));
   }
 
@@ -255,7 +256,7 @@ final class ShardPlans {
         return;
       }
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED, "counter %s is written too fast to be divided".formatted(counter));
   }
 
@@ -271,7 +272,7 @@ final class ShardPlans {
       }
       ShardPlan old = ShardPlan.of(item.get());
       if (!old.together() || !options.actTogether()) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.INVALID,
             "counter %s: only shards that act together, then and now, get other bounds"
                 .formatted(counter));
@@ -291,7 +292,7 @@ final class ShardPlans {
         return true;
       }
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED, "counter %s is written too fast to be divided".formatted(counter));
   }
 
@@ -335,7 +336,7 @@ final class ShardPlans {
 
   private static void checkInside(String counter, long total, Bounds bounds, Reason reason) {
     if (total < bounds.floor() || total > bounds.ceiling()) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           reason,
           "counter %s is %d, outside its bounds: %s; it can be divided when it is back inside"
               .formatted(counter, total, text(bounds)));

@@ -4,26 +4,24 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
-import dev.quipu.Doubt;
 import dev.quipu.Guarantee;
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
+import dev.quipu.Uncertainty;
 import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.store.StoreProfile.Atomicity;
-import dev.quipu.store.StoreProfile.Capability;
-import dev.quipu.store.StoreProfile;
 import dev.quipu.technique.AddPart;
 import dev.quipu.technique.CounterItems;
-import dev.quipu.technique.ItemCollection;
+import dev.quipu.technique.IdempotentRetry;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.technique.IdempotentRetry;
 import dev.quipu.time.Randomness;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -76,7 +74,7 @@ import java.util.stream.Stream;
  *
  * Why it is right. Every step leaves the sum changed by the amount of one add or not at all, and
  * each shard within its share. A rejection is about one moment at which the sum had no room. A
- * request has one place, where it is noted once, as applied or as cancelled. Between the two looks
+ * request has one place, where it is noted once, as applied or as canceled. Between the two looks
  * of a read there is a moment at which each shard was between what the two saw, if it only grew or
  * only shrank meanwhile.
  *
@@ -246,12 +244,12 @@ public final class Sharded implements Technique {
         continue;
       }
       if (now.plan().equals(plan)) {
-        Refusal why = Refusal.of(now.total(), add.delta(), options.bounds());
+        Rejection why = Rejection.of(now.total(), add.delta(), options.bounds());
         if (why != null) {
           if (isNoted(add, plan)) {
             continue;
           }
-          return new AddResult.Refused(why, now.total());
+          return new AddResult.Rejected(why, now.total());
         }
         AddPart part = now.split(add.counter(), add.delta(), home);
         answer = counted(heat, home, () -> splittable.add(own, part));
@@ -262,7 +260,7 @@ public final class Sharded implements Technique {
       }
       plan = now.plan();
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED,
         "%d writers came first to the shards of %s".formatted(ROUNDS_MAX, add.counter()));
   }
@@ -275,7 +273,7 @@ public final class Sharded implements Technique {
 
   /** Any answer but that there was no room. */
   private static boolean isFinal(AddResult answer) {
-    return !(answer instanceof AddResult.Refused refused) || refused.why() == Refusal.SEALED;
+    return !(answer instanceof AddResult.Rejected rejected) || rejected.why() == Rejection.CANCELED;
   }
 
   /** The shard that an add goes to. */
@@ -313,7 +311,8 @@ public final class Sharded implements Technique {
               applied.added() == add.delta()
                   ? new AddResult.Replayed(applied.added(), OptionalLong.empty())
                   : new AddResult.Conflict(applied.added()));
-      case RequestOutcome.Sealed sealed -> Optional.of(new AddResult.Refused(Refusal.SEALED));
+      case RequestOutcome.Canceled canceled ->
+          Optional.of(new AddResult.Rejected(Rejection.CANCELED));
       case RequestOutcome.NotSeen nothing -> Optional.empty();
     };
   }
@@ -330,7 +329,7 @@ public final class Sharded implements Technique {
       case AddResult.Applied applied ->
           new AddResult.Applied(applied.added(), OptionalLong.empty());
       case AddResult.Replayed again -> new AddResult.Replayed(again.added(), OptionalLong.empty());
-      case AddResult.Refused refused -> refused;
+      case AddResult.Rejected rejected -> rejected;
       case AddResult.Conflict conflict -> conflict;
     };
   }
@@ -352,7 +351,7 @@ public final class Sharded implements Technique {
   private void growOrLetBe(String counter, int shards) {
     try {
       plans.grow(counter, shards);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       // it stays as it is, or was divided all the same: the next add sees which
     }
   }
@@ -382,7 +381,7 @@ public final class Sharded implements Technique {
    * of before are not counted again; since they had other bounds, a repeat is a conflict.
    *
    * @return false if it has these bounds already, or was never divided
-   * @throws StoreException if its sum lies outside, or its shards do not act together
+   * @throws QuipuException if its sum lies outside, or its shards do not act together
    */
   public boolean repair(String counter) {
     checkName(counter);
@@ -425,7 +424,7 @@ public final class Sharded implements Technique {
     long low = 0;
     long high = 0;
     long moved = 0;
-    Set<Doubt> doubts = new LinkedHashSet<>();
+    Set<Uncertainty> uncertainties = new LinkedHashSet<>();
     for (int shard = 0; shard < plan.shards(); shard++) {
       Reading before = first.get(shard).orElse(NOTHING);
       Reading after = second.get(shard).orElse(NOTHING);
@@ -433,12 +432,12 @@ public final class Sharded implements Technique {
       low = CounterItems.plus(counter, low, Math.min(before.low(), after.low()));
       high = CounterItems.plus(counter, high, Math.max(before.high(), after.high()));
       moved += Math.abs(after.value() - before.value());
-      doubts.addAll(after.doubts());
+      uncertainties.addAll(after.uncertainties());
     }
     if (moved != 0) {
-      doubts.add(new Doubt(Doubt.Cause.MOVING, counter, moved));
+      uncertainties.add(new Uncertainty(Uncertainty.Cause.MOVING, counter, moved));
     }
-    return Optional.of(new Reading(value, low, high, List.copyOf(doubts)));
+    return Optional.of(new Reading(value, low, high, List.copyOf(uncertainties)));
   }
 
   private List<Optional<Reading>> readShards(String counter, ShardPlan plan) {
@@ -470,12 +469,12 @@ public final class Sharded implements Technique {
   }
 
   @Override
-  public RequestOutcome seal(String counter, RequestId id) {
+  public RequestOutcome cancel(String counter, RequestId id) {
     checkName(counter);
     ShardPlan plan = plans.of(counter);
     RequestOutcome before = beforePlan(counter, id, plan);
     return before instanceof RequestOutcome.NotSeen
-        ? technique.seal(ShardPlan.shardName(counter, place(id, plan)), id)
+        ? technique.cancel(ShardPlan.shardName(counter, place(id, plan)), id)
         : before;
   }
 }

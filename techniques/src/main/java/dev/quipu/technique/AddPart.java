@@ -2,7 +2,7 @@ package dev.quipu.technique;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -34,8 +34,8 @@ public record AddPart(
   /** A technique that can put an add on several items. */
   public interface Shardable extends Technique {
     /**
-     * Adds, once. What does not fit is {@link AddResult.Refused}, and only of a whole add does that
-     * tell the right bound.
+     * Adds, once. What does not fit is {@link AddResult.Rejected}, and only of a whole add does
+     * that tell the right bound.
      */
     AddResult add(Add add, AddPart part);
 
@@ -86,11 +86,11 @@ public record AddPart(
   }
 
   /** The answer to an add that did not fit. */
-  AddResult.Refused refused(Add add, Optional<Item> found) {
+  AddResult.Rejected rejected(Add add, Optional<Item> found) {
     return isWhole
-        ? CounterItems.refused(add, found)
-        : new AddResult.Refused(
-            add.delta() < 0 ? Refusal.FLOOR : Refusal.CEILING,
+        ? CounterItems.rejected(add, found)
+        : new AddResult.Rejected(
+            add.delta() < 0 ? Rejection.FLOOR : Rejection.CEILING,
             found.map(item -> item.number(CounterItems.VALUE)).orElse(0L));
   }
 }

@@ -36,7 +36,7 @@ import java.util.Set;
  *   The last two look alike. Who counts this way chooses which error to have:
  *   GIVE_UP  never repeats: the count may end too low. The caller hears "unknown".
  *   REPEAT   repeats until there is an answer: the count may end too high. No bounds then: a
- *            repeat could be refused for want of what its own first copy took.
+ *            repeat could be rejected for want of what its own first copy took.
  *   Neither takes a request id: it could not honour one.
  *
  * Cost. One round trip, one write. A hot counter is as fast as the store writes one item.
@@ -126,7 +126,7 @@ public final class AtomicAdd implements AddPart.Shardable {
     return switch (part.write(store, write)) {
       case WriteResult.Applied applied ->
           new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
-      case WriteResult.ConditionFailed failed -> part.refused(add, failed.found());
+      case WriteResult.ConditionFailed failed -> part.rejected(add, failed.found());
     };
   }
 

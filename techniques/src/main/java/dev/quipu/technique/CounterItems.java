@@ -4,13 +4,13 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
-import dev.quipu.Doubt;
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.Refusal;
-import dev.quipu.StoreException;
+import dev.quipu.Rejection;
+import dev.quipu.Uncertainty;
 import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
@@ -77,13 +77,13 @@ public final class CounterItems {
   /**
    * The sum of two parts of a counter.
    *
-   * @throws StoreException if it has more than 64 bits
+   * @throws QuipuException if it has more than 64 bits
    */
   public static long plus(String counter, long sum, long part) {
     try {
       return Math.addExact(sum, part);
     } catch (ArithmeticException e) {
-      throw new StoreException(
+      throw QuipuException.of(
           Outcome.NOT_APPLIED,
           Reason.INVALID,
           "the sum of counter %s has more than 64 bits".formatted(counter),
@@ -107,7 +107,7 @@ public final class CounterItems {
             nearest,
             nearest,
             nearest,
-            List.of(new Doubt(Doubt.Cause.OVERFLOW, "", Long.MAX_VALUE)));
+            List.of(new Uncertainty(Uncertainty.Cause.OVERFLOW, "", Long.MAX_VALUE)));
   }
 
   /** What must hold of the number after {@code add}. */
@@ -121,15 +121,15 @@ public final class CounterItems {
         : new Condition.Within(VALUE, Long.MIN_VALUE, bounds.ceiling());
   }
 
-  /** The refusal that explains why {@code add} could not be applied to what was found. */
-  public static AddResult.Refused refused(Add add, Optional<Item> found) {
+  /** The rejection that explains why {@code add} could not be applied to what was found. */
+  public static AddResult.Rejected rejected(Add add, Optional<Item> found) {
     long value = found.map(item -> item.number(VALUE)).orElse(0L);
-    Refusal why = Refusal.of(value, add.delta(), add.bounds());
+    Rejection why = Rejection.of(value, add.delta(), add.bounds());
     if (why == null) {
       throw new IllegalStateException(
-          "the store refused %s at %d, which has room".formatted(add, value));
+          "the store rejected %s at %d, which has room".formatted(add, value));
     }
-    return new AddResult.Refused(why, value);
+    return new AddResult.Rejected(why, value);
   }
 
   /** The number after a write, where the store tells it: not after a batch. */

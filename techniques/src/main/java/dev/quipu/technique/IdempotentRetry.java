@@ -2,8 +2,9 @@ package dev.quipu.technique;
 
 import dev.quipu.AddResult;
 import dev.quipu.Outcome;
-import dev.quipu.Refusal;
-import dev.quipu.StoreException;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
+import dev.quipu.Rejection;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import java.util.function.Predicate;
@@ -23,21 +24,23 @@ public final class IdempotentRetry {
    * @param store that it is sent to
    * @param what is asked for, for the message
    * @param once sends it; sent twice, it must be as harmless as once
-   * @throws StoreException if there is none; what was lost may still arrive
+   * @throws QuipuException if there is none; what was lost may still arrive
    */
   public static <T> T result(Store store, String what, Supplier<T> once) {
     return first(store, what, once, result -> false);
   }
 
   /**
-   * The first definite answer to an add; after a lost attempt, a refusal for want of room is none.
+   * The first definite answer to an add; after a lost attempt, a rejection for want of room is
+   * none.
    */
   public static AddResult answer(Store store, String what, Supplier<AddResult> once) {
     return first(
         store,
         what,
         once,
-        answer -> answer instanceof AddResult.Refused refused && refused.why() != Refusal.SEALED);
+        answer ->
+            answer instanceof AddResult.Rejected rejected && rejected.why() != Rejection.CANCELED);
   }
 
   /**
@@ -46,16 +49,16 @@ public final class IdempotentRetry {
    *
    * @param what is written, for the message
    * @param once writes it; sent twice, it must be as harmless as once
-   * @throws StoreException with {@link Outcome#NOT_APPLIED} if there is none
+   * @throws QuipuException with {@link Outcome#NOT_APPLIED} if there is none
    */
   public static <T> T prepared(Store store, String counter, String what, Supplier<T> once) {
     try {
       return result(store, what, once);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.NOT_APPLIED) {
         throw e;
       }
-      throw new StoreException(
+      throw QuipuException.of(
           Outcome.NOT_APPLIED,
           e.reason(),
           "counter %s was not changed: store %s did not confirm a write that precedes it: %s"
@@ -67,12 +70,12 @@ public final class IdempotentRetry {
   /** The first result that is definite even if an attempt was lost that may still arrive. */
   private static <T> T first(Store store, String what, Supplier<T> once, Predicate<T> mayChange) {
     RetryPolicy.Attempts attempts = store.attempts();
-    @Nullable StoreException lost = null;
+    @Nullable QuipuException lost = null;
     do {
       T result;
       try {
         result = store.sharing(attempts, once);
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (e.outcome() == Outcome.NOT_APPLIED && lost == null) {
           throw e;
         }
@@ -90,12 +93,12 @@ public final class IdempotentRetry {
     throw unknown(what, attempts, lost);
   }
 
-  private static StoreException unknown(
-      String what, RetryPolicy.Attempts attempts, StoreException cause) {
+  private static QuipuException unknown(
+      String what, RetryPolicy.Attempts attempts, QuipuException cause) {
     String begin = "no definite answer for %s after ".formatted(what);
     boolean isOfOne = cause.getMessage().startsWith(begin); // of the same that was sent within
     Throwable why = isOfOne && cause.getCause() != null ? cause.getCause() : cause;
-    return StoreException.unknown(
+    return new OutcomeUnknownException(
         cause.reason(), begin + attempts + ": " + why.getMessage(), cause);
   }
 }

@@ -5,11 +5,12 @@ import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
@@ -76,7 +77,7 @@ import java.util.random.RandomGenerator;
  * now and then, on a store that has transactions.
  *
  * No bounds: there is no number to check them against. A sum beyond 64 bits is read as the nearest
- * number that has them, with the doubt "overflow", and changes that would make the base larger stay.
+ * number that has them, with the uncertainty "overflow", and changes that would make the base larger stay.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 6.
  */
@@ -199,11 +200,11 @@ public final class ItemCollection implements Technique {
       Optional<Item> before = base(counter);
       List<Item> found = changes(counter);
       if (folds(before) == folds(base(counter))) {
-        boolean isNew = before.isEmpty() && found.stream().allMatch(ItemCollection::isSeal);
+        boolean isNew = before.isEmpty() && found.stream().allMatch(ItemCollection::isCancellation);
         return isNew ? Optional.empty() : Optional.of(reading(before, found));
       }
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED, "counter %s is compacted faster than it is read".formatted(counter));
   }
 
@@ -237,7 +238,7 @@ public final class ItemCollection implements Technique {
         .reduce(BigInteger.ZERO, BigInteger::add);
   }
 
-  public static boolean isSeal(Item change) {
+  public static boolean isCancellation(Item change) {
     return change.number(Markers.ADDED) == 0;
   }
 
@@ -271,7 +272,7 @@ public final class ItemCollection implements Technique {
   public List<LedgerEntry> ledger(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     return changes(counter).stream()
-        .filter(change -> !isSeal(change))
+        .filter(change -> !isCancellation(change))
         .map(change ->
             new LedgerEntry(
                 change.key().sort().substring(CHANGE.length()),
@@ -288,14 +289,14 @@ public final class ItemCollection implements Technique {
    * @param window changes younger than this stay, and with them what tells their repeats
    * @return how many changes this call folded
    * @throws UnsupportedOperationException if the store has no transactions
-   * @throws StoreException if the outcome of a transaction is not known; calling again is harmless
+   * @throws QuipuException if the outcome of a transaction is not known; calling again is harmless
    */
   public int compact(String counter, Duration window) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     long until = store.clock().epochMillis() - window.toMillis();
     List<Item> old = new ArrayList<>();
     for (Item change : changes(counter)) {
-      if (!isSeal(change) && change.number(AT) <= until) {
+      if (!isCancellation(change) && change.number(AT) <= until) {
         old.add(change);
       }
     }
@@ -335,7 +336,7 @@ public final class ItemCollection implements Technique {
   }
 
   @Override
-  public RequestOutcome seal(String counter, RequestId id) {
-    return changes.seal(counter, id, Optional.empty());
+  public RequestOutcome cancel(String counter, RequestId id) {
+    return changes.cancel(counter, id, Optional.empty());
   }
 }

@@ -38,12 +38,12 @@ import java.util.random.RandomGenerator;
  *   2. The marker was there: look at it.
  *      a. It tells of the same request: it counted before; answer as then.
  *      b. It tells of another request: a conflict; nothing changes.
- *      c. It is a seal: refused for ever.
- *   3. The number would leave its bounds: refused. No marker stays, so the same request may be
+ *      c. It is a cancellation: rejected for ever.
+ *   3. The number would leave its bounds: rejected. No marker stays, so the same request may be
  *      tried again when there is room.
  *   4. Unknown outcome: go to 1 with the same marker. If it was applied, 2a says so; the marker
  *      carries a mark of this call, which tells the own lost write from an earlier call's.
- *   To seal a request that must not count any more: store a marker that says so, if there is none.
+ *   To cancel a request that must not count any more: store a marker that says so, if there is none.
  *
  * Why it is right. The number and the markers change together or not at all, so at every moment
  * the number is the sum of the markers, and there is one marker per request.
@@ -53,8 +53,8 @@ import java.util.random.RandomGenerator;
  *   | before 1 is sent  | nothing               | counts once     |
  *   | request 1 lost    | nothing               | counts once     |
  *   | reply to 1 lost   | number and marker     | 2a: counts once |
- *   A refusal that follows an unknown outcome is itself unknown: the lost request may still arrive
- *   when there is room. Seal it to be sure.
+ *   A rejection that follows an unknown outcome is itself unknown: the lost request may still arrive
+ *   when there is room. Cancel it to be sure.
  *
  * Cost. One round trip, two writes, and one item that stays: for ever, or until it expires. A
  * repeat that comes after its marker has expired counts again.
@@ -172,7 +172,7 @@ public final class MarkerItem implements AddPart.Shardable {
       case WriteResult.Applied applied -> new AddResult.Applied(add.delta(), OptionalLong.empty());
       case WriteResult.ConditionFailed failed when failed.key().equals(markerKey) ->
           Markers.answer(add, failed.found().orElseThrow(), call);
-      case WriteResult.ConditionFailed failed -> part.refused(add, failed.found());
+      case WriteResult.ConditionFailed failed -> part.rejected(add, failed.found());
     };
   }
 
@@ -192,8 +192,8 @@ public final class MarkerItem implements AddPart.Shardable {
   }
 
   @Override
-  public RequestOutcome seal(String counter, RequestId id) {
-    return markers.seal(counter, id, expiry());
+  public RequestOutcome cancel(String counter, RequestId id) {
+    return markers.cancel(counter, id, expiry());
   }
 
   private Optional<Instant> expiry() {

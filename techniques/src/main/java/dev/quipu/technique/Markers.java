@@ -3,7 +3,7 @@ package dev.quipu.technique;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Limits;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.layer.Store;
@@ -22,7 +22,7 @@ import java.util.OptionalLong;
 
 /**
  * One item for each request of a counter, which says what the request was: what {@link MarkerItem}
- * and {@link ItemCollection} share. A seal is one that adds nothing.
+ * and {@link ItemCollection} share. A cancellation is one that adds nothing.
  *
  * <p>Stored: in the partition of the counter, {@code PREFIX} and the 128 bits of the id; {@code
  * added}, {@code bounds}, and {@code call}, which tells the own lost write from an earlier call's.
@@ -94,7 +94,7 @@ public final class Markers {
   public static AddResult answer(Add add, Item marker, String call) {
     long added = marker.number(ADDED);
     if (added == 0) {
-      return new AddResult.Refused(Refusal.SEALED);
+      return new AddResult.Rejected(Rejection.CANCELED);
     }
     if (added != add.delta() || marker.number(BOUNDS) != add.boundsMark()) {
       return new AddResult.Conflict(added);
@@ -112,23 +112,23 @@ public final class Markers {
         .orElse(new RequestOutcome.NotSeen());
   }
 
-  public RequestOutcome seal(String counter, RequestId id, Optional<Instant> expiry) {
+  public RequestOutcome cancel(String counter, RequestId id, Optional<Instant> expiry) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    return seal(store, key(counter, id), expiry);
+    return cancel(store, key(counter, id), expiry);
   }
 
-  /** Stores a seal, if there is no marker. */
-  public static RequestOutcome seal(Store store, Key key, Optional<Instant> expiry) {
-    Write seal =
+  /** Stores a cancellation, if there is no marker. */
+  public static RequestOutcome cancel(Store store, Key key, Optional<Instant> expiry) {
+    Write cancel =
         new Write.Put(key, Map.of(ADDED, new Field.Number(0)), expiry, new Condition.Absent());
-    return switch (store.write(seal)) {
-      case WriteResult.Applied applied -> new RequestOutcome.Sealed();
+    return switch (store.write(cancel)) {
+      case WriteResult.Applied applied -> new RequestOutcome.Canceled();
       case WriteResult.ConditionFailed failed -> outcome(failed.found().orElseThrow());
     };
   }
 
   public static RequestOutcome outcome(Item marker) {
     long added = marker.number(ADDED);
-    return added == 0 ? new RequestOutcome.Sealed() : new RequestOutcome.Applied(added, NO_VALUE);
+    return added == 0 ? new RequestOutcome.Canceled() : new RequestOutcome.Applied(added, NO_VALUE);
   }
 }

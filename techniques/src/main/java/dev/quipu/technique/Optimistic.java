@@ -4,10 +4,12 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
@@ -39,7 +41,7 @@ import java.util.random.RandomGenerator;
  *
  * Protocol.
  *   1. Read the item.
- *   2. Compute the new number; refuse if it is out of bounds.
+ *   2. Compute the new number; reject if it is out of bounds.
  *   3. Write number and new tag, on condition that the item is still the one that was read.
  *   4. Condition failed: somebody else wrote; wait a little, go to 1.
  *   5. Unknown outcome: read the item again.
@@ -205,7 +207,7 @@ public final class Optimistic implements AddPart.Shardable {
       Optional<Item> found = store.get(key, Consistency.STRONG);
       long value = found.map(item -> item.number(CounterItems.VALUE)).orElse(0L);
       if (!part.fits(key, found)) {
-        return part.refused(add, found);
+        return part.rejected(add, found);
       }
       long after = value + part.delta();
       switch (put(key, found, after, part)) {
@@ -213,12 +215,12 @@ public final class Optimistic implements AddPart.Shardable {
           return new AddResult.Applied(add.delta(), OptionalLong.of(after));
         }
         case NO_ROOM_BESIDE -> {
-          return part.refused(add, found);
+          return part.rejected(add, found);
         }
         case OVERTAKEN -> Backoff.pause(store.clock(), random, round);
       }
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED,
         "%d writers came first to counter %s".formatted(ROUNDS_MAX, add.counter()));
   }
@@ -241,7 +243,7 @@ public final class Optimistic implements AddPart.Shardable {
     fields.put(TAGS, tagsWith(before, tag));
     Write write = new Write.Put(key, fields, Optional.empty(), unchanged);
     for (int sent = 1; ; sent++) {
-      StoreException lost;
+      QuipuException lost;
       try {
         WriteResult result = part.write(store, write);
         if (result instanceof WriteResult.Applied) {
@@ -250,8 +252,8 @@ public final class Optimistic implements AddPart.Shardable {
         if (result instanceof WriteResult.ConditionFailed failed && sent == 1) {
           return failed.key().equals(key) ? Put.OVERTAKEN : Put.NO_ROOM_BESIDE;
         }
-        lost = StoreException.unknown(Reason.UNAVAILABLE, "a reply was lost", null);
-      } catch (StoreException e) {
+        lost = new OutcomeUnknownException(Reason.UNAVAILABLE, "a reply was lost", null);
+      } catch (QuipuException e) {
         if (e.outcome() == Outcome.NOT_APPLIED && sent == 1) {
           throw e;
         }
@@ -267,7 +269,7 @@ public final class Optimistic implements AddPart.Shardable {
         return Put.OVERTAKEN; // the state that ours was for is gone
       }
       if (!same || sent == RESENDS_MAX) {
-        throw StoreException.unknown(
+        throw new OutcomeUnknownException(
             Reason.UNAVAILABLE, "a reply was lost, and others wrote since", lost);
       }
     }
@@ -292,12 +294,13 @@ public final class Optimistic implements AddPart.Shardable {
     return new Field.Text(String.join(" ", tags.subList(first, tags.size())));
   }
 
-  private Optional<Item> readBack(Key key, StoreException lost) {
+  private Optional<Item> readBack(Key key, QuipuException lost) {
     try {
       return store.get(key, Consistency.STRONG);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       lost.addSuppressed(e);
-      throw StoreException.unknown(e.reason(), "a reply was lost, and so was the read back", lost);
+      throw new OutcomeUnknownException(
+          e.reason(), "a reply was lost, and so was the read back", lost);
     }
   }
 

@@ -5,11 +5,12 @@ import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
@@ -61,14 +62,14 @@ import java.util.random.RandomGenerator;
  *   | 1                | the item          | within 9 minutes: counts once            |
  *   | 4, request lost  | the item          | within 9 minutes: counts once            |
  *   | 4, reply lost    | the item, the add | within 9 minutes: the store knows it     |
- *   | any, after 9 min | the item, perhaps | refused, unknown: look what became of it |
+ *   | any, after 9 min | the item, perhaps | rejected, unknown: look what became of it |
  *   |                  | the add           | by other means, or use marker item       |
  *   A day later the item is gone, and a repeat counts again.
  *
  * Cost. Two round trips, two writes, of which one is a transaction: on DynamoDB three units a
  * request, against four of marker item. An add without an id: one round trip, two units.
  *
- * A request that was refused may be tried again under its id for 9 minutes, and then under another.
+ * A request that was rejected may be tried again under its id for 9 minutes, and then under another.
  * What became of a request cannot be asked: only a repeat tells.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 4.
@@ -80,8 +81,8 @@ public final class RequestTokens implements Technique {
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
           "request-token",
-          "The store tells a repeat by its token, for minutes; later repeats are refused.",
-          "a repeat under its id counts once, for 9 minutes; then it is refused as unknown",
+          "The store tells a repeat by its token, for minutes; later repeats are rejected.",
+          "a repeat under its id counts once, for 9 minutes; then it is rejected as unknown",
           Set.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE, Capability.TOKEN_BATCH),
           Atomicity.ITEM,
           Set.of(
@@ -133,7 +134,7 @@ public final class RequestTokens implements Technique {
   /**
    * Adds, once.
    *
-   * @throws StoreException with {@link Outcome#UNKNOWN} and {@link Reason#INVALID} for a repeat
+   * @throws QuipuException with {@link Outcome#UNKNOWN} and {@link Reason#INVALID} for a repeat
    *     that comes later than {@link #WINDOW}
    */
   @Override
@@ -166,7 +167,8 @@ public final class RequestTokens implements Technique {
               takes(add, id, NOBODY, call)
                   ? sendFirst(add, id, call, at)
                   : send(add, id, at, false);
-          case AddResult.Refused refused -> throw new IllegalStateException("noted as a seal");
+          case AddResult.Rejected rejected ->
+              throw new IllegalStateException("noted as a cancellation");
         };
       }
     };
@@ -177,13 +179,13 @@ public final class RequestTokens implements Technique {
     AddResult answer;
     try {
       answer = send(add, id, at, true);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.NOT_APPLIED) {
         takes(add, id, call, NOBODY);
       }
       throw e;
     }
-    if (answer instanceof AddResult.Refused) {
+    if (answer instanceof AddResult.Rejected) {
       takes(add, id, call, NOBODY);
     }
     return answer;
@@ -198,7 +200,7 @@ public final class RequestTokens implements Technique {
             new Condition.FieldIs(Markers.CALL, new Field.Text(from)));
     try {
       return store.write(write) instanceof WriteResult.Applied;
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       return false; // then the next call is told "replayed": it counts once all the same
     }
   }
@@ -206,7 +208,7 @@ public final class RequestTokens implements Technique {
   private AddResult send(Add add, RequestId id, long firstSentMillis, boolean isFirst) {
     Duration age = Duration.ofMillis(store.clock().epochMillis() - firstSentMillis);
     if (age.compareTo(WINDOW) > 0) {
-      throw StoreException.unknown(
+      throw new OutcomeUnknownException(
           Reason.INVALID,
           "request %s was first sent %d minutes ago, and the store may have forgotten it; the limit is %d"
               .formatted(id, age.toMinutes(), WINDOW.toMinutes()),
@@ -221,7 +223,7 @@ public final class RequestTokens implements Technique {
       case WriteResult.Applied applied when isFirst ->
           new AddResult.Applied(add.delta(), OptionalLong.empty());
       case WriteResult.Applied applied -> new AddResult.Replayed(add.delta(), OptionalLong.empty());
-      case WriteResult.ConditionFailed failed -> CounterItems.refused(add, failed.found());
+      case WriteResult.ConditionFailed failed -> CounterItems.rejected(add, failed.found());
     };
   }
 
@@ -247,7 +249,7 @@ public final class RequestTokens implements Technique {
   }
 
   @Override
-  public RequestOutcome seal(String counter, RequestId id) {
+  public RequestOutcome cancel(String counter, RequestId id) {
     throw cannotLookUp();
   }
 

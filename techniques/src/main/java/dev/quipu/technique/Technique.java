@@ -27,7 +27,7 @@ public interface Technique extends Counters {
   }
 
   @Override
-  default RequestOutcome seal(String counter, RequestId id) {
+  default RequestOutcome cancel(String counter, RequestId id) {
     throw Techniques.keepsNoIds(technique());
   }
 }

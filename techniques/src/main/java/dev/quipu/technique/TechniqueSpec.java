@@ -10,7 +10,7 @@ import java.util.Set;
 
 /**
  * A technique in data: what it needs, what it promises, what it costs. The one source for the
- * refusal of a store that will not do, for the choice of contract tests, and for every table.
+ * rejection of a store that will not do, for the choice of contract tests, and for every table.
  *
  * @param name in lower case, words joined by hyphens
  * @param summary one sentence
@@ -67,7 +67,7 @@ public record TechniqueSpec(
   }
 
   /**
-   * Refuses a store that will not do, naming what it lacks and the techniques that would work.
+   * Rejects a store that will not do, naming what it lacks and the techniques that would work.
    *
    * @throws IllegalArgumentException if the technique does not work on the store
    */

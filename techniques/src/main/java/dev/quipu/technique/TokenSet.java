@@ -5,12 +5,13 @@ import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -43,11 +44,11 @@ import java.util.random.RandomGenerator;
  *   2. The id was there: look at its text.
  *      a. It tells of the same request: it counted before.
  *      b. It tells of another request: a conflict; nothing changes.
- *      c. It is a seal: refused for ever.
+ *      c. It is a cancellation: rejected for ever.
  *   3. No slot was free: the counter is used up. Reads go on.
- *   4. The number would leave its bounds: refused, and no slot is taken.
+ *   4. The number would leave its bounds: rejected, and no slot is taken.
  *   5. Unknown outcome: go to 1 with the same id. If it was applied, 2a says so.
- *   To seal a request that must not count any more: put its id into the set, with a text that says
+ *   To cancel a request that must not count any more: put its id into the set, with a text that says
  *   so, if it is not there. That takes a slot.
  *
  * Why it is right. Number and ids change together, and an id is never taken out again.
@@ -93,7 +94,7 @@ public final class TokenSet implements AddPart.Shardable {
 
   private static final String REQUESTS = "requests";
   private static final String REQUEST = "request/";
-  private static final String SEAL = "seal";
+  private static final String CANCELED = "cancel";
   private static final OptionalLong NO_VALUE = OptionalLong.empty();
 
   private final Store store;
@@ -167,7 +168,7 @@ public final class TokenSet implements AddPart.Shardable {
       case WriteResult.Applied applied ->
           new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
       case WriteResult.ConditionFailed failed when !failed.key().equals(part.value()) ->
-          part.refused(add, failed.found());
+          part.rejected(add, failed.found());
       case WriteResult.ConditionFailed failed -> {
         Optional<String> stored = failed.found().flatMap(item -> item.text(REQUEST + id.bits()));
         if (stored.isPresent()) {
@@ -176,14 +177,14 @@ public final class TokenSet implements AddPart.Shardable {
         if (failed.found().isPresent() && isFull(failed.found().get())) {
           throw full(add.counter());
         }
-        yield part.refused(add, failed.found());
+        yield part.rejected(add, failed.found());
       }
     };
   }
 
   private static AddResult known(Add add, String text, String stored) {
-    if (stored.equals(SEAL)) {
-      return new AddResult.Refused(Refusal.SEALED);
+    if (stored.equals(CANCELED)) {
+      return new AddResult.Rejected(Rejection.CANCELED);
     }
     if (stored.equals(text)) {
       return new AddResult.Applied(add.delta(), NO_VALUE); // ours, whose reply was lost
@@ -202,8 +203,8 @@ public final class TokenSet implements AddPart.Shardable {
     return item.tokens(REQUESTS).size() >= slots;
   }
 
-  private StoreException full(String counter) {
-    return StoreException.notApplied(
+  private QuipuException full(String counter) {
+    return new NotAppliedException(
         Reason.FULL, "counter %s has used its %d slots".formatted(counter, slots));
   }
 
@@ -224,20 +225,20 @@ public final class TokenSet implements AddPart.Shardable {
   }
 
   @Override
-  public RequestOutcome seal(String counter, RequestId id) {
+  public RequestOutcome cancel(String counter, RequestId id) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     Key key = CounterItems.valueKey(counter);
-    Write seal =
+    Write cancel =
         new Write.Update(
             key,
             List.of(
                 new Change.AddToken(REQUESTS, id.bits()),
-                new Change.Put(REQUEST + id.bits(), new Field.Text(SEAL))),
+                new Change.Put(REQUEST + id.bits(), new Field.Text(CANCELED))),
             Condition.all(
                 new Condition.Lacks(REQUESTS, id.bits()),
                 new Condition.FewerThan(REQUESTS, slots)));
-    return switch (store.write(seal)) {
-      case WriteResult.Applied applied -> new RequestOutcome.Sealed();
+    return switch (store.write(cancel)) {
+      case WriteResult.Applied applied -> new RequestOutcome.Canceled();
       case WriteResult.ConditionFailed failed -> {
         RequestOutcome known = outcome(failed.found(), id);
         if (known instanceof RequestOutcome.NotSeen) {
@@ -253,8 +254,8 @@ public final class TokenSet implements AddPart.Shardable {
     if (stored.isEmpty()) {
       return new RequestOutcome.NotSeen();
     }
-    return stored.get().equals(SEAL)
-        ? new RequestOutcome.Sealed()
+    return stored.get().equals(CANCELED)
+        ? new RequestOutcome.Canceled()
         : new RequestOutcome.Applied(added(stored.get()), NO_VALUE);
   }
 }

@@ -1,8 +1,9 @@
 package dev.quipu.view;
 
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -103,7 +104,7 @@ public final class ViewCounter {
   private final RandomGenerator random = Randomness.secure();
 
   /**
-   * Counts exactly on {@code store}, for ever; one that lacks what is needed is refused at the
+   * Counts exactly on {@code store}, for ever; one that lacks what is needed is rejected at the
    * first view.
    */
   public ViewCounter(Store store) {
@@ -125,7 +126,7 @@ public final class ViewCounter {
    * Counts a view.
    *
    * @return whether it counted now; false if it had counted before
-   * @throws StoreException if the outcome is not known; if the form is exact, repeat with the same
+   * @throws QuipuException if the outcome is not known; if the form is exact, repeat with the same
    *     event
    * @throws UnsupportedOperationException if the store cannot do it
    */
@@ -140,7 +141,7 @@ public final class ViewCounter {
   private boolean addToWhatIsThere(ViewEvent event) {
     Key number = new Key(partition(event.url()), STATISTICS);
     if (store.get(number, Consistency.STRONG).isEmpty()) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.INVALID, "there is no number of views to add to: " + event.url());
     }
     return isApplied(plusOne(number.partition(), STATISTICS));
@@ -164,7 +165,7 @@ public final class ViewCounter {
   /** Whether the marker that was there is of this call, whose reply was lost. */
   private static boolean isOwn(WriteResult.ConditionFailed failed, Key marker, long call) {
     if (!failed.key().equals(marker)) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.INVALID, "number of views would exceed 64 bits: " + failed.key().partition());
     }
     return failed.found().map(found -> isOf(found, call)).orElse(false);
@@ -181,7 +182,7 @@ public final class ViewCounter {
    * @return false if nothing was counted: one of them had counted, two of them are the same, the
    *     form is not exact, or the store has no batches over all, or none so large; count them one
    *     by one
-   * @throws StoreException as for {@link #add}, and with the same meaning: repeat one by one
+   * @throws QuipuException as for {@link #add}, and with the same meaning: repeat one by one
    */
   public boolean addTogether(List<ViewEvent> events) {
     if (options.form() != ViewOptions.Form.EXACT

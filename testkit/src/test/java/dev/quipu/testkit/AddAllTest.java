@@ -11,9 +11,10 @@ import dev.quipu.CounterPage;
 import dev.quipu.Counters;
 import dev.quipu.ItemResult;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
@@ -67,7 +68,7 @@ final class AddAllTest {
   void whatFailsHasItsOwnResultAndTheOthersGoOn() {
     Map<String, RuntimeException> causes =
         Map.of(
-            "unknown", StoreException.unknown(Reason.TIMEOUT, "no answer", null),
+            "unknown", new OutcomeUnknownException(Reason.TIMEOUT, "no answer", null),
             "unsupported", new UnsupportedOperationException("no bounds"),
             "invalid", new IllegalArgumentException("too long"),
             "bug", new IllegalStateException("a bug"));
@@ -94,11 +95,11 @@ final class AddAllTest {
       List<Add> adds, Map<String, RuntimeException> causes, List<ItemResult> results) {
     assertEquals(adds.size(), results.size());
     assertEquals(applied(adds.getFirst()), results.getFirst());
-    assertEquals(applied(adds.getLast()), results.getLast().orThrow());
+    assertEquals(applied(adds.getLast()), results.getLast().result());
     for (int i = 1; i < adds.size() - 1; i++) {
       ItemResult result = results.get(i);
       RuntimeException cause = causes.get(adds.get(i).counter());
-      assertSame(cause, assertThrows(RuntimeException.class, result::orThrow));
+      assertSame(cause, assertThrows(RuntimeException.class, result::result));
     }
   }
 
@@ -140,7 +141,7 @@ final class AddAllTest {
     for (int i = 0; i < 32; i++) {
       adds.add(add("counter-" + i, 1));
     }
-    counters.addAll(adds, () -> true).forEach(ItemResult::orThrow);
+    counters.addAll(adds, () -> true).forEach(ItemResult::result);
   }
 
   @Test
@@ -158,7 +159,7 @@ final class AddAllTest {
       if (i < 4) {
         assertInstanceOf(AddResult.Applied.class, results.get(i));
       } else {
-        StoreException why = assertThrows(StoreException.class, results.get(i)::orThrow);
+        QuipuException why = assertThrows(QuipuException.class, results.get(i)::result);
         assertEquals(Outcome.NOT_APPLIED, why.outcome());
         assertEquals(Reason.TIMEOUT, why.reason());
       }
@@ -194,7 +195,7 @@ final class AddAllTest {
           assertEquals(applied(adds.get(i)), results.get(i));
           continue;
         }
-        StoreException why = assertThrows(StoreException.class, results.get(i)::orThrow);
+        QuipuException why = assertThrows(QuipuException.class, results.get(i)::result);
         boolean hasBegun = adds.get(i).delta() == 1;
         assertEquals(hasBegun ? Outcome.UNKNOWN : Outcome.NOT_APPLIED, why.outcome());
         assertEquals(Reason.TIMEOUT, why.reason());

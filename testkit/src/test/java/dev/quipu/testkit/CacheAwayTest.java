@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Counters;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayReading;
 import dev.quipu.layer.RetryPolicy;
@@ -43,7 +43,7 @@ final class CacheAwayTest {
               @Override
               public <T> T call(Supplier<T> call) {
                 if (isAway) {
-                  throw StoreException.notApplied(Reason.UNAVAILABLE, "the cache is away");
+                  throw new NotAppliedException(Reason.UNAVAILABLE, "the cache is away");
                 }
                 return call.get();
               }

@@ -8,10 +8,11 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayReading;
 import dev.quipu.layer.RetryPolicy;
@@ -125,8 +126,8 @@ final class CacheFirstTest {
         new RetryPolicy(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
     Store away = new Store(faulting, time, Randomness.seeded(1), once);
     CacheFirst lossy = new CacheFirst(cache.operations(), away, new MarkerItem(away), MAX);
-    StoreException first =
-        assertThrows(StoreException.class, () -> lossy.view("page", NO_ID), "nothing can begin");
+    QuipuException first =
+        assertThrows(QuipuException.class, () -> lossy.view("page", NO_ID), "nothing can begin");
     assertEquals(Outcome.NOT_APPLIED, first.outcome());
   }
 
@@ -138,7 +139,7 @@ final class CacheFirstTest {
       through.view("page", NO_ID);
     }
     unwritable.isAway = true;
-    StoreException e = assertThrows(StoreException.class, () -> through.view("page", NO_ID));
+    QuipuException e = assertThrows(QuipuException.class, () -> through.view("page", NO_ID));
     assertEquals(Outcome.UNKNOWN, e.outcome());
     unwritable.isAway = false;
     assertEquals(MAX + 1, through.view("page", NO_ID).orElseThrow());
@@ -165,7 +166,7 @@ final class CacheFirstTest {
     public AddResult add(Add add) {
       AddResult result = held.add(add);
       if (isAway) {
-        throw StoreException.unknown(Reason.TIMEOUT, "a reply is lost", null);
+        throw new OutcomeUnknownException(Reason.TIMEOUT, "a reply is lost", null);
       }
       return result;
     }
@@ -188,7 +189,7 @@ final class CacheFirstTest {
     FaultingDriver dies =
         new FaultingDriver(memory, Randomness.seeded(1), 1, List.of(Fault.LOST_REQUEST), () -> {});
     CacheFirst dying = new CacheFirst(new Store(dies, time).operations(), durable, counters, MAX);
-    assertThrows(StoreException.class, () -> dying.view("page", NO_ID));
+    assertThrows(QuipuException.class, () -> dying.view("page", NO_ID));
     assertEquals(1, view());
     long waited = time.nanoTime() - start;
     assertTrue(waited >= 1_000_000_000L && waited < 2_000_000_000L, waited + " ns");
@@ -204,7 +205,7 @@ final class CacheFirstTest {
     FaultingDriver dies =
         new FaultingDriver(memory, Randomness.seeded(1), 1, List.of(Fault.LOST_REQUEST), () -> {});
     CacheFirst dying = new CacheFirst(new Store(dies, time).operations(), durable, counters, MAX);
-    assertThrows(StoreException.class, () -> dying.view("page", NO_ID));
+    assertThrows(QuipuException.class, () -> dying.view("page", NO_ID));
     assertEquals(reading(3, 3, 3), read());
   }
 
@@ -262,7 +263,7 @@ final class CacheFirstTest {
       unlucky.view("page", NO_ID);
     }
     script.after(CallScript.to("value/"), memory::lose);
-    StoreException e = assertThrows(StoreException.class, () -> unlucky.view("page", NO_ID));
+    QuipuException e = assertThrows(QuipuException.class, () -> unlucky.view("page", NO_ID));
     assertEquals(Outcome.UNKNOWN, e.outcome());
     assertEquals("counted in a cache that has lost page", e.getMessage());
     assertEquals(0, counters.read("page").map(Reading::value).orElse(0L));
@@ -272,7 +273,7 @@ final class CacheFirstTest {
   void whatIsNoNumberInTheCacheIsNotWrittenBack() {
     view();
     cache.operations().set(cacheKey(), "one", Optional.empty());
-    StoreException e = assertThrows(StoreException.class, views::writeBack);
+    QuipuException e = assertThrows(QuipuException.class, views::writeBack);
     assertEquals(Reason.CORRUPT, e.reason());
     assertEquals("what the cache has for page is no number", e.getMessage());
   }
@@ -284,7 +285,7 @@ final class CacheFirstTest {
     List<String> names = List.of("AaAa", "BBBB", "AaBB"); // of one hash code
     names.forEach(name -> through.view(name, NO_ID));
     unwritable.isAway = true;
-    StoreException e = assertThrows(StoreException.class, through::writeBack);
+    QuipuException e = assertThrows(QuipuException.class, through::writeBack);
     assertEquals(Outcome.UNKNOWN, e.outcome());
     assertEquals("a reply is lost", e.getMessage());
     unwritable.isAway = false;

@@ -1,7 +1,7 @@
 package dev.quipu.testkit;
 
+import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.simulation.driver.InterceptingDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.Write;
@@ -103,12 +103,12 @@ final class CallScript implements InterceptingDriver.Interceptor {
     next(writes, Kind.BEFORE).ifPresent(Runnable::run);
     if (next(writes, Kind.LATE).isPresent()) {
       late.add(call);
-      throw StoreException.unknown(Reason.TIMEOUT, "a request is late", null);
+      throw new OutcomeUnknownException(Reason.TIMEOUT, "a request is late", null);
     }
     WriteResult result = call.get();
     next(writes, Kind.AFTER).ifPresent(Runnable::run);
     if (next(writes, Kind.REPLY_LOST).isPresent()) {
-      throw StoreException.unknown(Reason.UNAVAILABLE, "a reply is lost", null);
+      throw new OutcomeUnknownException(Reason.UNAVAILABLE, "a reply is lost", null);
     }
     return result;
   }

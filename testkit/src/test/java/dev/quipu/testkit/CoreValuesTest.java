@@ -10,7 +10,7 @@ import dev.quipu.Add;
 import dev.quipu.Bounds;
 import dev.quipu.Limits;
 import dev.quipu.Quipu;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.backend.Backends;
 import dev.quipu.layer.Store;
@@ -34,15 +34,15 @@ import org.junit.jupiter.api.Test;
 /** The values of the API, at their edges. */
 final class CoreValuesTest {
   @Test
-  void refusalsAtTheEdgesOf64Bits() {
-    assertNull(Refusal.of(Long.MAX_VALUE - 1, 1, Bounds.none()));
-    assertEquals(Refusal.OVERFLOW, Refusal.of(Long.MAX_VALUE, 1, Bounds.none()));
-    assertEquals(Refusal.OVERFLOW, Refusal.of(-1, Long.MIN_VALUE, Bounds.none()));
-    assertNull(Refusal.of(0, Long.MIN_VALUE, Bounds.none()));
-    assertEquals(Refusal.OVERFLOW, Refusal.of(Long.MIN_VALUE, -1, Bounds.atLeast(0)));
-    assertNull(Refusal.of(5, -1, Bounds.atMost(0)), "moves back in");
-    assertEquals(Refusal.CEILING, Refusal.of(5, 1, Bounds.atMost(5)));
-    assertEquals(Refusal.FLOOR, Refusal.of(0, -1, Bounds.atLeast(0)));
+  void rejectionsAtTheEdgesOf64Bits() {
+    assertNull(Rejection.of(Long.MAX_VALUE - 1, 1, Bounds.none()));
+    assertEquals(Rejection.OVERFLOW, Rejection.of(Long.MAX_VALUE, 1, Bounds.none()));
+    assertEquals(Rejection.OVERFLOW, Rejection.of(-1, Long.MIN_VALUE, Bounds.none()));
+    assertNull(Rejection.of(0, Long.MIN_VALUE, Bounds.none()));
+    assertEquals(Rejection.OVERFLOW, Rejection.of(Long.MIN_VALUE, -1, Bounds.atLeast(0)));
+    assertNull(Rejection.of(5, -1, Bounds.atMost(0)), "moves back in");
+    assertEquals(Rejection.CEILING, Rejection.of(5, 1, Bounds.atMost(5)));
+    assertEquals(Rejection.FLOOR, Rejection.of(0, -1, Bounds.atLeast(0)));
     assertThrows(IllegalArgumentException.class, () -> Bounds.between(1, 0));
   }
 
@@ -87,7 +87,7 @@ final class CoreValuesTest {
   }
 
   @Test
-  void aTechniqueRefusesAStoreThatWillNotDoAndNamesThoseThatWould() {
+  void aTechniqueRejectsAStoreThatWillNotDoAndNamesThoseThatWould() {
     Store store =
         new Store(
             new LimitedDriver(new MemoryDriver(), Set.of(Capability.STRONG_READ)),

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.Counters;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DisplayReading;
@@ -163,7 +163,7 @@ final class DisplayFaultTest {
         try {
           views.view(PAGE, Optional.empty());
           answered++;
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           unknown += e.outcome() == Outcome.UNKNOWN ? 1 : 0;
           started -= e.outcome() == Outcome.UNKNOWN ? 0 : 1;
         }
@@ -177,7 +177,7 @@ final class DisplayFaultTest {
         time.sleep(Duration.ofMillis(random.nextInt(500)));
         try {
           process.writeBack();
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           // the next round goes on
         }
       }
@@ -190,7 +190,7 @@ final class DisplayFaultTest {
         long before = answered;
         try {
           views.read(PAGE).ifPresent(reading -> check(reading, before));
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           // nothing was told
         }
       }

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayReading;
 import dev.quipu.display.DurableFirst;
@@ -166,7 +166,7 @@ final class DurableFirstTest {
   }
 
   @Test
-  void whatCannotWorkIsRefusedAtOnce() {
+  void whatCannotWorkIsRejectedAtOnce() {
     Store store = new Store(new MemoryDriver(), clock);
     assertThrows(
         IllegalArgumentException.class,
@@ -191,9 +191,9 @@ final class DurableFirstTest {
     assertThrows(IllegalArgumentException.class, () -> cacheFirst.view("", NO_ID));
     assertThrows(IllegalArgumentException.class, () -> cacheFirst.read("a\nb"));
     assertThrows(IllegalArgumentException.class, () -> views.read(""));
-    StoreException reused =
+    QuipuException reused =
         assertThrows(
-            StoreException.class,
+            QuipuException.class,
             () -> {
               durable.add(new Add("page", 5, RequestId.of("other")));
               views.view("page", Optional.of(RequestId.of("other")));

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.HitLogOptions;
 import dev.quipu.simulation.checker.ReadingOracle;
@@ -133,7 +133,7 @@ final class HitLogFaultTest {
             hits.add(add); // once more
           }
           return;
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           if (add.id() == null) {
             return; // unknown
           }
@@ -157,7 +157,7 @@ final class HitLogFaultTest {
           }
         } catch (ProcessCrash.Crash e) {
           crashes++;
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           time.sleep(Duration.ofMillis(100));
         }
       }

@@ -7,12 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.HitLogOptions;
 import dev.quipu.layer.RetryPolicy;
@@ -89,7 +90,7 @@ final class HitLogLateTest {
     ManualClock ahead = new ManualClock(clock.epochMillis() + SETTLE.toMillis() / 3);
     Store store = new Store(late.around(driver), ahead, Randomness.seeded(1), ONCE);
     HitLog other = new HitLog(store, Randomness.seeded(1), OPTIONS);
-    assertThrows(StoreException.class, () -> other.rollUp(PAGE));
+    assertThrows(QuipuException.class, () -> other.rollUp(PAGE));
     return late;
   }
 
@@ -145,10 +146,10 @@ final class HitLogLateTest {
         .before(CallScript.to("hits/"), () -> clock.advance(SETTLE))
         .beforeRead(() -> {}) // the entry of the counter
         .beforeRead(() -> {
-          throw StoreException.notApplied(Reason.THROTTLED, "too many reads");
+          throw new NotAppliedException(Reason.THROTTLED, "too many reads");
         });
     HitLog unlucky = unlucky(script, OPTIONS);
-    StoreException e = assertThrows(StoreException.class, () -> unlucky.add(add(1, ID)));
+    QuipuException e = assertThrows(QuipuException.class, () -> unlucky.add(add(1, ID)));
     assertTrue(script.isDone());
     assertEquals(Outcome.UNKNOWN, e.outcome());
     assertEquals(1, value());
@@ -163,7 +164,7 @@ final class HitLogLateTest {
     }
     clock.advance(SETTLE.multipliedBy(2));
     CallScript roller = new CallScript().late(CallScript.to("counter/"));
-    assertThrows(StoreException.class, () -> unlucky(roller, brief).rollUp(PAGE));
+    assertThrows(QuipuException.class, () -> unlucky(roller, brief).rollUp(PAGE));
     clock.advance(SETTLE.multipliedBy(3)); // it stood still before the summary was stored
     script.afterRead(() -> {
       assertEquals(1, roller.arrive().size());
@@ -181,7 +182,7 @@ final class HitLogLateTest {
   @Test
   void anEditIsNotUndoneByTheHitThatArrivesLate() {
     HitLog unlucky = unlucky(script.late(CallScript.to("amounts/")), OPTIONS);
-    assertThrows(StoreException.class, () -> unlucky.add(add(5, ID)));
+    assertThrows(QuipuException.class, () -> unlucky.add(add(5, ID)));
     assertInstanceOf(AddResult.Replayed.class, hits.add(add(5, ID)));
     assertTrue(hits.edit(PAGE, onlyHit(), 7));
     script.arrive();
@@ -193,7 +194,7 @@ final class HitLogLateTest {
     count(5);
     HitLog unlucky = unlucky(script.late(CallScript.to("amounts/")), OPTIONS);
     HitLog.Hit hit = onlyHit();
-    assertThrows(StoreException.class, () -> unlucky.edit(PAGE, hit, 6));
+    assertThrows(QuipuException.class, () -> unlucky.edit(PAGE, hit, 6));
     assertTrue(hits.edit(PAGE, hit, 7));
     script.arrive();
     assertEquals(7, value());
@@ -233,7 +234,7 @@ final class HitLogLateTest {
   @Test
   void aHitThatArrivesLateIsCountedAndSwept() {
     HitLog unlucky = unlucky(script.late(CallScript.to("hits/")), OPTIONS);
-    assertThrows(StoreException.class, () -> unlucky.add(new Add(PAGE, 1, null)));
+    assertThrows(QuipuException.class, () -> unlucky.add(new Add(PAGE, 1, null)));
     for (int i = 0; i < 10; i++) { // the latest that a request is remembered is twice as long
       clock.advance(SETTLE);
       hits.rollUpDue();
@@ -247,7 +248,7 @@ final class HitLogLateTest {
   @Test
   void anEntryThatArrivesLateTakesNothingFromOneThatWasMadeSince() {
     HitLog unlucky = unlucky(script.late(CallScript.to("hits-due")), OPTIONS);
-    assertThrows(StoreException.class, () -> unlucky.add(add(1, ID)));
+    assertThrows(QuipuException.class, () -> unlucky.add(add(1, ID)));
     clock.advance(WINDOW.plus(SETTLE.multipliedBy(3)));
     hits.rollUpDue();
     script.before(
@@ -285,7 +286,7 @@ final class HitLogLateTest {
             Optional.empty(),
             Condition.always()));
     clock.advance(SETTLE.multipliedBy(2));
-    assertThrows(StoreException.class, hits::rollUpDue);
+    assertThrows(QuipuException.class, hits::rollUpDue);
     assertEquals(1, hits.stored(PAGE).count());
   }
 }

@@ -10,11 +10,12 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Guarantee;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.display.DisplayReading;
 import dev.quipu.display.DurableFirst;
 import dev.quipu.hits.HitLog;
@@ -314,7 +315,7 @@ final class HitLogTest {
   }
 
   @Test
-  void boundsAreRefused() {
+  void boundsAreRejected() {
     Add bounded = new Add(PAGE, 1, Bounds.atMost(5), null);
     assertThrows(UnsupportedOperationException.class, () -> hits.add(bounded));
   }
@@ -344,11 +345,11 @@ final class HitLogTest {
     script.before(
         CallScript.to("hits-due"),
         () -> {
-          throw StoreException.notApplied(Reason.DENIED, "read only");
+          throw new NotAppliedException(Reason.DENIED, "read only");
         });
     HitLog unlucky = new HitLog(new Store(script.around(driver), clock));
     Add add = new Add(PAGE, 3, RequestId.of("id"));
-    StoreException e = assertThrows(StoreException.class, () -> unlucky.add(add));
+    QuipuException e = assertThrows(QuipuException.class, () -> unlucky.add(add));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertInstanceOf(AddResult.Applied.class, unlucky.add(add));
     assertEquals(3, value());

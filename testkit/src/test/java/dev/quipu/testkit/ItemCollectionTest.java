@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.Doubt;
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
+import dev.quipu.Uncertainty;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.simulation.driver.InterceptingDriver;
@@ -56,7 +56,7 @@ final class ItemCollectionTest {
     add("two", -2);
     clock.advance(Duration.ofSeconds(1));
     add("three", 1);
-    counters.seal("a", RequestId.of("four"));
+    counters.cancel("a", RequestId.of("four"));
     assertEquals(
         List.of(5L, -2L, 1L),
         counters.ledger("a").stream().map(ItemCollection.LedgerEntry::added).toList());
@@ -69,7 +69,7 @@ final class ItemCollectionTest {
     add("two", 1);
     Reading beyond = counters.read("a").orElseThrow();
     assertEquals(Long.MAX_VALUE, beyond.value());
-    assertEquals(Doubt.Cause.OVERFLOW, beyond.doubts().getFirst().cause());
+    assertEquals(Uncertainty.Cause.OVERFLOW, beyond.uncertainties().getFirst().cause());
     assertEquals(0, counters.compact("a", Duration.ZERO));
     add("three", -Long.MAX_VALUE);
     assertEquals(Optional.of(Reading.exact(1)), counters.read("a"));
@@ -138,12 +138,13 @@ final class ItemCollectionTest {
   }
 
   @Test
-  void aSealStaysThroughACompaction() {
-    counters.seal("a", RequestId.of("never"));
+  void aCancelStaysThroughACompaction() {
+    counters.cancel("a", RequestId.of("never"));
     add("one", 1);
     clock.advance(Duration.ofHours(2));
     counters.compact("a", Duration.ZERO);
-    assertInstanceOf(AddResult.Refused.class, counters.add(new Add("a", 9, RequestId.of("never"))));
+    assertInstanceOf(
+        AddResult.Rejected.class, counters.add(new Add("a", 9, RequestId.of("never"))));
     assertEquals(1, value());
   }
 
@@ -239,7 +240,7 @@ final class ItemCollectionTest {
               }
             });
     ItemCollection reader = new ItemCollection(new Store(between, clock), Randomness.seeded(2));
-    StoreException why = assertThrows(StoreException.class, () -> reader.read("a"));
+    QuipuException why = assertThrows(QuipuException.class, () -> reader.read("a"));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.THROTTLED, why.reason());
   }

@@ -1,8 +1,8 @@
 package dev.quipu.testkit;
 
 import dev.quipu.Counters;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
-import dev.quipu.StoreException;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.simulation.checker.ReadingOracle;
 import dev.quipu.simulation.driver.LaggingDriver;
@@ -71,7 +71,7 @@ abstract class LaggingRun extends FaultyRun<LaggingDriver> {
                 isStrong ? time.epochMillis() : from,
                 isStrong ? 0 : oracle.amountSince(from - settled().toMillis()))
             .ifPresent(why -> wrong.add("at " + start + ", " + consistency + ": " + why));
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         // no answer is no wrong answer
       }
       time.sleep(Duration.ofMillis(random.nextInt(1_000)));

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.layer.Store;
 import dev.quipu.lock.Locks;
 import dev.quipu.memory.MemoryDriver;
@@ -72,7 +72,7 @@ final class LocksFaultTest {
           if (lease.isPresent()) {
             hold(lease.get());
           }
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           // nobody knows: whoever holds it, this client does not
         }
         time.sleep(Duration.ofSeconds(random.nextInt(8)));
@@ -104,7 +104,7 @@ final class LocksFaultTest {
         boolean done = locks.write(lease, PROTECTED, List.of(new Change.Add(Item.VALUE, 1)));
         written += done ? 1 : 0;
         stopped += done ? 0 : 1;
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         unknown += e.outcome() == Outcome.UNKNOWN ? 1 : 0;
       }
     }

@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.lock.Locks;
 import dev.quipu.memory.MemoryDriver;
@@ -55,7 +57,7 @@ final class LocksTest {
               @Override
               public <T> T call(Supplier<T> call) {
                 if (lost[0] && fault == Fault.REPLY_AND_READ_LOST) {
-                  throw StoreException.unknown(Reason.TIMEOUT, "the read was lost", null);
+                  throw new OutcomeUnknownException(Reason.TIMEOUT, "the read was lost", null);
                 }
                 return call.get();
               }
@@ -63,13 +65,13 @@ final class LocksTest {
               @Override
               public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
                 if (fault == Fault.REJECTED) {
-                  throw StoreException.notApplied(Reason.DENIED, "rejected");
+                  throw new NotAppliedException(Reason.DENIED, "rejected");
                 }
                 if (fault != Fault.REQUEST_LOST) {
                   WriteResult unused = call.get();
                 }
                 lost[0] = true;
-                throw StoreException.unknown(Reason.TIMEOUT, "the write was lost", null);
+                throw new OutcomeUnknownException(Reason.TIMEOUT, "the write was lost", null);
               }
             });
     return new Locks(new Store(driver, clock), Randomness.seeded(2));
@@ -87,7 +89,7 @@ final class LocksTest {
   @Test
   void aLockOfWhichNothingIsKnownIsUnknown() {
     Locks faulty = faulty(Fault.REPLY_AND_READ_LOST);
-    StoreException why = assertThrows(StoreException.class, () -> faulty.acquire("a", MINUTE));
+    QuipuException why = assertThrows(QuipuException.class, () -> faulty.acquire("a", MINUTE));
     assertEquals(Outcome.UNKNOWN, why.outcome());
     assertEquals("the write was lost", why.getMessage());
     assertEquals(1, why.getSuppressed().length);
@@ -96,7 +98,7 @@ final class LocksTest {
   @Test
   void aLockThatTheStoreRejectsIsNotTaken() {
     Locks faulty = faulty(Fault.REJECTED);
-    StoreException why = assertThrows(StoreException.class, () -> faulty.acquire("a", MINUTE));
+    QuipuException why = assertThrows(QuipuException.class, () -> faulty.acquire("a", MINUTE));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertTrue(locks.acquire("a", MINUTE).isPresent());
   }
@@ -152,8 +154,8 @@ final class LocksTest {
     Locks.Lease held = locks.acquire("a", MINUTE).orElseThrow();
     Locks crowded = new Locks(new Store(busy, clock), Randomness.seeded(2));
     long start = clock.nanoTime();
-    StoreException why =
-        assertThrows(StoreException.class, () -> crowded.write(held, ITEM, change(1)));
+    QuipuException why =
+        assertThrows(QuipuException.class, () -> crowded.write(held, ITEM, change(1)));
     assertEquals(Reason.THROTTLED, why.reason());
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertTrue(clock.nanoTime() > start, "it did not pause");

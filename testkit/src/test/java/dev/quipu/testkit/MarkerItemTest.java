@@ -23,7 +23,7 @@ final class MarkerItemTest {
   void aMarkerKeepsTheReasonOfAnAddThatApplied() {
     RequestId id = RequestId.of("one");
     Add order = new Add("stock", -5, Bounds.atLeast(0), id);
-    assertInstanceOf(AddResult.Refused.class, counters.add(order, "order 981"));
+    assertInstanceOf(AddResult.Rejected.class, counters.add(order, "order 981"));
     assertEquals(Optional.empty(), counters.reason("stock", id));
     counters.add(new Add("stock", 9, null));
     assertInstanceOf(AddResult.Applied.class, counters.add(order, "order 981"));

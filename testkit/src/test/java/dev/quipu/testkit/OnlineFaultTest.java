@@ -3,7 +3,7 @@ package dev.quipu.testkit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
@@ -61,7 +61,7 @@ final class OnlineFaultTest {
   void aRingThatTakesALostReplyForACountIsCaught() throws Exception {
     int caught = 0;
     for (long seed = 1; seed <= SEEDS; seed++) {
-      Run run = new Run(seed, (store, random) -> new WithoutDoubts(store));
+      Run run = new Run(seed, (store, random) -> new WithoutUncertainties(store));
       run.go();
       caught += run.wrong.isEmpty() ? 0 : 1;
     }
@@ -69,7 +69,7 @@ final class OnlineFaultTest {
   }
 
   /** The mark first, then the count; who finds a mark believes that it was counted. */
-  private record WithoutDoubts(Store store) implements Presence {
+  private record WithoutUncertainties(Store store) implements Presence {
     @Override
     public void seen(String room, String client) {
       long bucket = WINDOW.current(store.clock());
@@ -137,7 +137,7 @@ final class OnlineFaultTest {
         try {
           presence.seen("room", client);
           answered.add(hit);
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           lost++;
         }
         time.sleep(Duration.ofMillis(random.nextInt(4_000)));
@@ -150,7 +150,7 @@ final class OnlineFaultTest {
         List<Hits.Hit> before = List.copyOf(answered);
         try {
           check(presence.online("room"), before);
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           // nothing was told
         }
       }

@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
@@ -18,16 +19,7 @@ import dev.quipu.presence.Presence;
 import dev.quipu.presence.Window;
 import dev.quipu.simulation.driver.InterceptingDriver;
 import dev.quipu.simulation.time.ManualClock;
-import dev.quipu.store.Item;
-import dev.quipu.store.Key;
-import dev.quipu.store.Scan.Page;
-import dev.quipu.store.Scan;
-import dev.quipu.store.ScanDriver;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreProfile;
-import dev.quipu.store.Write;
-import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
 import java.time.Instant;
@@ -93,7 +85,7 @@ final class OnlineLateTest {
     exact.seen(ROOM, "ann");
     clock.advance(Duration.ofSeconds(1));
     script.late(CallScript.to("online/"));
-    assertThrows(StoreException.class, () -> late.seen(ROOM, "ann"));
+    assertThrows(QuipuException.class, () -> late.seen(ROOM, "ann"));
     clock.advance(MINUTE.dividedBy(2));
     exact.seen(ROOM, "ann");
     script.arrive();
@@ -175,7 +167,7 @@ final class OnlineLateTest {
             });
     Online online = new OnlineRing(new Store(new Intact(slow), clock), window).online(ROOM);
     assertFalse(online.complete());
-    assertEquals(3 * 6, calls[0], "numbers and doubts of three buckets, three times");
+    assertEquals(3 * 6, calls[0], "numbers and uncertainties of three buckets, three times");
   }
 
   @Test
@@ -222,7 +214,7 @@ final class OnlineLateTest {
   }
 
   @Test
-  void hitsOfOneBucketLeaveNoDoubt() {
+  void hitsOfOneBucketLeaveNoUncertainty() {
     Presence ring = new OnlineRing(store, TWO);
     for (int i = 0; i < 3; i++) {
       ring.seen(ROOM, "ann");
@@ -231,10 +223,10 @@ final class OnlineLateTest {
   }
 
   @Test
-  void aHitWhoseCountIsNotKnownIsOneDoubtHoweverManyFollow() {
+  void aHitWhoseCountIsNotKnownIsOneUncertaintyHoweverManyFollow() {
     script.late(CallScript.to("value/online:"));
     Presence unlucky = new OnlineRing(unlucky(), TWO);
-    assertThrows(StoreException.class, () -> unlucky.seen(ROOM, "ann"));
+    assertThrows(QuipuException.class, () -> unlucky.seen(ROOM, "ann"));
     Presence ring = new OnlineRing(store, TWO);
     for (int i = 0; i < 3; i++) {
       ring.seen(ROOM, "ann");
@@ -255,10 +247,10 @@ final class OnlineLateTest {
     script.before(
         CallScript.to("value/seen:"),
         () -> {
-          throw StoreException.notApplied(Reason.DENIED, "read only");
+          throw new NotAppliedException(Reason.DENIED, "read only");
         });
     Presence unlucky = new OnlineRing(unlucky(), TWO);
-    StoreException e = assertThrows(StoreException.class, () -> unlucky.seen(ROOM, "ann"));
+    QuipuException e = assertThrows(QuipuException.class, () -> unlucky.seen(ROOM, "ann"));
     assertEquals(Reason.DENIED, e.reason());
   }
 

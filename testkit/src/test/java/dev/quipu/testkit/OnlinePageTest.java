@@ -24,8 +24,8 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /**
- * How many are online by each variant, checked at every minute: real hits of three days,
- * and a crowd that comes and goes at once. The page and the charts are compared; {@code
+ * How many are online by each variant, checked at every minute: real hits of three days, and a
+ * crowd that comes and goes at once. The page and the charts are compared; {@code
  * -Dquipu.docs.write=true} writes them.
  */
 final class OnlinePageTest {

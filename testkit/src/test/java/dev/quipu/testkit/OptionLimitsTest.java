@@ -224,7 +224,7 @@ final class OptionLimitsTest {
             name -> counters -> counters.add(new Add(name, 1, null)),
             name -> counters -> counters.read(name),
             name -> counters -> counters.outcome(name, id),
-            name -> counters -> counters.seal(name, id));
+            name -> counters -> counters.cancel(name, id));
     for (Counters counters : all()) {
       for (Function<String, Consumer<Counters>> call : calls) {
         for (String wrong : List.of(longest + "n", "", "\u0000")) {

@@ -6,10 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
@@ -86,7 +87,7 @@ final class RangeJobTest {
     script.before(
         CallScript.to("job/"),
         () -> {
-          throw StoreException.notApplied(reason, "simulated: rejected");
+          throw new NotAppliedException(reason, "simulated: rejected");
         });
   }
 
@@ -109,7 +110,7 @@ final class RangeJobTest {
         new RetryPolicy(1, Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofSeconds(1));
     RangeJob.Task task = task(script, new MemoryDriver(), once);
     script.replyLost(CallScript.to("job/"));
-    StoreException e = assertThrows(StoreException.class, () -> task.done(List.of()));
+    QuipuException e = assertThrows(QuipuException.class, () -> task.done(List.of()));
     assertEquals(Outcome.UNKNOWN, e.outcome());
     assertFalse(task.done(List.of()), "a new call does not know that it was its own");
   }
@@ -119,7 +120,7 @@ final class RangeJobTest {
     CallScript script = new CallScript();
     RangeJob.Task task = task(script, new MemoryDriver(), RetryPolicy.DEFAULT);
     rejectsNext(script, Reason.DENIED);
-    StoreException e = assertThrows(StoreException.class, () -> task.done(List.of()));
+    QuipuException e = assertThrows(QuipuException.class, () -> task.done(List.of()));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals(Reason.DENIED, e.reason());
     assertTrue(task.done(List.of()));
@@ -180,7 +181,7 @@ final class RangeJobTest {
           task.ifPresentOrElse(this::workThrough, () -> time.sleep(LEASE));
         } catch (ProcessCrash.Crash e) {
           crashes++;
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           time.sleep(Duration.ofMillis(10));
         }
       }

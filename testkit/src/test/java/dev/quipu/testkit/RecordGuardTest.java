@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
@@ -54,13 +56,13 @@ final class RecordGuardTest {
     private final MemoryDriver memory = new MemoryDriver();
     final Store store = new Store(this, clock, Randomness.seeded(1), ONCE);
     boolean isSilent;
-    Optional<StoreException> answer = Optional.empty(); // to the next write, which is applied
+    Optional<QuipuException> answer = Optional.empty(); // to the next write, which is applied
     Runnable beforeWrite = () -> {};
 
     @Override
     protected StoreDriver driver() {
       if (isSilent) {
-        throw StoreException.notApplied(Reason.UNAVAILABLE, "no answer");
+        throw new NotAppliedException(Reason.UNAVAILABLE, "no answer");
       }
       return memory;
     }
@@ -76,7 +78,7 @@ final class RecordGuardTest {
       beforeWrite = () -> {};
       before.run();
       WriteResult result = super.write(write);
-      Optional<StoreException> lost = answer;
+      Optional<QuipuException> lost = answer;
       answer = Optional.empty();
       if (lost.isPresent()) {
         throw lost.get();
@@ -154,7 +156,7 @@ final class RecordGuardTest {
 
   @Test
   void aRecordWhoseReplyIsLostIsReadAgain() {
-    here.answer = Optional.of(StoreException.unknown(Reason.TIMEOUT, "a reply is lost", null));
+    here.answer = Optional.of(new OutcomeUnknownException(Reason.TIMEOUT, "a reply is lost", null));
     assertEquals(Optional.empty(), alone(ONE).check());
     assertEquals(Optional.of("atomic-add"), technique(here));
   }
@@ -163,10 +165,10 @@ final class RecordGuardTest {
   void aRecordThatIsRejectedIsReportedAsThat() {
     here.beforeWrite =
         () -> {
-          throw StoreException.notApplied(Reason.DENIED, "read only");
+          throw new NotAppliedException(Reason.DENIED, "read only");
         };
     RecordGuard guard = alone(ONE);
-    StoreException e = assertThrows(StoreException.class, guard::check);
+    QuipuException e = assertThrows(QuipuException.class, guard::check);
     assertEquals(Reason.DENIED, e.reason());
     assertEquals("read only", e.getMessage());
     assertTrue(guard.impediment().isPresent());
@@ -176,9 +178,9 @@ final class RecordGuardTest {
   void aRecordThatIsLostOnceWrittenIsNotTakenForOne() {
     here.beforeWrite =
         () -> {
-          throw StoreException.unknown(Reason.TIMEOUT, "a request is lost", null);
+          throw new OutcomeUnknownException(Reason.TIMEOUT, "a request is lost", null);
         };
-    StoreException e = assertThrows(StoreException.class, () -> alone(ONE).check());
+    QuipuException e = assertThrows(QuipuException.class, () -> alone(ONE).check());
     assertEquals(Reason.UNAVAILABLE, e.reason());
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
   }
@@ -316,8 +318,8 @@ final class RecordGuardTest {
   }
 
   private void checkAnotherWasFirst() {
-    StoreException e =
-        assertThrows(StoreException.class, () -> RecordGuard.adopt(here.store, OTHER));
+    QuipuException e =
+        assertThrows(QuipuException.class, () -> RecordGuard.adopt(here.store, OTHER));
     assertEquals(Reason.THROTTLED, e.reason());
     assertEquals("another process changed the record of the store; run it again", e.getMessage());
   }

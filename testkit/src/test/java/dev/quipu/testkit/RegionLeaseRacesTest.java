@@ -8,12 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.testkit.RegionSchedule.Process;
 import java.time.Duration;
 import java.time.Instant;
@@ -31,7 +32,7 @@ final class RegionLeaseRacesTest {
   private final RegionSchedule schedule = new RegionSchedule(QUOTA, "ap", "eu", "us");
 
   private static void fails(Outcome outcome, Reason reason, String why, Executable call) {
-    StoreException e = assertThrows(StoreException.class, call);
+    QuipuException e = assertThrows(QuipuException.class, call);
     assertEquals(outcome, e.outcome());
     assertEquals(reason, e.reason());
     assertTrue(String.valueOf(e.getMessage()).startsWith(why), e.getMessage());
@@ -48,17 +49,17 @@ final class RegionLeaseRacesTest {
         Reason.UNAVAILABLE,
         "the write may have come too late: region eu may count again when",
         () -> adds.add(1, "eu/1"));
-    Process seals = schedule.during("eu", ReplicaHook.afterWrite("eu", "request/", late));
-    seals.leases().renew();
+    Process cancels = schedule.during("eu", ReplicaHook.afterWrite("eu", "request/", late));
+    cancels.leases().renew();
     fails(
         Outcome.UNKNOWN,
         Reason.UNAVAILABLE,
         "the write may have come too late: region eu may count again when",
-        () -> seals.counters().seal(RegionSchedule.COUNTER, RequestId.of("eu/2")));
+        () -> cancels.counters().cancel(RegionSchedule.COUNTER, RequestId.of("eu/2")));
   }
 
   @Test
-  void whoseLeaseIsOverSealsNothing() {
+  void whoseLeaseIsOverCancelsNothing() {
     Process eu = schedule.running("ap", "eu", "us").get(1);
     RequestId id = RequestId.of("eu/1");
     schedule.clock.advance(AGES);
@@ -66,7 +67,7 @@ final class RegionLeaseRacesTest {
         Outcome.NOT_APPLIED,
         Reason.UNAVAILABLE,
         "region eu may count again when",
-        () -> eu.counters().seal(RegionSchedule.COUNTER, id));
+        () -> eu.counters().cancel(RegionSchedule.COUNTER, id));
     assertInstanceOf(
         RequestOutcome.NotSeen.class, eu.counters().outcome(RegionSchedule.COUNTER, id));
   }
@@ -99,7 +100,7 @@ final class RegionLeaseRacesTest {
     List<Process> all = schedule.running("ap", "eu", "us");
     schedule.leasesEnd(all.get(0), all.get(1)); // and us answers, though nobody renews there
     assertEquals(
-        new AddResult.Refused(Refusal.HELD_ELSEWHERE, OptionalLong.of(0), List.of("us")),
+        new AddResult.Rejected(Rejection.HELD_ELSEWHERE, OptionalLong.of(0), List.of("us")),
         all.get(1).add(250));
     assertInstanceOf(AddResult.Applied.class, all.get(1).add(200));
   }
@@ -127,7 +128,7 @@ final class RegionLeaseRacesTest {
                 "eu",
                 "plan@eu",
                 () -> {
-                  throw StoreException.notApplied(Reason.THROTTLED, "busy");
+                  throw new NotAppliedException(Reason.THROTTLED, "busy");
                 }));
     assertFalse(eu.leases().renew());
     assertTrue(eu.leases().renew());

@@ -9,9 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionLeases;
@@ -55,7 +55,7 @@ final class RegionLeasesTest {
     }
 
     void isRejected(String why) {
-      StoreException e = assertThrows(StoreException.class, () -> add(1));
+      QuipuException e = assertThrows(QuipuException.class, () -> add(1));
       assertTrue(String.valueOf(e.getMessage()).contains(why), e.getMessage());
     }
 
@@ -229,9 +229,9 @@ final class RegionLeasesTest {
     assertTrue(all.get(1).leases.renew());
     assertInstanceOf(AddResult.Applied.class, all.get(1).counters.add(fromUs));
     clock.advance(STEP);
-    StoreException e =
+    QuipuException e =
         assertThrows(
-            StoreException.class,
+            QuipuException.class,
             () -> all.get(1).counters.add(new Add("s", 1, RequestId.of("us/2"))));
     assertEquals(Reason.UNAVAILABLE, e.reason());
     assertTrue(String.valueOf(e.getMessage()).startsWith("the lease of region us ran out"));

@@ -10,11 +10,11 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.region.RegionLeases;
@@ -96,11 +96,11 @@ final class RegionLimitsTest {
   }
 
   @Test
-  void rightsBeyond64BitsAreRefused() {
+  void rightsBeyond64BitsAreRejected() {
     RegionalCounters stock =
         one(new MemoryDriver(), RegionOptions.DEFAULT.within(Bounds.atLeast(0)));
     assertInstanceOf(AddResult.Applied.class, add(stock, Long.MAX_VALUE, "ap/1"));
-    AddResult.Refused overflow = new AddResult.Refused(Refusal.OVERFLOW);
+    AddResult.Rejected overflow = new AddResult.Rejected(Rejection.OVERFLOW);
     assertEquals(overflow, add(stock, Long.MAX_VALUE, "ap/2"));
     assertEquals(overflow, add(stock, Long.MIN_VALUE, "ap/3"));
     assertEquals(Reading.exact(Long.MAX_VALUE), stock.read("s").orElseThrow());
@@ -144,7 +144,7 @@ final class RegionLimitsTest {
     assertInstanceOf(AddResult.Applied.class, add(eu, 1, "eu/1"));
     table.heal();
     clock.advance(Regions.SILENCE.plusSeconds(60));
-    StoreException e = assertThrows(StoreException.class, () -> add(eu, -50, "eu/2"));
+    QuipuException e = assertThrows(QuipuException.class, () -> add(eu, -50, "eu/2"));
     assertTrue(String.valueOf(e.getMessage()).contains("make the topologies alike"));
   }
 }

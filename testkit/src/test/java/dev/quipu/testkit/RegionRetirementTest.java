@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.testkit.RegionSchedule.Process;
 import java.time.Duration;
 import java.util.List;
@@ -75,7 +75,7 @@ final class RegionRetirementTest {
     assertTrue(us.leases().renew());
     assertInstanceOf(AddResult.Applied.class, ap.add(10));
     assertInstanceOf(AddResult.Applied.class, us.add(10));
-    assertThrows(StoreException.class, () -> eu.add(10));
+    assertThrows(QuipuException.class, () -> eu.add(10));
     assertEquals(80, us.read().value());
   }
 
@@ -112,7 +112,7 @@ final class RegionRetirementTest {
   private static void retireBoth(Process by) {
     try {
       by.counters().retire("us");
-    } catch (IllegalStateException | StoreException first) {
+    } catch (IllegalStateException | QuipuException first) {
       by.counters().retire("eu");
       by.counters().retire("us");
       return;
@@ -133,7 +133,7 @@ final class RegionRetirementTest {
     us.counters().retire("eu");
     all.get(0).leases().renew();
     us.leases().renew();
-    StoreException e = assertThrows(StoreException.class, () -> us.add(7, "eu/1"));
+    QuipuException e = assertThrows(QuipuException.class, () -> us.add(7, "eu/1"));
     assertEquals(Outcome.UNKNOWN, e.outcome());
     assertEquals(7, us.read().value());
   }
@@ -150,7 +150,7 @@ final class RegionRetirementTest {
     schedule.leasesEnd(all.get(0), all.get(2));
     all.get(2).counters().retire("eu");
     assertTrue(all.get(2).read().high() >= 70, all.get(2).read().toString());
-    assertNotEquals(List.of(), all.get(2).read().doubts());
+    assertNotEquals(List.of(), all.get(2).read().uncertainties());
   }
 
   @Test

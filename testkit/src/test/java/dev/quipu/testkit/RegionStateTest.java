@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
-import dev.quipu.StoreException;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.testkit.RegionSchedule.Process;
@@ -39,12 +39,12 @@ final class RegionStateTest {
     schedule.table.settle();
     schedule.replicas.get(1).setBack(backup); // a process goes on, at 100
     schedule.clock.advance(Duration.ofMinutes(2));
-    assertThrows(StoreException.class, () -> eu.leases().renewIfDue());
-    assertThrows(StoreException.class, () -> eu.add(-1));
+    assertThrows(QuipuException.class, () -> eu.leases().renewIfDue());
+    assertThrows(QuipuException.class, () -> eu.add(-1));
     Reading reading = all.get(0).read();
     assertTrue(reading.low() < reading.high(), reading.toString());
-    assertNotEquals(List.of(), reading.doubts());
-    assertThrows(StoreException.class, () -> all.get(0).add(-1, "eu/x"));
+    assertNotEquals(List.of(), reading.uncertainties());
+    assertThrows(QuipuException.class, () -> all.get(0).add(-1, "eu/x"));
   }
 
   @Test
@@ -61,7 +61,7 @@ final class RegionStateTest {
     Reading reading = all.get(0).read();
     assertTrue(reading.low() < reading.high(), reading.toString());
     assertEquals(40, reading.value());
-    assertThrows(StoreException.class, () -> all.get(0).add(-1, "eu/x"));
+    assertThrows(QuipuException.class, () -> all.get(0).add(-1, "eu/x"));
   }
 
   @Test
@@ -71,16 +71,16 @@ final class RegionStateTest {
     Process other = schedule.in("ap", List.of("ap"));
     assertInstanceOf(AddResult.Applied.class, all.get(1).add(100));
     assertInstanceOf(AddResult.Applied.class, all.get(2).add(100));
-    StoreException e =
+    QuipuException e =
         assertThrows(
-            StoreException.class,
+            QuipuException.class,
             () -> {
               other.leases().renew();
               other.add(300);
             });
     assertTells(e, "ap,eu,us");
     assertInstanceOf(AddResult.Applied.class, all.get(0).add(100));
-    assertInstanceOf(AddResult.Refused.class, all.get(0).add(1));
+    assertInstanceOf(AddResult.Rejected.class, all.get(0).add(1));
     assertEquals(Reading.exact(300), all.get(0).read());
   }
 

@@ -8,11 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
-import dev.quipu.Doubt;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.Refusal;
-import dev.quipu.StoreException;
+import dev.quipu.Rejection;
+import dev.quipu.Uncertainty;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.testkit.RegionSchedule.Process;
@@ -22,7 +23,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** How many rights a region gets of others, when it is refused, and what a reader knows. */
+/** How many rights a region gets of others, when it is rejected, and what a reader knows. */
 final class RegionTransfersTest {
   private static final Bounds STOCK = Bounds.atLeast(0);
   private static final Bounds QUOTA = Bounds.between(0, 300);
@@ -34,7 +35,7 @@ final class RegionTransfersTest {
   }
 
   private static AddResult heldElsewhere(long value, String... where) {
-    return new AddResult.Refused(Refusal.HELD_ELSEWHERE, OptionalLong.of(value), List.of(where));
+    return new AddResult.Rejected(Rejection.HELD_ELSEWHERE, OptionalLong.of(value), List.of(where));
   }
 
   /** Rights to lower in the only cell of a region. */
@@ -87,19 +88,19 @@ final class RegionTransfersTest {
   }
 
   @Test
-  void aRefusalIsCertainOnlyIfWhatIsSilentCannotChangeIt() {
+  void aRejectionIsCertainOnlyIfWhatIsSilentCannotChangeIt() {
     RegionSchedule schedule = new RegionSchedule(QUOTA, "ap", "eu", "us");
     Process eu = schedule.running("ap", "eu", "us").get(1);
     schedule.cutOff("us");
     assertEquals(heldElsewhere(0, "us"), eu.add(300));
-    assertEquals(new AddResult.Refused(Refusal.CEILING, 0), eu.add(301));
+    assertEquals(new AddResult.Rejected(Rejection.CEILING, 0), eu.add(301));
     assertEquals(heldElsewhere(0, "us"), eu.add(-100)); // us may have added its share
-    assertEquals(new AddResult.Refused(Refusal.FLOOR, 0), eu.add(-101));
+    assertEquals(new AddResult.Rejected(Rejection.FLOOR, 0), eu.add(-101));
   }
 
   /** Another region adds after the first look, and again after the second has passed it. */
   @Test
-  void aMovingCounterIsLookedAtAgainBeforeARefusal() {
+  void aMovingCounterIsLookedAtAgainBeforeARejection() {
     RegionSchedule schedule = new RegionSchedule(STOCK, "ap", "eu");
     Process ap = schedule.running("ap", "eu").getFirst();
     applied(ap, 1);
@@ -124,7 +125,7 @@ final class RegionTransfersTest {
         ReplicaHook.afterScan("eu", EU_ROWS, 1, () -> schedule.clock.advance(Duration.ofHours(2)));
     Process eu = schedule.during("eu", late);
     eu.leases().renew();
-    StoreException e = assertThrows(StoreException.class, () -> eu.add(-10));
+    QuipuException e = assertThrows(QuipuException.class, () -> eu.add(-10));
     assertEquals(Reason.UNAVAILABLE, e.reason());
     assertTrue(late.hasHappened());
     assertEquals(100, rights(schedule, "ap"));
@@ -143,7 +144,7 @@ final class RegionTransfersTest {
             "eu", "lease/us@eu", () -> schedule.clock.advance(Duration.ofMinutes(2)));
     Process eu = schedule.during("eu", late);
     eu.leases().renew();
-    StoreException e = assertThrows(StoreException.class, () -> eu.add(-10));
+    QuipuException e = assertThrows(QuipuException.class, () -> eu.add(-10));
     assertTrue(String.valueOf(e.getMessage()).startsWith("the lease of region ap ran out at"));
     assertTrue(late.hasHappened());
     assertEquals(100, rights(schedule, "ap"));
@@ -159,7 +160,7 @@ final class RegionTransfersTest {
             "eu",
             "got/ap",
             () -> {
-              throw StoreException.unknown(Reason.UNAVAILABLE, "the reply was lost", null);
+              throw new OutcomeUnknownException(Reason.UNAVAILABLE, "the reply was lost", null);
             });
     Process eu = schedule.during("eu", lost);
     eu.leases().renew();
@@ -191,7 +192,7 @@ final class RegionTransfersTest {
     Process ap = schedule.running("us", "ap").get(1);
     assertEquals(100, ap.read().value());
     applied(ap, -100);
-    assertInstanceOf(AddResult.Refused.class, ap.add(-1));
+    assertInstanceOf(AddResult.Rejected.class, ap.add(-1));
   }
 
   @Test
@@ -203,14 +204,14 @@ final class RegionTransfersTest {
     applied(all.get(1), -2);
     schedule.table.settle();
     schedule.cutOff("us");
-    Doubt silent = new Doubt(Doubt.Cause.SILENT_REGION, "us", 96);
+    Uncertainty silent = new Uncertainty(Uncertainty.Cause.SILENT_REGION, "us", 96);
     assertEquals(new Reading(9, -30 + 17 + 8, 300 - 93 - 102, List.of(silent)), all.get(1).read());
     for (Bounds half : List.of(Bounds.atLeast(0), Bounds.atMost(0))) {
       RegionSchedule other = new RegionSchedule(half, "ap", "us");
       Process ap = other.running("ap", "us").getFirst();
       applied(ap, half.floor() == 0 ? 5 : -5);
       other.cutOff("us");
-      Doubt any = new Doubt(Doubt.Cause.SILENT_REGION, "us", Long.MAX_VALUE);
+      Uncertainty any = new Uncertainty(Uncertainty.Cause.SILENT_REGION, "us", Long.MAX_VALUE);
       assertEquals(
           half.floor() == 0
               ? new Reading(5, 5, Long.MAX_VALUE, List.of(any))
@@ -239,9 +240,9 @@ final class RegionTransfersTest {
     schedule.cutOff("us");
     assertEquals(
         List.of(
-            new Doubt(Doubt.Cause.SILENT_REGION, "us", 100),
-            new Doubt(Doubt.Cause.OPEN_TRANSFER, "ap to us", 20)),
-        all.get(1).read().doubts());
+            new Uncertainty(Uncertainty.Cause.SILENT_REGION, "us", 100),
+            new Uncertainty(Uncertainty.Cause.OPEN_TRANSFER, "ap to us", 20)),
+        all.get(1).read().uncertainties());
   }
 
   /** What goes up between the looks uses no rights to lower. */
@@ -267,7 +268,7 @@ final class RegionTransfersTest {
     assertEquals(Optional.empty(), ap.counters().read("s"));
     schedule.cutOff("eu");
     Reading unsure = ap.read();
-    assertEquals("eu", unsure.doubts().getFirst().where());
+    assertEquals("eu", unsure.uncertainties().getFirst().where());
     schedule.heal();
     applied(ap, -5);
     assertEquals(Reading.exact(-5), ap.read());

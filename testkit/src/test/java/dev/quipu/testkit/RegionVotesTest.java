@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
-import dev.quipu.Doubt;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
-import dev.quipu.StoreException;
+import dev.quipu.Uncertainty;
 import dev.quipu.region.RegionLeases;
 import dev.quipu.region.RegionalCounters.TakenOver;
 import dev.quipu.store.Condition;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 final class RegionVotesTest {
   private static final Bounds QUOTA = Bounds.between(0, 300);
 
-  private static String refusal(Process by, String lost) {
+  private static String rejection(Process by, String lost) {
     IllegalStateException e =
         assertThrows(IllegalStateException.class, () -> by.counters().retire(lost));
     return String.valueOf(e.getMessage());
@@ -101,7 +101,8 @@ final class RegionVotesTest {
     assertTrue(eu.leases().renew(), "that was decided: it is not");
     assertEquals(Optional.empty(), successor(ap, "eu"));
     assertEquals(
-        List.of(new Doubt(Doubt.Cause.RETIRED_REGION, "us", Long.MAX_VALUE)), eu.read().doubts());
+        List.of(new Uncertainty(Uncertainty.Cause.RETIRED_REGION, "us", Long.MAX_VALUE)),
+        eu.read().uncertainties());
     assertEquals(ofUs, ap.counters().retire("us"));
     IllegalStateException notRetired =
         assertThrows(IllegalStateException.class, () -> ap.counters().acceptLoss("eu"));
@@ -142,7 +143,7 @@ final class RegionVotesTest {
               assertTrue(us.leases().renew());
             });
     Process sa = schedule.during("sa", renewal);
-    String why = refusal(sa, "us");
+    String why = rejection(sa, "us");
     assertTrue(why.startsWith("retirement 1 needs the votes of most of [ap, eu, sa, us]"), why);
     assertTrue(renewal.hasHappened());
     assertEquals(Optional.empty(), successor(all.get(0), "us"));
@@ -158,7 +159,7 @@ final class RegionVotesTest {
     Process eu =
         schedule.during(
             "eu", ReplicaHook.afterWrite("eu", "lease/us", () -> schedule.cutOff("ap")));
-    String why = refusal(eu, "us");
+    String why = rejection(eu, "us");
     assertTrue(why.startsWith("retirement 1 needs the votes of most of [ap, eu, us]"), why);
     assertEquals(Optional.empty(), successor(eu, "us"));
   }
@@ -178,7 +179,7 @@ final class RegionVotesTest {
     assertEquals(
         "retirement 1 needs the votes of most of [ap, eu, sa, us]; [eu, sa] can vote"
             + "; silent are [us]",
-        refusal(all.get(1), "us"));
+        rejection(all.get(1), "us"));
     assertTrue(schedule.clock.epochMillis() > before, "it pauses between attempts");
   }
 
@@ -208,7 +209,7 @@ final class RegionVotesTest {
     assertEquals(
         "region ap counts with regions ap,eu, and here they are ap,eu,us"
             + "; make the topologies alike first",
-        refusal(all.get(1), "us"));
+        rejection(all.get(1), "us"));
   }
 
   @Test
@@ -224,7 +225,7 @@ final class RegionVotesTest {
             + " retired 10000 ms later by the clocks of most regions"
             + ", in ap it was %s at the last beat by the clock here; silent are [us]"
                 .formatted(start),
-        refusal(all.get(1), "us"));
+        rejection(all.get(1), "us"));
   }
 
   @Test
@@ -235,7 +236,7 @@ final class RegionVotesTest {
     for (String ahead : List.of("ap", "eu")) {
       schedule.in(ahead, Duration.ofDays(1)).leases().renew();
     }
-    String why = refusal(all.get(2), "us");
+    String why = rejection(all.get(2), "us");
     assertTrue(why.contains("by the clock here"), why);
     assertEquals(Optional.empty(), successor(all.get(0), "us"));
   }
@@ -246,7 +247,7 @@ final class RegionVotesTest {
     List<Process> all = one.running("ap", "eu");
     one.cutOff("ap");
     one.leasesEnd(all.get(1));
-    String why = refusal(all.get(1), "ap");
+    String why = rejection(all.get(1), "ap");
     assertTrue(why.startsWith("the lease of region ap runs until"), why);
     RegionSchedule other = new RegionSchedule(QUOTA, "ap", "eu");
     all = other.running("ap", "eu");
@@ -266,11 +267,11 @@ final class RegionVotesTest {
     schedule.lose("eu");
     schedule.leasesEnd(all.get(0), us);
     all.get(0).counters().retire("eu");
-    assertEquals("eu", us.read().doubts().getFirst().where());
+    assertEquals("eu", us.read().uncertainties().getFirst().where());
     ReplicaHook cut = ReplicaHook.afterWrite("ap", "lease/eu", () -> schedule.separate("ap", "us"));
     Process ap = schedule.during("ap", cut);
-    StoreException silent =
-        assertThrows(StoreException.class, () -> ap.counters().acceptLoss("eu"));
+    QuipuException silent =
+        assertThrows(QuipuException.class, () -> ap.counters().acceptLoss("eu"));
     assertTrue(String.valueOf(silent.getMessage()).contains("region us does not answer"));
     assertTrue(cut.hasHappened());
     schedule.heal();

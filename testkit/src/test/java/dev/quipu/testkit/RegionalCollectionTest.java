@@ -8,12 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
-import dev.quipu.Doubt;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
+import dev.quipu.Uncertainty;
 import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
@@ -120,7 +120,7 @@ final class RegionalCollectionTest {
               result instanceof AddResult.Applied || result instanceof AddResult.Replayed,
               result.toString());
           return;
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           if (attempt > 100) {
             throw e;
           }
@@ -134,7 +134,7 @@ final class RegionalCollectionTest {
         time.sleep(Duration.ofMillis(random.nextInt(400)));
         try {
           merged += here.merge(LIKES, window);
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           // it waits for a region, or does not know: the next call goes on
         }
       }
@@ -249,12 +249,12 @@ final class RegionalCollectionTest {
     assertInstanceOf(AddResult.Applied.class, ap.add(new Add(LIKES, 5, id)));
     run.table.cutOff(2);
     Reading reading = ap.read(LIKES).orElseThrow();
-    assertEquals("us", reading.doubts().getFirst().where());
+    assertEquals("us", reading.uncertainties().getFirst().where());
     assertEquals(5, reading.value());
-    assertThrows(StoreException.class, () -> ap.merge(LIKES, Duration.ZERO));
-    assertThrows(StoreException.class, () -> ap.outcome(LIKES, RequestId.of("two")));
+    assertThrows(QuipuException.class, () -> ap.merge(LIKES, Duration.ZERO));
+    assertThrows(QuipuException.class, () -> ap.outcome(LIKES, RequestId.of("two")));
     assertInstanceOf(RequestOutcome.Applied.class, run.in(1).outcome(LIKES, id));
-    assertThrows(UnsupportedOperationException.class, () -> ap.seal(LIKES, id));
+    assertThrows(UnsupportedOperationException.class, () -> ap.cancel(LIKES, id));
   }
 
   @Test
@@ -281,7 +281,7 @@ final class RegionalCollectionTest {
     run.heal();
     Reading beyond = run.in(0).read(LIKES).orElseThrow();
     assertEquals(Long.MAX_VALUE, beyond.value());
-    assertEquals(Doubt.Cause.OVERFLOW, beyond.doubts().getFirst().cause());
+    assertEquals(Uncertainty.Cause.OVERFLOW, beyond.uncertainties().getFirst().cause());
     run.send(2, new Add(LIKES, -Long.MAX_VALUE, RequestId.of("three")));
     run.send(0, new Add(LIKES, 4 - Long.MAX_VALUE, RequestId.of("four")));
     run.heal();
@@ -319,7 +319,7 @@ final class RegionalCollectionTest {
     Store store = new Store(merging, time, Randomness.seeded(1), RetryPolicy.DEFAULT);
     Regions one = new Regions("ap", List.of("ap"), Map.of("ap", store));
     RegionalCollection collection = new RegionalCollection(one, Randomness.seeded(2));
-    StoreException merged = assertThrows(StoreException.class, () -> collection.readHere(LIKES));
+    QuipuException merged = assertThrows(QuipuException.class, () -> collection.readHere(LIKES));
     assertEquals(Reason.THROTTLED, merged.reason());
     assertTrue(time.nanoTime() < Duration.ofSeconds(20).toNanos());
   }

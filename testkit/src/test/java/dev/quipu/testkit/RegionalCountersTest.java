@@ -8,7 +8,7 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Reading;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.region.RegionalCounters;
 import dev.quipu.testkit.pace.Soak;
 import java.util.List;
@@ -83,7 +83,7 @@ final class RegionalCountersTest {
         assertInstanceOf(AddResult.Applied.class, all, "seed " + seed);
       }
       AddResult more = here.add(new Add(RegionalRun.STOCK, -1, null));
-      assertEquals(new AddResult.Refused(Refusal.FLOOR, 0), more, "seed " + seed);
+      assertEquals(new AddResult.Rejected(Rejection.FLOOR, 0), more, "seed " + seed);
     }
   }
 
@@ -104,9 +104,10 @@ final class RegionalCountersTest {
       assertInstanceOf(AddResult.Applied.class, result, seed + " after " + bought + " of " + left);
       bought += amount;
     }
-    AddResult.Refused refused = (AddResult.Refused) here.add(new Add(RegionalRun.STOCK, -1, null));
+    AddResult.Rejected rejected =
+        (AddResult.Rejected) here.add(new Add(RegionalRun.STOCK, -1, null));
     long floor = run.options.bounds().floor();
-    assertEquals(new AddResult.Refused(Refusal.FLOOR, floor), refused, seed);
+    assertEquals(new AddResult.Rejected(Rejection.FLOOR, floor), rejected, seed);
     assertEquals(run.pieces() - floor, run.sold + bought, seed);
     assertEquals(List.of(), run.wrong, seed);
   }

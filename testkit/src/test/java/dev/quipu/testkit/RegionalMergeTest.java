@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
-import dev.quipu.Doubt;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
+import dev.quipu.Uncertainty;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionalCollection;
@@ -164,10 +164,10 @@ final class RegionalMergeTest {
     String why = "merging waits for regions that do not answer: [us]";
     RegionalCollection ap =
         in("ap", ReplicaHook.afterWrite("us", "merged/us", () -> table.cutOff(2)));
-    StoreException since = assertThrows(StoreException.class, () -> ap.merge(LIKES, NO_WINDOW));
+    QuipuException since = assertThrows(QuipuException.class, () -> ap.merge(LIKES, NO_WINDOW));
     assertEquals(why, since.getMessage());
-    StoreException before =
-        assertThrows(StoreException.class, () -> in("ap").merge(LIKES, NO_WINDOW));
+    QuipuException before =
+        assertThrows(QuipuException.class, () -> in("ap").merge(LIKES, NO_WINDOW));
     assertEquals(why, before.getMessage());
   }
 
@@ -178,7 +178,7 @@ final class RegionalMergeTest {
     assertEquals(0, merge("ap"));
     Reading reading = in("us").read(LIKES).orElseThrow();
     assertEquals(Long.MAX_VALUE, reading.value());
-    assertEquals(Doubt.Cause.OVERFLOW, reading.doubts().getFirst().cause());
+    assertEquals(Uncertainty.Cause.OVERFLOW, reading.uncertainties().getFirst().cause());
   }
 
   @Test
@@ -188,7 +188,7 @@ final class RegionalMergeTest {
     assertEquals(Optional.empty(), in("ap").readHere(LIKES));
     table.cutOff(2);
     Reading unsure = in("ap").read(LIKES).orElseThrow();
-    assertEquals("us", unsure.doubts().getFirst().where());
+    assertEquals("us", unsure.uncertainties().getFirst().where());
   }
 
   @Test

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionLeases;
@@ -76,7 +76,7 @@ final class RegionalRun {
   long replayed;
   long replayedElsewhere;
   long heldElsewhere;
-  long refusals;
+  long rejections;
   long deaths;
   long partitions;
   long soldWhileCut;
@@ -264,7 +264,7 @@ final class RegionalRun {
     Optional<Reading> read;
     try {
       read = here.read(STOCK);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       return; // its own replica did not answer
     }
     Reading reading = read.orElse(Reading.exact(0));
@@ -273,7 +273,7 @@ final class RegionalRun {
         values.subList(from, values.size()).stream()
             .anyMatch(value -> reading.low() <= value && value <= reading.high());
     boolean isOrdered = reading.low() <= reading.value() && reading.value() <= reading.high();
-    boolean isExplained = reading.low() == reading.high() == reading.doubts().isEmpty();
+    boolean isExplained = reading.low() == reading.high() == reading.uncertainties().isEmpty();
     if (!isTrue || !isOrdered || !isExplained) {
       wrong.add("read %s, it was %s".formatted(reading, values.subList(from, values.size())));
     }
@@ -298,7 +298,7 @@ final class RegionalRun {
   private void buy(RegionalCounters here, int region, RequestId id, long amount) {
     try {
       count(add(here, -amount, id), region, id, amount, false);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       settle(here, region, id, amount);
       return;
     }
@@ -315,7 +315,7 @@ final class RegionalRun {
         RegionalCounters at = isElsewhere ? process(random.nextInt(NAMES.size()), 0) : here;
         count(add(at, -amount, id), region, id, amount, isElsewhere);
         return;
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (!e.reason().isTemporary() || attempt > 1_000) {
           throw e;
         }
@@ -328,15 +328,15 @@ final class RegionalRun {
     }
   }
 
-  /** A refusal for want of room is fair if there was none at some moment of the call. */
+  /** A rejection for want of room is fair if there was none at some moment of the call. */
   private AddResult add(RegionalCounters at, long delta, RequestId id) {
     int from = values.size() - 1;
     AddResult result = at.add(new Add(STOCK, delta, id));
     boolean isFair =
-        !(result instanceof AddResult.Refused refused)
-            || refused.why() == Refusal.HELD_ELSEWHERE
+        !(result instanceof AddResult.Rejected rejected)
+            || rejected.why() == Rejection.HELD_ELSEWHERE
             || values.subList(from, values.size()).stream()
-                .anyMatch(value -> Refusal.of(value, delta, options.bounds()) != null);
+                .anyMatch(value -> Rejection.of(value, delta, options.bounds()) != null);
     if (!isFair) {
       wrong.add(
           "%s of %d, it was %s".formatted(result, delta, values.subList(from, values.size())));
@@ -361,11 +361,11 @@ final class RegionalRun {
           sold += amount; // its first answer was lost
         }
       }
-      case AddResult.Refused no -> {
-        refusals++;
-        heldElsewhere += no.why() == Refusal.HELD_ELSEWHERE ? 1 : 0;
+      case AddResult.Rejected no -> {
+        rejections++;
+        heldElsewhere += no.why() == Rejection.HELD_ELSEWHERE ? 1 : 0;
         if (done.containsKey(id)) {
-          wrong.add("refused after it was sold: " + id);
+          wrong.add("rejected after it was sold: " + id);
         }
       }
       case AddResult.Conflict other -> wrong.add("a conflict: " + id);
@@ -375,14 +375,14 @@ final class RegionalRun {
   @Override
   public String toString() {
     return ("sold %d in %d requests, %d of them cut off; %d replayed, %d of them elsewhere; "
-            + "%d refused, %d held elsewhere; %d deaths, %d partitions, %d faults, %d wide reads")
+            + "%d rejected, %d held elsewhere; %d deaths, %d partitions, %d faults, %d wide reads")
         .formatted(
             sold,
             applied,
             soldWhileCut,
             replayed,
             replayedElsewhere,
-            refusals,
+            rejections,
             heldElsewhere,
             deaths,
             partitions,

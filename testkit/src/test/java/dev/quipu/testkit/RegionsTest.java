@@ -9,13 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
-import dev.quipu.Doubt;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
+import dev.quipu.Uncertainty;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionLeases;
@@ -125,7 +125,7 @@ final class RegionsTest {
     table.settle();
     table.cutOff(AP);
     assertInstanceOf(AddResult.Replayed.class, add(in(US), 7, "ap/1")); // as it has come to us
-    StoreException e = assertThrows(StoreException.class, () -> add(in(US), 7, "ap/2"));
+    QuipuException e = assertThrows(QuipuException.class, () -> add(in(US), 7, "ap/2"));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     healed();
     assertInstanceOf(AddResult.Applied.class, add(in(US), 7, "ap/2"));
@@ -133,18 +133,18 @@ final class RegionsTest {
   }
 
   @Test
-  void whatIsSealedInOneRegionIsRefusedInAll() {
+  void whatIsCanceledInOneRegionIsRejectedInAll() {
     assertInstanceOf(AddResult.Applied.class, add(in(AP), 7, "ap/1"));
-    assertInstanceOf(RequestOutcome.Applied.class, in(EU).seal("s", RequestId.of("ap/1")));
+    assertInstanceOf(RequestOutcome.Applied.class, in(EU).cancel("s", RequestId.of("ap/1")));
     assertInstanceOf(RequestOutcome.NotSeen.class, in(EU).outcome("s", RequestId.of("ap/2")));
-    assertInstanceOf(RequestOutcome.Sealed.class, in(EU).seal("s", RequestId.of("ap/2")));
-    assertEquals(new AddResult.Refused(Refusal.SEALED), add(in(AP), 7, "ap/2"));
-    assertEquals(new AddResult.Refused(Refusal.SEALED), add(in(US), 7, "ap/2"));
+    assertInstanceOf(RequestOutcome.Canceled.class, in(EU).cancel("s", RequestId.of("ap/2")));
+    assertEquals(new AddResult.Rejected(Rejection.CANCELED), add(in(AP), 7, "ap/2"));
+    assertEquals(new AddResult.Rejected(Rejection.CANCELED), add(in(US), 7, "ap/2"));
     table.cutOff(AP);
-    assertThrows(StoreException.class, () -> in(EU).seal("s", RequestId.of("ap/3")));
-    assertThrows(StoreException.class, () -> in(EU).outcome("s", RequestId.of("ap/3")));
+    assertThrows(QuipuException.class, () -> in(EU).cancel("s", RequestId.of("ap/3")));
+    assertThrows(QuipuException.class, () -> in(EU).outcome("s", RequestId.of("ap/3")));
     healed();
-    assertInstanceOf(RequestOutcome.Sealed.class, in(US).outcome("s", RequestId.of("ap/2")));
+    assertInstanceOf(RequestOutcome.Canceled.class, in(US).outcome("s", RequestId.of("ap/2")));
     assertEquals(7, value(in(US)));
   }
 
@@ -190,7 +190,7 @@ final class RegionsTest {
     applied(in(EU), 30);
     applied(in(EU), -140);
     assertEquals(0, value(in(AP)));
-    assertEquals(new AddResult.Refused(Refusal.FLOOR, 0), in(US).add(new Add("s", -1, null)));
+    assertEquals(new AddResult.Rejected(Rejection.FLOOR, 0), in(US).add(new Add("s", -1, null)));
   }
 
   @Test
@@ -200,17 +200,17 @@ final class RegionsTest {
     applied(in(EU), -1);
     table.settle();
     table.cutOff(EU);
-    AddResult.Refused refused = (AddResult.Refused) in(EU).add(new Add("s", -80, null));
-    assertEquals(Refusal.HELD_ELSEWHERE, refused.why());
-    assertEquals(List.of("ap", "us"), refused.heldBy());
+    AddResult.Rejected rejected = (AddResult.Rejected) in(EU).add(new Add("s", -80, null));
+    assertEquals(Rejection.HELD_ELSEWHERE, rejected.why());
+    assertEquals(List.of("ap", "us"), rejected.heldBy());
     long sold = 0;
     while (in(EU).add(new Add("s", -1, null)) instanceof AddResult.Applied) {
       sold++;
     }
     Reading there = in(US).read("s").orElseThrow();
     assertTrue(there.low() <= 89 - sold && 89 - sold <= there.high(), there.toString());
-    assertEquals("eu", there.doubts().getFirst().where());
-    assertEquals(Doubt.Cause.SILENT_REGION, there.doubts().getFirst().cause());
+    assertEquals("eu", there.uncertainties().getFirst().where());
+    assertEquals(Uncertainty.Cause.SILENT_REGION, there.uncertainties().getFirst().cause());
     healed();
     assertEquals(89 - sold, value(in(US)));
   }
@@ -221,7 +221,7 @@ final class RegionsTest {
     applied(in(AP, quota), 9); // all but one of everybody's share
     assertInstanceOf(AddResult.Applied.class, in(US, quota).add(new Add("s", 1, null)));
     assertEquals(
-        new AddResult.Refused(Refusal.CEILING, 10), in(EU, quota).add(new Add("s", 1, null)));
+        new AddResult.Rejected(Rejection.CEILING, 10), in(EU, quota).add(new Add("s", 1, null)));
     applied(in(EU, quota), -10);
     assertEquals(0, value(in(AP, quota)));
   }
@@ -236,7 +236,7 @@ final class RegionsTest {
       applied(in(i, plain), 1L << i);
     }
     Reading apart = in(AP, plain).read("s").orElseThrow();
-    assertEquals(new Reading(1, Long.MIN_VALUE, Long.MAX_VALUE, apart.doubts()), apart);
+    assertEquals(new Reading(1, Long.MIN_VALUE, Long.MAX_VALUE, apart.uncertainties()), apart);
     healed();
     for (int i = 0; i < 3; i++) {
       assertEquals(7, value(in(i, plain)));
@@ -246,9 +246,9 @@ final class RegionsTest {
   @Test
   void allRegionsMustHaveOnePlan() {
     applied(in(AP), 100);
-    StoreException e =
+    QuipuException e =
         assertThrows(
-            StoreException.class,
+            QuipuException.class,
             () -> applied(in(EU, RegionOptions.DEFAULT.within(Bounds.atLeast(-5))), 1));
     assertTells(e, "alike");
     assertThrows(
@@ -271,7 +271,7 @@ final class RegionsTest {
     assertEquals(30, value(us));
     Regions without = seenFrom(AP, two, two);
     RegionalCounters old = new RegionalCounters(without, stock, RegionLeases.none(without), random);
-    StoreException e = assertThrows(StoreException.class, () -> old.read("s"));
+    QuipuException e = assertThrows(QuipuException.class, () -> old.read("s"));
     assertTells(e, "region us");
   }
 
@@ -289,7 +289,7 @@ final class RegionsTest {
     Leased ap = leased(AP);
     Leased eu = leased(EU);
     Leased us = leased(US);
-    assertThrows(StoreException.class, () -> applied(eu.counters, 1)); // nobody confirmed it yet
+    assertThrows(QuipuException.class, () -> applied(eu.counters, 1)); // nobody confirmed it yet
     List.of(ap, eu, us).forEach(each -> assertTrue(each.leases.renew()));
     assertInstanceOf(AddResult.Applied.class, add(eu.counters, 100, "eu/early"));
     applied(us.counters, -10);
@@ -308,14 +308,14 @@ final class RegionsTest {
     IllegalStateException runs =
         assertThrows(IllegalStateException.class, () -> us.counters.retire("eu"));
     assertTells(runs, "lease");
-    AddResult.Refused held = (AddResult.Refused) us.counters.add(new Add("s", -90, null));
+    AddResult.Rejected held = (AddResult.Rejected) us.counters.add(new Add("s", -90, null));
     assertEquals(List.of("eu"), held.heldBy());
 
     clock.advance(Duration.ofMinutes(55));
     assertEquals(false, us.leases.renew()); // eu is silent
     clock.advance(Duration.ofMinutes(6));
-    assertThrows(StoreException.class, () -> applied(eu.counters, -1)); // it stops by itself
-    assertThrows(StoreException.class, () -> applied(us.counters, -1)); // and so do the others
+    assertThrows(QuipuException.class, () -> applied(eu.counters, -1)); // it stops by itself
+    assertThrows(QuipuException.class, () -> applied(us.counters, -1)); // and so do the others
     IllegalStateException clocks =
         assertThrows(IllegalStateException.class, () -> us.counters.retire("eu"));
     assertTells(clocks, "in ap it was"); // at its last beat, an hour ago
@@ -326,7 +326,8 @@ final class RegionsTest {
     List.of(ap, us).forEach(each -> assertTrue(each.leases.renew()));
     applied(ap.counters, -90);
     Reading uncertain = us.counters.read("s").orElseThrow();
-    assertEquals(List.of("eu"), uncertain.doubts().stream().map(Doubt::where).toList());
+    assertEquals(
+        List.of("eu"), uncertain.uncertainties().stream().map(Uncertainty::where).toList());
     us.counters.acceptLoss("eu");
     assertEquals(0, value(us.counters));
     for (Leased each : List.of(ap, us)) {
@@ -334,18 +335,18 @@ final class RegionsTest {
       RequestOutcome early = each.counters.outcome("s", RequestId.of("eu/early"));
       assertInstanceOf(RequestOutcome.Applied.class, early);
     }
-    assertInstanceOf(AddResult.Refused.class, us.counters.add(new Add("s", -1, null)));
+    assertInstanceOf(AddResult.Rejected.class, us.counters.add(new Add("s", -1, null)));
 
     healed(); // eu is back, and hears of it
     assertEquals(0, value(ap.counters));
-    StoreException retired = assertThrows(StoreException.class, eu.leases::renew);
+    QuipuException retired = assertThrows(QuipuException.class, eu.leases::renew);
     assertTells(retired, "retired");
-    assertThrows(StoreException.class, () -> applied(eu.counters, -1));
+    assertThrows(QuipuException.class, () -> applied(eu.counters, -1));
     for (Leased each : List.of(ap, us)) {
-      StoreException late =
-          assertThrows(StoreException.class, () -> add(each.counters, 3, "eu/late"));
+      QuipuException late =
+          assertThrows(QuipuException.class, () -> add(each.counters, 3, "eu/late"));
       assertEquals(Outcome.UNKNOWN, late.outcome()); // it may have counted there
-      assertThrows(StoreException.class, () -> each.counters.outcome("s", RequestId.of("eu/late")));
+      assertThrows(QuipuException.class, () -> each.counters.outcome("s", RequestId.of("eu/late")));
     }
     assertEquals(0, value(us.counters));
   }
@@ -363,9 +364,9 @@ final class RegionsTest {
     table.settle();
     replicas.get(EU).setBack(copy); // now it says that it has 100
     Leased again = leased(EU);
-    StoreException back = assertThrows(StoreException.class, again.leases::renew);
+    QuipuException back = assertThrows(QuipuException.class, again.leases::renew);
     assertTells(back, "set back");
-    assertThrows(StoreException.class, () -> applied(again.counters, -1));
+    assertThrows(QuipuException.class, () -> applied(again.counters, -1));
   }
 
   /** Another process renews after it has read the other regions, before it reads its own. */
@@ -389,7 +390,7 @@ final class RegionsTest {
     assertFalse(slow.renew());
     assertEquals(0, meanwhile.size());
     RegionLeases next = leased(EU).leases;
-    assertTells(assertThrows(StoreException.class, next::renew), "set back");
+    assertTells(assertThrows(QuipuException.class, next::renew), "set back");
   }
 
   private static StoreDriver after(StoreDriver driver, Queue<Runnable> meanwhile) {

@@ -8,9 +8,9 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.simulation.time.ManualClock;
@@ -37,7 +37,7 @@ final class RequestTokensTest {
     clock.advance(RequestTokens.WINDOW);
     assertInstanceOf(AddResult.Replayed.class, add(5, Bounds.none()));
     clock.advance(Duration.ofMillis(1));
-    StoreException late = assertThrows(StoreException.class, () -> add(5, Bounds.none()));
+    QuipuException late = assertThrows(QuipuException.class, () -> add(5, Bounds.none()));
     assertEquals(Outcome.UNKNOWN, late.outcome());
     assertEquals(Reason.INVALID, late.reason());
     assertEquals(new AddResult.Conflict(5), add(6, Bounds.none()));
@@ -45,15 +45,15 @@ final class RequestTokensTest {
   }
 
   @Test
-  void aRefusalDoesNotOpenTheWindowAgain() {
+  void aRejectionDoesNotOpenTheWindowAgain() {
     Bounds floor = Bounds.atLeast(0);
-    assertInstanceOf(AddResult.Refused.class, add(-1, floor));
+    assertInstanceOf(AddResult.Rejected.class, add(-1, floor));
     counters.add(new Add("a", 1, null));
     clock.advance(RequestTokens.WINDOW);
     assertInstanceOf(AddResult.Applied.class, add(-1, floor));
     assertInstanceOf(AddResult.Replayed.class, add(-1, floor));
     clock.advance(Duration.ofMinutes(1));
-    assertThrows(StoreException.class, () -> add(-1, floor));
+    assertThrows(QuipuException.class, () -> add(-1, floor));
     assertEquals(0, value());
   }
 
@@ -61,6 +61,6 @@ final class RequestTokensTest {
   void whatBecameOfARequestCannotBeAsked() {
     RequestId id = RequestId.of("id");
     assertThrows(UnsupportedOperationException.class, () -> counters.outcome("a", id));
-    assertThrows(UnsupportedOperationException.class, () -> counters.seal("a", id));
+    assertThrows(UnsupportedOperationException.class, () -> counters.cancel("a", id));
   }
 }

@@ -3,7 +3,7 @@ package dev.quipu.testkit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.sequence.Revision;
@@ -32,11 +32,11 @@ final class RevisionLogTest {
     assertEquals(
         new RevisionLog.Written(1, 1), log.write(SERIES, "ann", Revision.Kind.INSERT, "a"));
     assertEquals(
-        new RevisionLog.Refused(true, 1), log.write(SERIES, "ann", Revision.Kind.INSERT, "b"));
+        new RevisionLog.Rejected(true, 1), log.write(SERIES, "ann", Revision.Kind.INSERT, "b"));
     assertEquals(
-        new RevisionLog.Refused(false, 1), log.write(SERIES, "bob", Revision.Kind.UPDATE, "b"));
+        new RevisionLog.Rejected(false, 1), log.write(SERIES, "bob", Revision.Kind.UPDATE, "b"));
     assertEquals(
-        new RevisionLog.Refused(false, 1), log.write(SERIES, "bob", Revision.Kind.DELETE, ""));
+        new RevisionLog.Rejected(false, 1), log.write(SERIES, "bob", Revision.Kind.DELETE, ""));
     assertEquals(
         new RevisionLog.Written(2, 2), log.write(SERIES, "bob", Revision.Kind.INSERT, "b"));
     assertEquals(
@@ -118,7 +118,7 @@ final class RevisionLogTest {
           }
         } catch (ProcessCrash.Crash e) {
           crashes++;
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           time.sleep(Duration.ofMillis(1));
         }
       }

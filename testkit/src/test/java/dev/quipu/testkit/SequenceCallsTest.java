@@ -2,9 +2,9 @@ package dev.quipu.testkit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.sequence.SequenceOfRecords;
@@ -126,7 +126,7 @@ final class SequenceCallsTest {
     @Override
     public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
       if (areLost && writes.getFirst() instanceof Write.Update) {
-        throw StoreException.notApplied(Reason.DENIED, "no notes");
+        throw new NotAppliedException(Reason.DENIED, "no notes");
       }
       WriteResult result = call.get();
       Runnable after = afterFirst;

@@ -3,8 +3,8 @@ package dev.quipu.testkit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.sequence.NumberedRecord;
 import dev.quipu.sequence.SequenceOfRecords;
@@ -118,7 +118,7 @@ final class SequenceFaultTest {
           } catch (ProcessCrash.Crash e) {
             crashes++;
             process = Optional.empty();
-          } catch (StoreException e) {
+          } catch (QuipuException e) {
             time.sleep(Duration.ofMillis(5));
           }
         }

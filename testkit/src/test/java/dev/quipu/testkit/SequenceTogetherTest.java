@@ -4,9 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.sequence.SequenceOfRecords;
@@ -39,7 +40,7 @@ final class SequenceTogetherTest {
   private SequenceOfRecords sequence = onGate(memory);
   private String payload = ""; // of all
   private final ConcurrentLinkedQueue<Long> numbers = new ConcurrentLinkedQueue<>();
-  private final ConcurrentLinkedQueue<StoreException> failures = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<QuipuException> failures = new ConcurrentLinkedQueue<>();
 
   /** Lets one transaction after the other through; the second may fail. */
   private static final class Gate implements InterceptingDriver.Interceptor {
@@ -67,7 +68,7 @@ final class SequenceTogetherTest {
         afterFirst.run();
       } else if (isReplyLost && result instanceof WriteResult.Applied) {
         isReplyLost = false;
-        throw StoreException.unknown(Reason.TIMEOUT, "for a test", null);
+        throw new OutcomeUnknownException(Reason.TIMEOUT, "for a test", null);
       }
       return result;
     }
@@ -103,7 +104,7 @@ final class SequenceTogetherTest {
         .start(() -> {
           try {
             numbers.add(sequence.add(SERIES, payload, ids.apply(writer)).number());
-          } catch (StoreException e) {
+          } catch (QuipuException e) {
             failures.add(e);
           } catch (OutOfMemoryError e) {
             numbers.add(0L); // of the one whose process would be dead
@@ -140,7 +141,7 @@ final class SequenceTogetherTest {
 
   @Test
   void whatIsUnknownOfOneIsUnknownOfAll() throws InterruptedException {
-    gate.failure = StoreException.unknown(Reason.CORRUPT, "lost", null); // and not repeated
+    gate.failure = new OutcomeUnknownException(Reason.CORRUPT, "lost", null); // and not repeated
     run();
     assertEquals(List.of(1L), List.copyOf(numbers));
     assertEquals(WRITERS - 1, failures.size());

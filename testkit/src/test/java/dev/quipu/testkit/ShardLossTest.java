@@ -11,23 +11,24 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
+import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.shard.ShardOptions;
 import dev.quipu.shard.Sharded;
-import dev.quipu.layer.ForwardingDriver;
+import dev.quipu.simulation.driver.InterceptingDriver;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Technique;
 import dev.quipu.time.Randomness;
-import dev.quipu.simulation.time.ManualClock;
-import dev.quipu.simulation.driver.InterceptingDriver;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -118,7 +119,7 @@ final class ShardLossTest {
               if (times[0] % 2 == 0 && times[0] < 10) {
                 assertNotNull(call.get());
               }
-              throw StoreException.unknown(Reason.UNAVAILABLE, "disconnected from db:1", null);
+              throw new OutcomeUnknownException(Reason.UNAVAILABLE, "disconnected from db:1", null);
             }
             return call.get();
           }
@@ -142,9 +143,9 @@ final class ShardLossTest {
         Sharded counters = open(losing(writes -> what.test(writes), new int[] {1_000}), options);
         for (Optional<RequestId> id :
             List.of(Optional.<RequestId>empty(), Optional.of(RequestId.of("id")))) {
-          StoreException e =
+          QuipuException e =
               assertThrows(
-                  StoreException.class, () -> counters.add(new Add("seats", 1, id.orElse(null))));
+                  QuipuException.class, () -> counters.add(new Add("seats", 1, id.orElse(null))));
           assertEquals(Outcome.NOT_APPLIED, e.outcome(), e.getMessage());
           assertTrue(e.getMessage().startsWith("counter seats was not changed"), e.getMessage());
           assertTrue(e.getMessage().contains("disconnected from db:1"), e.getMessage());
@@ -184,7 +185,7 @@ final class ShardLossTest {
                 public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
                   try {
                     return call.get();
-                  } catch (StoreException e) {
+                  } catch (QuipuException e) {
                     other.grow("a", 8);
                     throw e;
                   }

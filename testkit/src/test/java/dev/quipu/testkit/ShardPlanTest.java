@@ -9,12 +9,12 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
-import dev.quipu.Doubt;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
+import dev.quipu.Uncertainty;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.shard.ShardOptions;
@@ -71,8 +71,8 @@ final class ShardPlanTest {
     return memory.get(PLAN, Consistency.STRONG);
   }
 
-  private static StoreException rejected(Runnable call) {
-    return assertThrows(StoreException.class, call::run);
+  private static QuipuException rejected(Runnable call) {
+    return assertThrows(QuipuException.class, call::run);
   }
 
   // ---- plans
@@ -107,8 +107,8 @@ final class ShardPlanTest {
     applied(open(GROWING), 1, "one");
     assertEquals(0, plan().orElseThrow().number("was-plain"));
     plain.add(new Add("added", 1, RequestId.of("one")));
-    plain.seal("sealed", RequestId.of("one"));
-    for (String name : List.of("added", "sealed")) {
+    plain.cancel("canceled", RequestId.of("one"));
+    for (String name : List.of("added", "canceled")) {
       open(GROWING).add(new Add(name, 1, RequestId.of("two")));
       Key key = new Key("counter/" + name, "shards");
       Item item = memory.get(key, Consistency.STRONG).orElseThrow();
@@ -119,7 +119,7 @@ final class ShardPlanTest {
   @Test
   void shardsWithoutBoundsAreNamedSoInARejection() {
     applied(open(ShardOptions.fixed(4).within(Bounds.atLeast(0))), 5, "id");
-    StoreException e = rejected(() -> open(ShardOptions.fixed(4)).add(new Add("a", 1, null)));
+    QuipuException e = rejected(() -> open(ShardOptions.fixed(4)).add(new Add("a", 1, null)));
     assertEquals(Reason.DENIED, e.reason());
     assertEquals(
         "counter a cannot be opened: it was divided into 4 shards, floor 0, no ceiling, and this"
@@ -158,7 +158,7 @@ final class ShardPlanTest {
   void aCounterWithoutShardsIsNotTakenOverByShardsThatDoNotActTogether() {
     applied(plain, 5, "id");
     assertEquals(Optional.of(Reading.exact(5)), open(ALONE).read("a"));
-    StoreException e = rejected(() -> add(open(ALONE), 1, "other"));
+    QuipuException e = rejected(() -> add(open(ALONE), 1, "other"));
     assertEquals(Reason.DENIED, e.reason());
     assertEquals(
         "counter a was counted without shards; only shards with bounds can take it over. Count"
@@ -169,7 +169,7 @@ final class ShardPlanTest {
 
   @Test
   void aCounterOfWhichARequestWasCanceledCountsAsCountedBefore() {
-    plain.seal("a", RequestId.of("canceled"));
+    plain.cancel("a", RequestId.of("canceled"));
     assertEquals(Reason.DENIED, rejected(() -> add(open(ALONE), 1, "other")).reason());
     assertEquals(Optional.empty(), plan());
   }
@@ -188,14 +188,14 @@ final class ShardPlanTest {
   @Test
   void aCounterOutsideTheBoundsIsNotDividedUntilItIsBackInside() {
     applied(plain, 40, "id");
-    StoreException e = rejected(() -> add(open(ALONE.within(Bounds.atMost(39))), -1, "other"));
+    QuipuException e = rejected(() -> add(open(ALONE.within(Bounds.atMost(39))), -1, "other"));
     assertEquals(Reason.DENIED, e.reason());
     assertEquals(
         "counter a is 40, outside its bounds: no floor, ceiling 39; it can be divided when it is"
             + " back inside",
         e.getMessage());
     Sharded inside = open(ALONE.within(Bounds.between(0, 40)));
-    assertEquals(new AddResult.Refused(Refusal.CEILING, 40), add(inside, 1, "other"));
+    assertEquals(new AddResult.Rejected(Rejection.CEILING, 40), add(inside, 1, "other"));
     assertEquals(Optional.of(Reading.exact(40)), inside.read("a"));
   }
 
@@ -203,7 +203,7 @@ final class ShardPlanTest {
   void aRepairToBoundsThatTheSumIsOutsideOfIsInvalid() {
     applied(open(ALONE.within(Bounds.atLeast(0))), 50, "id");
     Sharded tooNarrow = open(ALONE.within(Bounds.between(0, 49)));
-    StoreException e = rejected(() -> tooNarrow.repair("a"));
+    QuipuException e = rejected(() -> tooNarrow.repair("a"));
     assertEquals(Reason.INVALID, e.reason());
     assertEquals(
         "counter a is 50, outside its bounds: floor 0, ceiling 49; it can be divided when it is"
@@ -283,7 +283,7 @@ final class ShardPlanTest {
   // ---- adds and reads that meet others
 
   @Test
-  void aRequestThatCameInMeanwhileIsReplayedAndNotRefused() {
+  void aRequestThatCameInMeanwhileIsReplayedAndNotRejected() {
     ShardOptions stock = ALONE.within(Bounds.atLeast(0));
     Sharded other = oneInEachShard(stock);
     AddResult answer = addMeeting(() -> applied(other, -2, "same"), stock);
@@ -292,17 +292,17 @@ final class ShardPlanTest {
   }
 
   @Test
-  void aRequestWhoseRoomAnotherTookMeanwhileIsRefused() {
+  void aRequestWhoseRoomAnotherTookMeanwhileIsRejected() {
     ShardOptions stock = ALONE.within(Bounds.atLeast(0));
     Sharded other = oneInEachShard(stock);
     AddResult answer = addMeeting(() -> applied(other, -2, "another"), stock);
-    assertEquals(new AddResult.Refused(Refusal.FLOOR, 0), answer);
+    assertEquals(new AddResult.Rejected(Rejection.FLOOR, 0), answer);
   }
 
   private Sharded oneInEachShard(ShardOptions options) {
     applied(plain, 2, "in");
     Sharded other = on(others, options);
-    other.seal("a", RequestId.of("divides"));
+    other.cancel("a", RequestId.of("divides"));
     return other;
   }
 
@@ -322,8 +322,8 @@ final class ShardPlanTest {
     writer.add(new Add("a", 10, null));
     below.afterSecondRead = () -> writer.add(new Add("a", 5, null));
     Reading moved = new Sharded(store, below, ALONE).read("a").orElseThrow();
-    Doubt doubt = new Doubt(Doubt.Cause.MOVING, "a", 5);
-    assertEquals(new Reading(15, 10, 15, List.of(doubt)), moved);
+    Uncertainty uncertainty = new Uncertainty(Uncertainty.Cause.MOVING, "a", 5);
+    assertEquals(new Reading(15, 10, 15, List.of(uncertainty)), moved);
     assertEquals(List.of("a", "a#shard-1", "a", "a#shard-1"), below.reads);
   }
 

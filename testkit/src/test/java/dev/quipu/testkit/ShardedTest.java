@@ -10,12 +10,12 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.shard.ShardOptions;
@@ -67,17 +67,17 @@ final class ShardedTest {
   }
 
   @Test
-  void aRefusalIsGivenOnlyWhenTheSumHasNoRoom() {
+  void aRejectionIsGivenOnlyWhenTheSumHasNoRoom() {
     Sharded counters = open(ShardOptions.fixed(16).within(STOCK));
     for (int i = 0; i < 20; i++) {
       applied(counters, 5, STOCK, "in" + i);
     }
     assertEquals(16, counters.shards("a"));
     applied(counters, -99, STOCK, "all but one"); // more than any shard has
-    assertEquals(new AddResult.Refused(Refusal.FLOOR, 1), add(counters, -2, STOCK, "two"));
+    assertEquals(new AddResult.Rejected(Rejection.FLOOR, 1), add(counters, -2, STOCK, "two"));
     for (int i = 0; i < 50; i++) { // whichever shard is asked, the last one is found
       applied(counters, -1, STOCK, "out" + i);
-      assertEquals(new AddResult.Refused(Refusal.FLOOR, 0), add(counters, -1, STOCK, "no" + i));
+      assertEquals(new AddResult.Rejected(Rejection.FLOOR, 0), add(counters, -1, STOCK, "no" + i));
       applied(counters, 1, STOCK, "back" + i);
     }
     assertEquals(1, value(counters));
@@ -88,14 +88,14 @@ final class ShardedTest {
     Bounds both = Bounds.between(-10, 100);
     Sharded counters = open(ShardOptions.fixed(7).within(both));
     applied(counters, 60, both, "60");
-    assertEquals(new AddResult.Refused(Refusal.CEILING, 60), add(counters, 41, both, "41"));
+    assertEquals(new AddResult.Rejected(Rejection.CEILING, 60), add(counters, 41, both, "41"));
     applied(counters, 40, both, "40");
-    assertEquals(new AddResult.Refused(Refusal.FLOOR, 100), add(counters, -111, both, "-111"));
+    assertEquals(new AddResult.Rejected(Rejection.FLOOR, 100), add(counters, -111, both, "-111"));
     applied(counters, -110, both, "-110");
     assertEquals(-10, value(counters));
     assertInstanceOf(AddResult.Replayed.class, add(counters, 60, both, "60"));
     assertInstanceOf(AddResult.Replayed.class, add(counters, 60, Bounds.none(), "60"));
-    assertInstanceOf(AddResult.Refused.class, add(counters, -1, Bounds.none(), "-1"));
+    assertInstanceOf(AddResult.Rejected.class, add(counters, -1, Bounds.none(), "-1"));
     assertEquals(new AddResult.Conflict(60), add(counters, 61, both, "60"));
   }
 
@@ -104,7 +104,7 @@ final class ShardedTest {
     Sharded counters = open(ShardOptions.growing(4, 8));
     applied(counters, Long.MAX_VALUE, Bounds.none(), "max");
     assertEquals(
-        new AddResult.Refused(Refusal.OVERFLOW, Long.MAX_VALUE),
+        new AddResult.Rejected(Rejection.OVERFLOW, Long.MAX_VALUE),
         add(counters, 1, Bounds.none(), "one"));
     applied(counters, Long.MIN_VALUE, Bounds.none(), "min");
     assertEquals(-1, value(counters));
@@ -113,7 +113,7 @@ final class ShardedTest {
     counters.grow("a", 8);
     assertEquals(Long.MIN_VALUE, value(counters));
     assertEquals(
-        new AddResult.Refused(Refusal.OVERFLOW, Long.MIN_VALUE),
+        new AddResult.Rejected(Rejection.OVERFLOW, Long.MIN_VALUE),
         add(counters, -1, Bounds.none(), "one less"));
   }
 
@@ -123,7 +123,7 @@ final class ShardedTest {
     for (int i = 0; i < 30; i++) {
       applied(plain, 2, Bounds.none(), "plain" + i);
     }
-    plain.seal("a", RequestId.of("sealed"));
+    plain.cancel("a", RequestId.of("canceled"));
     Sharded counters = open(ShardOptions.growing(1, 8).hotAt(10));
     for (int i = 0; i < 200; i++) {
       applied(counters, 1, Bounds.none(), "hot" + i);
@@ -139,7 +139,8 @@ final class ShardedTest {
       assertInstanceOf(AddResult.Replayed.class, add(counters, 1, Bounds.none(), "hot" + i));
     }
     assertEquals(new AddResult.Conflict(2), add(counters, 3, Bounds.none(), "plain7"));
-    assertEquals(new AddResult.Refused(Refusal.SEALED), add(counters, 3, Bounds.none(), "sealed"));
+    assertEquals(
+        new AddResult.Rejected(Rejection.CANCELED), add(counters, 3, Bounds.none(), "canceled"));
     assertEquals(260, value(counters));
   }
 
@@ -163,27 +164,27 @@ final class ShardedTest {
   }
 
   @Test
-  void aSealHoldsWhicheverPlanItWasMadeBy() {
+  void aCancelHoldsWhicheverPlanItWasMadeBy() {
     ShardOptions options = ShardOptions.growing(1, 8);
     Sharded slow = open(options);
     applied(slow, 1, Bounds.none(), "first");
     for (int i = 0; i < 20; i++) {
-      slow.seal("a", RequestId.of("before" + i));
+      slow.cancel("a", RequestId.of("before" + i));
     }
     Sharded fresh = open(options);
     fresh.grow("a", 8);
     for (int i = 0; i < 20; i++) {
-      slow.seal("a", RequestId.of("after" + i)); // by the old plan at first
+      slow.cancel("a", RequestId.of("after" + i)); // by the old plan at first
       applied(fresh, 1, Bounds.none(), "applied" + i);
-      RequestOutcome late = slow.seal("a", RequestId.of("applied" + i));
+      RequestOutcome late = slow.cancel("a", RequestId.of("applied" + i));
       assertInstanceOf(RequestOutcome.Applied.class, late);
     }
     for (int i = 0; i < 20; i++) {
       for (String when : List.of("before", "after")) {
-        AddResult.Refused refused =
+        AddResult.Rejected rejected =
             assertInstanceOf(
-                AddResult.Refused.class, add(fresh, 1, Bounds.none(), when + i), when + i);
-        assertEquals(Refusal.SEALED, refused.why());
+                AddResult.Rejected.class, add(fresh, 1, Bounds.none(), when + i), when + i);
+        assertEquals(Rejection.CANCELED, rejected.why());
       }
       assertInstanceOf(AddResult.Replayed.class, add(fresh, 1, Bounds.none(), "applied" + i));
     }
@@ -192,18 +193,18 @@ final class ShardedTest {
 
   @Test
   void aCancellationBeforeTheFirstAddSurvivesGrowth() {
-    new MarkerItem(store).seal("a", RequestId.of("plain"));
+    new MarkerItem(store).cancel("a", RequestId.of("plain"));
     Sharded counters = open(ShardOptions.growing(1, 8));
     for (int i = 0; i < 20; i++) {
-      counters.seal("a", RequestId.of("early" + i));
+      counters.cancel("a", RequestId.of("early" + i));
     }
     counters.grow("a", 8);
     for (int i = 0; i < 20; i++) {
       AddResult late = add(counters, 1, Bounds.none(), "early" + i);
-      assertEquals(new AddResult.Refused(Refusal.SEALED), late);
+      assertEquals(new AddResult.Rejected(Rejection.CANCELED), late);
     }
     AddResult plain = add(counters, 1, Bounds.none(), "plain");
-    assertEquals(new AddResult.Refused(Refusal.SEALED), plain);
+    assertEquals(new AddResult.Rejected(Rejection.CANCELED), plain);
     assertEquals(Optional.empty(), counters.read("a"));
   }
 
@@ -275,7 +276,7 @@ final class ShardedTest {
         };
     Reading reading = new Sharded(shared, moving, options).read("a").orElseThrow();
     assertTrue(reading.low() <= 15 && reading.high() == 15, reading.toString());
-    assertTrue(reading.low() < 15 || reading.doubts().isEmpty(), reading.toString());
+    assertTrue(reading.low() < 15 || reading.uncertainties().isEmpty(), reading.toString());
     assertEquals(Reading.exact(15), new Sharded(shared, moving, options).read("a").orElseThrow());
   }
 
@@ -295,19 +296,19 @@ final class ShardedTest {
   }
 
   @Test
-  void whatCannotBeDividedIsRefusedWithAReason() {
+  void whatCannotBeDividedIsRejectedWithAReason() {
     ShardOptions bounded = ShardOptions.fixed(2).within(STOCK);
-    refused("item-collection", new ItemCollection(store), ShardOptions.fixed(2));
-    refused("marker-item", new RequestTokens(store), bounded);
-    refused("include 0", () -> ShardOptions.fixed(2).within(Bounds.atLeast(5)));
-    refused("limits are 1 and 64", () -> ShardOptions.fixed(65));
-    refused("shards cannot grow", new TokenSet(store), ShardOptions.growing(1, 2));
+    rejected("item-collection", new ItemCollection(store), ShardOptions.fixed(2));
+    rejected("marker-item", new RequestTokens(store), bounded);
+    rejected("include 0", () -> ShardOptions.fixed(2).within(Bounds.atLeast(5)));
+    rejected("limits are 1 and 64", () -> ShardOptions.fixed(65));
+    rejected("shards cannot grow", new TokenSet(store), ShardOptions.growing(1, 2));
     Set<Capability> left = EnumSet.of(Capability.STRONG_READ, Capability.NATIVE_UPDATE);
     Store small = new Store(new LimitedDriver(new MemoryDriver(), left), clock);
-    refused("batches over all items", () -> new Sharded(small, new TokenSet(small), bounded));
+    rejected("batches over all items", () -> new Sharded(small, new TokenSet(small), bounded));
     Sharded alone = new Sharded(small, new Optimistic(small), ShardOptions.fixed(2));
     assertThrows(UnsupportedOperationException.class, () -> alone.grow("a", 4));
-    refused("#shard-N", () -> alone.add(new Add("a#shard-1", 1, null)));
+    rejected("#shard-N", () -> alone.add(new Add("a#shard-1", 1, null)));
   }
 
   @Test
@@ -318,8 +319,8 @@ final class ShardedTest {
             ShardOptions.fixed(4),
             ShardOptions.fixed(4).within(Bounds.between(0, 9)),
             ShardOptions.growing(4, 8))) {
-      StoreException e =
-          assertThrows(StoreException.class, () -> open(other).add(new Add("a", 1, null)));
+      QuipuException e =
+          assertThrows(QuipuException.class, () -> open(other).add(new Add("a", 1, null)));
       assertEquals(Reason.DENIED, e.reason());
     }
     Sharded same = open(ShardOptions.growing(2, 8).within(STOCK)); // has 4 already
@@ -336,7 +337,7 @@ final class ShardedTest {
     applied(before, 50, Bounds.none(), "id");
     Bounds bounds = Bounds.between(-10, 60);
     Sharded after = open(ShardOptions.fixed(8).within(bounds));
-    StoreException e = assertThrows(StoreException.class, () -> after.read("a"));
+    QuipuException e = assertThrows(QuipuException.class, () -> after.read("a"));
     assertEquals(Reason.DENIED, e.reason()); // the server's configuration, not the request
     assertEquals(
         "counter a cannot be opened: it was divided into 4 shards, floor 0, no ceiling, and this"
@@ -345,20 +346,20 @@ final class ShardedTest {
             + " --shards 8 --floor -10 --ceiling 60",
         e.getMessage());
     Sharded tooNarrow = open(ShardOptions.fixed(4).within(Bounds.between(0, 49)));
-    assertThrows(StoreException.class, () -> tooNarrow.repair("a"));
+    assertThrows(QuipuException.class, () -> tooNarrow.repair("a"));
     assertTrue(after.repair("a"));
     assertFalse(after.repair("a"));
     assertEquals(Optional.of(Reading.exact(50)), after.read("a"));
     AddResult repeat = add(after, 50, Bounds.none(), "id"); // not counted: it had other bounds
     assertInstanceOf(AddResult.Conflict.class, repeat);
-    assertInstanceOf(AddResult.Refused.class, add(after, 11, Bounds.none(), "eleven"));
+    assertInstanceOf(AddResult.Rejected.class, add(after, 11, Bounds.none(), "eleven"));
     applied(after, 10, Bounds.none(), "ten");
     applied(after, -70, Bounds.none(), "all");
-    assertInstanceOf(AddResult.Refused.class, add(after, -1, Bounds.none(), "one"));
-    assertThrows(StoreException.class, () -> add(before, 1, STOCK, "old")); // by the old plan
+    assertInstanceOf(AddResult.Rejected.class, add(after, -1, Bounds.none(), "one"));
+    assertThrows(QuipuException.class, () -> add(before, 1, STOCK, "old")); // by the old plan
     assertFalse(after.repair("b"));
     Sharded alone = open(ShardOptions.fixed(4));
-    assertThrows(StoreException.class, () -> alone.repair("a"));
+    assertThrows(QuipuException.class, () -> alone.repair("a"));
   }
 
   @Test
@@ -411,11 +412,11 @@ final class ShardedTest {
     return Collections.frequency(shards.subList(1, 401), shards.getFirst());
   }
 
-  private void refused(String reason, Technique below, ShardOptions options) {
-    refused(reason, () -> new Sharded(store, below, options));
+  private void rejected(String reason, Technique below, ShardOptions options) {
+    rejected(reason, () -> new Sharded(store, below, options));
   }
 
-  private static void refused(String reason, Runnable call) {
+  private static void rejected(String reason, Runnable call) {
     IllegalArgumentException e = assertThrows(IllegalArgumentException.class, call::run);
     assertTrue(String.valueOf(e.getMessage()).contains(reason), e.getMessage());
   }

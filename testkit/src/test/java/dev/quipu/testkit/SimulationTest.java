@@ -8,7 +8,7 @@ import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Reading;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.layer.Store;
@@ -217,7 +217,7 @@ final class SimulationTest {
     }
 
     @Override
-    public RequestOutcome seal(String counter, RequestId id) {
+    public RequestOutcome cancel(String counter, RequestId id) {
       throw new UnsupportedOperationException();
     }
   }
@@ -274,9 +274,9 @@ final class SimulationTest {
     @Override
     public AddResult add(Add add) {
       long value = value(add.counter());
-      Refusal why = Refusal.of(value, add.delta(), add.bounds());
+      Rejection why = Rejection.of(value, add.delta(), add.bounds());
       if (why != null) {
-        return new AddResult.Refused(why, value);
+        return new AddResult.Rejected(why, value);
       }
       plainAdd(add);
       return new AddResult.Applied(add.delta(), OptionalLong.empty());

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.simulation.driver.InterceptingDriver;
@@ -52,7 +52,7 @@ final class StoredOperationsTest {
   }
 
   private static void isGivenUp(Runnable operation) {
-    StoreException e = assertThrows(StoreException.class, operation::run);
+    QuipuException e = assertThrows(QuipuException.class, operation::run);
     assertEquals(Reason.THROTTLED, e.reason());
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals("1000 writers came first to k", e.getMessage());

@@ -14,7 +14,7 @@ import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.backend.Backends;
@@ -107,19 +107,19 @@ final class TechniqueLimitsTest {
 
   @Test
   void aCounterIsOneOfItsTechnique() {
-    Counter counter = Backends.on(new MemoryDriver()).counter("a", Bounds.between(0, 5));
+    Counter counter = Backends.on(new MemoryDriver()).counter("a").withBounds(Bounds.between(0, 5));
     assertEquals("a", counter.name());
     assertEquals(Optional.empty(), counter.read());
     RequestId id = RequestId.of("id");
     assertInstanceOf(AddResult.Applied.class, counter.add(4, id));
     assertInstanceOf(AddResult.Replayed.class, counter.add(4, id));
     assertInstanceOf(AddResult.Applied.class, counter.add(1));
-    assertEquals(new AddResult.Refused(Refusal.CEILING, 5), counter.add(1));
+    assertEquals(new AddResult.Rejected(Rejection.CEILING, 5), counter.add(1));
     assertEquals(Optional.of(Reading.exact(5)), counter.read());
     assertInstanceOf(RequestOutcome.Applied.class, counter.outcome(id));
     RequestId never = RequestId.of("never");
-    counter.seal(never);
-    assertInstanceOf(AddResult.Refused.class, counter.add(-1, never));
+    counter.cancel(never);
+    assertInstanceOf(AddResult.Rejected.class, counter.add(-1, never));
     rejected(() -> Backends.on(new MemoryDriver()).counter(""));
   }
 
@@ -161,18 +161,18 @@ final class TechniqueLimitsTest {
   }
 
   @Test
-  void aRefusalComesRightBehindTheBound() {
+  void aRejectionComesRightBehindTheBound() {
     Bounds bounds = Bounds.between(-2, 2);
     for (long value = -2; value <= 2; value++) {
       for (long delta = -5; delta <= 5; delta++) {
         long after = value + delta;
-        Refusal expected = after < -2 ? Refusal.FLOOR : after > 2 ? Refusal.CEILING : null;
-        assertEquals(expected, Refusal.of(value, delta, bounds), value + " and " + delta);
+        Rejection expected = after < -2 ? Rejection.FLOOR : after > 2 ? Rejection.CEILING : null;
+        assertEquals(expected, Rejection.of(value, delta, bounds), value + " and " + delta);
       }
     }
-    assertEquals(Refusal.OVERFLOW, Refusal.of(Long.MIN_VALUE, -1, Bounds.none()));
-    assertEquals(Refusal.OVERFLOW, Refusal.of(Long.MAX_VALUE, 1, Bounds.none()));
-    assertEquals(null, Refusal.of(Long.MAX_VALUE, Long.MIN_VALUE, Bounds.none()));
+    assertEquals(Rejection.OVERFLOW, Rejection.of(Long.MIN_VALUE, -1, Bounds.none()));
+    assertEquals(Rejection.OVERFLOW, Rejection.of(Long.MAX_VALUE, 1, Bounds.none()));
+    assertEquals(null, Rejection.of(Long.MAX_VALUE, Long.MIN_VALUE, Bounds.none()));
   }
 
   @Test

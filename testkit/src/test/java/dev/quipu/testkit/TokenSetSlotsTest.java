@@ -8,10 +8,10 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.simulation.time.ManualClock;
@@ -37,23 +37,23 @@ final class TokenSetSlotsTest {
     for (int i = 0; i < 3; i++) {
       assertInstanceOf(AddResult.Applied.class, counters.add(add("id" + i, Bounds.none())));
     }
-    StoreException full =
-        assertThrows(StoreException.class, () -> counters.add(add("more", Bounds.none())));
+    QuipuException full =
+        assertThrows(QuipuException.class, () -> counters.add(add("more", Bounds.none())));
     assertEquals(Outcome.NOT_APPLIED, full.outcome());
     assertEquals(Reason.FULL, full.reason());
-    assertThrows(StoreException.class, () -> counters.seal("a", RequestId.of("more")));
+    assertThrows(QuipuException.class, () -> counters.cancel("a", RequestId.of("more")));
     assertInstanceOf(AddResult.Replayed.class, counters.add(add("id1", Bounds.none())));
     assertEquals(Optional.of(Reading.exact(3)), counters.read("a"));
   }
 
   @Test
-  void aRefusedAddTakesNoSlotAndASealDoes() {
+  void aRejectedAddTakesNoSlotAndASealDoes() {
     TokenSet counters = counters(2);
-    counters.seal("a", RequestId.of("sealed"));
+    counters.cancel("a", RequestId.of("canceled"));
     assertEquals(Optional.empty(), counters.read("a"));
-    assertInstanceOf(AddResult.Refused.class, counters.add(add("b", Bounds.atMost(0))));
+    assertInstanceOf(AddResult.Rejected.class, counters.add(add("b", Bounds.atMost(0))));
     assertInstanceOf(AddResult.Applied.class, counters.add(add("b", Bounds.atMost(1))));
-    assertThrows(StoreException.class, () -> counters.add(add("c", Bounds.none())));
+    assertThrows(QuipuException.class, () -> counters.add(add("c", Bounds.none())));
   }
 
   @Test

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
@@ -33,7 +33,7 @@ final class UniqueValuesLateTest {
   private void dropIsLate() {
     assertEquals(new UniqueValues.Owned(false), values.putUnique(EMAIL, VALUE, "ann"));
     script.late(CallScript.to("unique/"));
-    assertThrows(StoreException.class, () -> unlucky.drop(EMAIL, VALUE, "ann"));
+    assertThrows(QuipuException.class, () -> unlucky.drop(EMAIL, VALUE, "ann"));
   }
 
   private void staysWithAnn() {
@@ -61,7 +61,7 @@ final class UniqueValuesLateTest {
   void aDropWhoseReplyWasLostIsDoneByTheNext() {
     assertEquals(new UniqueValues.Owned(false), values.putUnique(EMAIL, VALUE, "ann"));
     script.replyLost(CallScript.to("unique/"));
-    assertThrows(StoreException.class, () -> unlucky.drop(EMAIL, VALUE, "ann"));
+    assertThrows(QuipuException.class, () -> unlucky.drop(EMAIL, VALUE, "ann"));
     assertTrue(unlucky.drop(EMAIL, VALUE, "ann"));
     assertEquals(new UniqueValues.Owned(false), values.putUnique(EMAIL, VALUE, "bob"));
   }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.hits.VersionTree;
 import dev.quipu.hits.VersionTreeOptions;
 import dev.quipu.hits.VersionTrees;
@@ -119,7 +119,7 @@ final class VersionTreeFaultTest {
       try {
         tree.add(new Add(PAGE, delta, null));
         pending.acked(time.epochMillis());
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (e.outcome() == Outcome.NOT_APPLIED) {
           pending.rejected();
         }
@@ -140,7 +140,7 @@ final class VersionTreeFaultTest {
           }
         } catch (ProcessCrash.Crash e) {
           crashes++;
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           time.sleep(Duration.ofMillis(100));
         }
       }

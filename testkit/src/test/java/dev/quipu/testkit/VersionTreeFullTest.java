@@ -5,10 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.hits.VersionTree;
 import dev.quipu.hits.VersionTreeOptions;
 import dev.quipu.layer.ForwardingDriver;
@@ -62,7 +63,7 @@ final class VersionTreeFullTest {
       int values = found.map(item -> item.tokens("values").size()).orElse(0);
       if (isAdded && write.key().sort().startsWith("nodes/") && values >= valuesMax) {
         full.add(write.key().sort());
-        throw StoreException.notApplied(reason, "the item takes no more values");
+        throw new NotAppliedException(reason, "the item takes no more values");
       }
       return super.write(write);
     }
@@ -111,9 +112,9 @@ final class VersionTreeFullTest {
   @Test
   void aCounterWhoseItemsAreAllFullIsFull() {
     small.valuesMax = 0;
-    StoreException e =
+    QuipuException e =
         assertThrows(
-            StoreException.class,
+            QuipuException.class,
             () -> new VersionTree(store, OPTIONS).add(new Add(PAGE, 1, null)));
     assertEquals(Reason.FULL, e.reason());
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
@@ -126,7 +127,7 @@ final class VersionTreeFullTest {
     for (int seed = 1; seed <= 3; seed++) {
       small.full.clear();
       VersionTree tree = new VersionTree(store, Randomness.seeded(seed), OPTIONS.over(3));
-      assertThrows(StoreException.class, () -> tree.add(new Add(PAGE, 1, null)));
+      assertThrows(QuipuException.class, () -> tree.add(new Add(PAGE, 1, null)));
       List<String> twiceEach = new ArrayList<>();
       for (int item = 0; item < VersionTreeOptions.ITEMS_MAX; item++) {
         twiceEach.addAll(Collections.nCopies(2, "nodes/%02d".formatted(item)));
@@ -139,9 +140,9 @@ final class VersionTreeFullTest {
   void whatIsRejectedForAnotherReasonIsNotTriedElsewhere() {
     small.valuesMax = 0;
     small.reason = Reason.DENIED;
-    StoreException e =
+    QuipuException e =
         assertThrows(
-            StoreException.class,
+            QuipuException.class,
             () -> new VersionTree(store, OPTIONS).add(new Add(PAGE, 1, null)));
     assertEquals(Reason.DENIED, e.reason());
     assertEquals(Optional.empty(), new VersionTree(store, OPTIONS).read(PAGE));

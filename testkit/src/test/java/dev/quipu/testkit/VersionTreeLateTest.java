@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
-import dev.quipu.StoreException;
 import dev.quipu.hits.VersionTree;
 import dev.quipu.hits.VersionTreeOptions;
 import dev.quipu.hits.VersionTrees;
@@ -81,7 +81,7 @@ final class VersionTreeLateTest {
   @Test
   void aRootThatArrivesLateIsKnownOnlyThen() {
     script.late(CallScript.to("tree/"));
-    assertThrows(StoreException.class, () -> tenIsFoldedBy(unlucky()));
+    assertThrows(QuipuException.class, () -> tenIsFoldedBy(unlucky()));
     clock.advance(SETTLE.multipliedBy(3));
     script.arrive();
     tree.prune(PAGE);

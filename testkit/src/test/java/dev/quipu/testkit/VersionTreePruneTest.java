@@ -6,9 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.quipu.Add;
 import dev.quipu.Guarantee;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.hits.VersionNode;
 import dev.quipu.hits.VersionTree;
 import dev.quipu.hits.VersionTreeOptions;
@@ -63,11 +64,11 @@ final class VersionTreePruneTest {
     public WriteResult write(Write write) {
       boolean isLost = write.key().equals(NODES) && (losesReplies || losesRequests);
       if (isLost && losesRequests) {
-        throw StoreException.unknown(Reason.TIMEOUT, "a request is lost", null);
+        throw new OutcomeUnknownException(Reason.TIMEOUT, "a request is lost", null);
       }
       WriteResult result = super.write(write);
       if (isLost) {
-        throw StoreException.unknown(Reason.TIMEOUT, "a reply is lost", null);
+        throw new OutcomeUnknownException(Reason.TIMEOUT, "a reply is lost", null);
       }
       return result;
     }
@@ -114,7 +115,7 @@ final class VersionTreePruneTest {
     VersionTree process = process();
     add(process, 1);
     driver.losesRequests = true;
-    StoreException e = assertThrows(StoreException.class, () -> add(process, 10));
+    QuipuException e = assertThrows(QuipuException.class, () -> add(process, 10));
     assertEquals(Outcome.UNKNOWN, e.outcome());
     driver.losesRequests = false;
     assertEquals(Reading.exact(1), read());
@@ -130,7 +131,7 @@ final class VersionTreePruneTest {
     add(process, 1);
     driver.losesReplies = true;
     for (int i = 0; i < Store.TOKENS_MAX + 2; i++) {
-      assertThrows(StoreException.class, () -> add(process, 1));
+      assertThrows(QuipuException.class, () -> add(process, 1));
     }
     driver.losesReplies = false;
     add(process, 1);
@@ -175,18 +176,18 @@ final class VersionTreePruneTest {
   void aValueThatTookTooLongIsNotKnownToCount() {
     Duration most = BRANCH.plus(SETTLE.dividedBy(2));
     assertEquals(Optional.empty(), unknownAfter(most));
-    StoreException e = unknownAfter(most.plusMillis(1)).orElseThrow();
+    QuipuException e = unknownAfter(most.plusMillis(1)).orElseThrow();
     assertEquals(Outcome.UNKNOWN, e.outcome());
     assertEquals(Reason.TIMEOUT, e.reason());
   }
 
-  private Optional<StoreException> unknownAfter(Duration late) {
+  private Optional<QuipuException> unknownAfter(Duration late) {
     CallScript script = new CallScript().before(CallScript.to("tree/"), () -> clock.advance(late));
     VersionTree slow = new VersionTree(new Store(script.around(driver), clock), OPTIONS);
     try {
       add(slow, 1);
       return Optional.empty();
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       return Optional.of(e);
     }
   }

@@ -18,8 +18,8 @@ import dev.quipu.simulation.driver.LaggingDriver;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.testkit.pace.Soak;
 import dev.quipu.time.Randomness;
 import java.time.Duration;
@@ -299,7 +299,7 @@ final class VersionTreeTest {
   }
 
   @Test
-  void boundsAndIdsAreRefused() {
+  void boundsAndIdsAreRejected() {
     VersionTree process = process(OPTIONS);
     Add bounded = new Add(PAGE, 1, Bounds.atMost(5), null);
     Add withId = new Add(PAGE, 1, RequestId.of("id"));

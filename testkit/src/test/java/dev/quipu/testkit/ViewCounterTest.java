@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.simulation.driver.LimitedDriver;
@@ -68,7 +68,7 @@ final class ViewCounterTest {
     Change.Add most = new Change.Add("views", Long.MAX_VALUE);
     Key number = new Key("views/" + PAGE, "STATISTICS");
     driver.write(new Write.Update(number, List.of(most), Condition.always()));
-    StoreException e = assertThrows(StoreException.class, () -> views.add(EVENT));
+    QuipuException e = assertThrows(QuipuException.class, () -> views.add(EVENT));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals(Reason.INVALID, e.reason());
     assertEquals(0, views.count(PAGE, Optional.empty(), Optional.empty()), "nor is there a marker");
@@ -145,7 +145,7 @@ final class ViewCounterTest {
   @Test
   void theNaiveFormNeverCountsTheFirst() {
     ViewCounter naive = new ViewCounter(store, NAIVE);
-    StoreException e = assertThrows(StoreException.class, () -> naive.add(EVENT));
+    QuipuException e = assertThrows(QuipuException.class, () -> naive.add(EVENT));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertTrue(new ViewCounter(store, IF_NOT_EXISTS).add(EVENT));
     assertTrue(naive.add(EVENT));

@@ -54,7 +54,7 @@ public final class LoopDisk implements AutoCloseable {
   }
 
   /**
-   * Drops all that was not synced, as a power cut does. The file system refuses all from now on.
+   * Drops all that was not synced, as a power cut does. The file system rejects all from now on.
    */
   public void cutPower() {
     String trouble = run("xfs_io", "-x", "-c", "shutdown", mountPoint.toString());

@@ -1,7 +1,7 @@
 package dev.quipu.bench.library;
 
 import dev.quipu.Add;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -77,7 +77,7 @@ public final class RocksTarget implements Target {
           continue;
         }
         long value = values.getOrDefault(add.counter(), 0L);
-        if (Refusal.of(value, add.delta(), add.bounds()) != null) {
+        if (Rejection.of(value, add.delta(), add.bounds()) != null) {
           continue;
         }
         long after = value + add.delta();

@@ -1,6 +1,6 @@
 package dev.quipu.engine.commit;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Environment;
 import dev.quipu.engine.environment.Failure;
@@ -164,7 +164,7 @@ public final class Checkpointer implements AutoCloseable {
       if (!task.isWaiting) {
         return task;
       }
-      StoreException why = committer.awaitSealed();
+      QuipuException why = committer.awaitSealed();
       if (why != null) {
         throw new IOException(why);
       }

@@ -1,7 +1,8 @@
 package dev.quipu.engine.commit;
 
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Failure;
 import dev.quipu.engine.environment.Settings;
@@ -105,7 +106,7 @@ public final class Committer {
   /**
    * Runs a task and returns when what it did has reached the disk.
    *
-   * @throws StoreException if it was rejected, or its outcome is unknown
+   * @throws QuipuException if it was rejected, or its outcome is unknown
    */
   public void run(Task task) {
     try {
@@ -150,7 +151,7 @@ public final class Committer {
   /**
    * Ends the wait for a task.
    *
-   * @throws StoreException if it is not done by now
+   * @throws QuipuException if it is not done by now
    */
   private void giveUp(Task task, Reason reason, String why) {
     task.abandon(); // before the look whether there is a leader, which then wakes another caller
@@ -158,7 +159,7 @@ public final class Committer {
       leadAndHandOver();
     }
     if (!task.isDone()) {
-      throw StoreException.unknown(reason, why, null);
+      throw new OutcomeUnknownException(reason, why, null);
     }
   }
 
@@ -228,14 +229,14 @@ public final class Committer {
   }
 
   /** Waits for request ids that are on their way to disk; see {@link Sealer#awaitSealed}. */
-  @Nullable StoreException awaitSealed() {
+  @Nullable QuipuException awaitSealed() {
     return sealer.awaitSealed();
   }
 
   /**
    * Returns when all frames have reached the disk, whatever the durability.
    *
-   * @throws StoreException if the engine has stopped
+   * @throws QuipuException if the engine has stopped
    */
   public void sync() {
     run(new Syncing());
@@ -364,7 +365,7 @@ public final class Committer {
     if (state.timeMillis - markedMillis > markEveryMillis) {
       mark();
     }
-    group.begin(refusal());
+    group.begin(rejection());
   }
 
   /** Notes how far the age time has gone, though nothing was written to the log. */
@@ -383,12 +384,12 @@ public final class Committer {
     sealer.offer(table);
   }
 
-  private @Nullable StoreException refusal() throws IOException {
+  private @Nullable QuipuException rejection() throws IOException {
     if (!log.hasRoom(frameBytesMax)) {
       return log.noRoom();
     }
     while (!state.ids.hasRoom()) {
-      StoreException full = sealer.awaitSealed();
+      QuipuException full = sealer.awaitSealed();
       sealer.takeSealed(state.ids);
       state.ids.advance(state.timeMillis);
       offerNext();

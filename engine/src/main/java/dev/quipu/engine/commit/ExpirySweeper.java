@@ -1,6 +1,6 @@
 package dev.quipu.engine.commit;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.engine.log.Records;
 import dev.quipu.engine.state.CounterTable;
 import dev.quipu.engine.state.State;
@@ -40,7 +40,7 @@ public final class ExpirySweeper {
   /**
    * Removes all that has expired.
    *
-   * @throws StoreException if the disk is full or the engine has ended
+   * @throws QuipuException if the disk is full or the engine has ended
    */
   public void sweep() {
     working.lock();
@@ -58,7 +58,7 @@ public final class ExpirySweeper {
   /**
    * Removes counters that have expired, and items among the next of all.
    *
-   * @throws StoreException if the disk is full or the engine has ended
+   * @throws QuipuException if the disk is full or the engine has ended
    */
   public void sweepPart() {
     working.lock();

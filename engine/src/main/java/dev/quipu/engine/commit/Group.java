@@ -1,6 +1,7 @@
 package dev.quipu.engine.commit;
 
-import dev.quipu.StoreException;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.engine.log.Frame;
 import dev.quipu.engine.log.Records;
 import dev.quipu.engine.state.CounterTable;
@@ -18,7 +19,7 @@ public final class Group {
   private int[] dirty = new int[64];
   private int dirtyCount;
   private int commands;
-  private @Nullable StoreException refusal;
+  private @Nullable QuipuException rejection;
 
   /** Fills a buffer, which takes one frame. */
   public Group(ByteBuffer out) {
@@ -29,23 +30,23 @@ public final class Group {
   /**
    * Starts an empty frame.
    *
-   * @param why what to refuse changes with; null to take them
+   * @param why what to reject changes with; null to take them
    */
-  public void begin(@Nullable StoreException why) {
+  public void begin(@Nullable QuipuException why) {
     out.clear().position(Frame.HEAD_BYTES);
     dirtyCount = 0;
     commands = 0;
-    refusal = why;
+    rejection = why;
   }
 
   /**
    * Makes sure that changes are taken at all.
    *
-   * @throws StoreException if there is no room on the disk
+   * @throws QuipuException if there is no room on the disk
    */
   public void requireWritable() {
-    if (refusal != null) {
-      throw StoreException.notApplied(refusal.reason(), refusal.getMessage());
+    if (rejection != null) {
+      throw new NotAppliedException(rejection.reason(), rejection.getMessage());
     }
   }
 
@@ -124,9 +125,9 @@ public final class Group {
     Records.once(out, ordinal, high, low, delta, value, boundsMark);
   }
 
-  public void seal(int ordinal, long high, long low) {
+  public void cancel(int ordinal, long high, long low) {
     commands++;
-    Records.seal(out, ordinal, high, low);
+    Records.cancel(out, ordinal, high, low);
   }
 
   public void item(Item item) {

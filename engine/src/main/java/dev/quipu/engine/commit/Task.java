@@ -1,6 +1,6 @@
 package dev.quipu.engine.commit;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.state.State;
 import java.io.IOException;
@@ -59,8 +59,8 @@ public abstract class Task {
     if (why instanceof DamageException damage) {
       throw damage;
     }
-    if (why instanceof StoreException known) {
-      throw new StoreException(known.outcome(), known.reason(), known.getMessage(), known);
+    if (why instanceof QuipuException known) {
+      throw QuipuException.of(known.outcome(), known.reason(), known.getMessage(), known);
     }
     if (why != null) {
       throw why;

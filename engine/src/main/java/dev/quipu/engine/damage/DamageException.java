@@ -1,15 +1,15 @@
 package dev.quipu.engine.damage;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.nio.file.Path;
 
 /**
  * The data directory is damaged, and opening it as it is would lose or double something in silence.
  * {@code Inspection.check} tells more, {@code Inspection.salvage} keeps what is whole.
  */
-public final class DamageException extends StoreException {
+public final class DamageException extends QuipuException {
   private static final long serialVersionUID = 1;
   private static final String REMEDY =
       "'quipu check --data DIR' lists all that is damaged; 'quipu salvage --data DIR' keeps what is"

@@ -1,8 +1,8 @@
 package dev.quipu.engine.environment;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -49,7 +49,7 @@ public final class DirectoryLock implements HeldLock {
   /**
    * Locks a directory.
    *
-   * @throws StoreException if another engine, in this process or elsewhere, has locked it
+   * @throws QuipuException if another engine, in this process or elsewhere, has locked it
    */
   public static DirectoryLock lock(Path directory) throws IOException {
     Object key = key(directory);
@@ -100,7 +100,7 @@ public final class DirectoryLock implements HeldLock {
       return file.tryLock();
     } catch (OverlappingFileLockException e) { // held by this class in another class loader
       LEFT_OPEN.add(file);
-      throw new StoreException(
+      throw QuipuException.of(
           Outcome.NOT_APPLIED,
           Reason.DENIED,
           "the data directory is in use by another copy of this library in this process",
@@ -122,8 +122,8 @@ public final class DirectoryLock implements HeldLock {
     }
   }
 
-  private static StoreException inUse(Path directory, String process) {
-    return new StoreException(
+  private static QuipuException inUse(Path directory, String process) {
+    return QuipuException.of(
         Outcome.NOT_APPLIED,
         Reason.DENIED,
         "the data directory %s is in use by process %s".formatted(directory, process),

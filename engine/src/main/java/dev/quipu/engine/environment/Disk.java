@@ -56,7 +56,7 @@ public interface Disk {
   /**
    * Locks a data directory against all others, in this process and elsewhere.
    *
-   * @throws dev.quipu.StoreException if it is locked
+   * @throws dev.quipu.QuipuException if it is locked
    */
   HeldLock lock(Path directory) throws IOException;
 

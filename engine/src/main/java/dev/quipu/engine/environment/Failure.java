@@ -1,8 +1,10 @@
 package dev.quipu.engine.environment;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -33,10 +35,9 @@ public final class Failure {
 
   private final AtomicReference<@Nullable Throwable> cause = new AtomicReference<>();
   private final AtomicReference<@Nullable Consumer<Throwable>> listener = new AtomicReference<>();
-  private volatile StoreException notApplied =
-      StoreException.notApplied(Reason.UNAVAILABLE, STOPPED);
-  private volatile StoreException unknown =
-      StoreException.unknown(Reason.UNAVAILABLE, STOPPED, null);
+  private volatile QuipuException notApplied = new NotAppliedException(Reason.UNAVAILABLE, STOPPED);
+  private volatile QuipuException unknown =
+      new OutcomeUnknownException(Reason.UNAVAILABLE, STOPPED, null);
   private final AtomicBoolean isLogged = new AtomicBoolean();
   private volatile boolean isNamed;
   private volatile boolean ended;
@@ -48,13 +49,13 @@ public final class Failure {
   }
 
   /** Returns what a call ends with that was not begun. */
-  public StoreException notApplied() {
+  public QuipuException notApplied() {
     name();
     return notApplied;
   }
 
   /** Returns what a call ends with that was begun. */
-  public StoreException unknown() {
+  public QuipuException unknown() {
     name();
     return unknown;
   }
@@ -67,7 +68,7 @@ public final class Failure {
   /** Ends the engine in order. */
   public void close() {
     if (!ended) {
-      notApplied = StoreException.notApplied(Reason.UNAVAILABLE, "the engine is closed");
+      notApplied = new NotAppliedException(Reason.UNAVAILABLE, "the engine is closed");
       ended = true;
     }
   }
@@ -95,8 +96,8 @@ public final class Failure {
     try {
       if (!isNamed) {
         String message = STOPPED + ": " + why;
-        notApplied = new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, why);
-        unknown = StoreException.unknown(Reason.UNAVAILABLE, message, why);
+        notApplied = QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, why);
+        unknown = new OutcomeUnknownException(Reason.UNAVAILABLE, message, why);
         isNamed = true;
       }
       if (isLogged.compareAndSet(false, true)) {

@@ -1,6 +1,6 @@
 package dev.quipu.engine.environment;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import java.io.Closeable;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
@@ -40,7 +40,7 @@ public final class Ticker implements Closeable {
       try {
         round.run();
         failing = false;
-      } catch (StoreException e) { // the disk is full, say
+      } catch (QuipuException e) { // the disk is full, say
         if (!failing && !failure.hasEnded()) {
           LOGGER.atWarn().addKeyValue("thread", name).setCause(e).log("Failed; retrying");
         }

@@ -16,7 +16,7 @@ import java.util.Arrays;
 public final class IdTable {
   public static final int STRIDE = 5;
   public static final int APPLIED = 1;
-  public static final int SEALED = 2;
+  public static final int CANCELED = 2;
   static final int PARTS = 64;
   private static final int PART_SLOTS_FIRST = 16;
 

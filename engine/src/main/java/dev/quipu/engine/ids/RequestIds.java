@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Which requests were seen. Not thread-safe: only the committer calls it. */
 public final class RequestIds {
-  /** Tables that may wait for the disk before new requests with ids are refused. */
+  /** Tables that may wait for the disk before new requests with ids are rejected. */
   public static final int WAITING_MAX = 3;
 
   private static final int GENERATIONS_PER_WINDOW = 8;

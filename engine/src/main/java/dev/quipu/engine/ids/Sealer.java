@@ -1,8 +1,9 @@
 package dev.quipu.engine.ids;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Environment;
@@ -35,7 +36,7 @@ public final class Sealer implements Closeable {
   private final Condition changed = lock.newCondition();
   private @Nullable IdTable offered; // guarded by lock
   private @Nullable IdFile written; // guarded by lock
-  private @Nullable StoreException failure; // guarded by lock
+  private @Nullable QuipuException failure; // guarded by lock
   private @Nullable IdTable retired; // whose ids are in a file; guarded by lock
   private @Nullable IdTable cleared; // guarded by lock
   private boolean closed; // guarded by lock
@@ -85,13 +86,13 @@ public final class Sealer implements Closeable {
   }
 
   /** Waits for the table at work. Returns what went wrong with it; null if nothing did. */
-  public @Nullable StoreException awaitSealed() {
+  public @Nullable QuipuException awaitSealed() {
     lock.lock();
     try {
       while (offered != null && written == null && failure == null && !isEnded()) {
         threads.awaitOther(lock, changed);
       }
-      return isEnded() ? StoreException.notApplied(Reason.UNAVAILABLE, "closed") : failure;
+      return isEnded() ? new NotAppliedException(Reason.UNAVAILABLE, "closed") : failure;
     } finally {
       lock.unlock();
     }
@@ -177,7 +178,7 @@ public final class Sealer implements Closeable {
     }
     boolean isFull = String.valueOf(error.getMessage()).contains("No space left");
     failure =
-        new StoreException(
+        QuipuException.of(
             Outcome.NOT_APPLIED,
             isFull ? Reason.FULL : Reason.UNAVAILABLE,
             (isFull

@@ -1,7 +1,8 @@
 package dev.quipu.engine.log;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.damage.Damage;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
@@ -38,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * What an earlier use left behind a frame is told apart by the frame numbers, which never return.
  *
  * A spare segment is kept ready. Nothing is counted unless the frame that will carry it is sure
- * to find room: in the current segment, or in the spare. So a full disk refuses, and never breaks
+ * to find room: in the current segment, or in the spare. So a full disk rejects, and never breaks
  * off in the middle.
  */
 
@@ -189,12 +190,12 @@ public final class Log implements Closeable {
     }
   }
 
-  /** The refusal that explains why there is no room. */
-  public StoreException noRoom() {
+  /** The rejection that explains why there is no room. */
+  public QuipuException noRoom() {
     lock.lock();
     try {
       String cause = lastFailure == null ? "" : ": " + lastFailure.getMessage();
-      return StoreException.notApplied(
+      return new NotAppliedException(
           Reason.FULL,
           "the disk has no room for the next %d MiB of log in %s%s"
               .formatted(segmentBytes >> 20, directory, cause));

@@ -23,7 +23,7 @@ import java.util.Set;
  *   ONCE          ordinal, delta, value, high, low    the request high-low added delta, and
  *                                                    that made value
  *   ONCE_BOUNDED  the same, bounds mark  the same, for a request with bounds
- *   SEAL          ordinal, high, low     request high-low will never apply
+ *   CANCEL          ordinal, high, low     request high-low will never apply
  *   EXPIRES       ordinal, milliseconds  when it expires; 0 for never
  *   GONE          ordinal                it was removed, and does not expire
  *   FREE          ordinal                the same, and its name is forgotten
@@ -43,7 +43,7 @@ public final class Records {
   static final byte VALUE = 2;
   static final byte ONCE = 3;
   static final byte ONCE_BOUNDED = 4;
-  static final byte SEAL = 5;
+  static final byte CANCEL = 5;
   static final byte ITEM = 6;
   static final byte NO_ITEM = 7;
   public static final byte START = 8;
@@ -73,7 +73,7 @@ public final class Records {
 
     void once(int ordinal, long high, long low, long delta, long value, int boundsMark);
 
-    void seal(int ordinal, long high, long low);
+    void cancel(int ordinal, long high, long low);
 
     void expires(int ordinal, long atMillis);
 
@@ -106,7 +106,7 @@ public final class Records {
           long low = in.getLong();
           reader.once(ordinal, high, low, delta, value, kind == ONCE ? 0 : in.getInt());
         }
-        case SEAL -> reader.seal((int) unsigned(in), in.getLong(), in.getLong());
+        case CANCEL -> reader.cancel((int) unsigned(in), in.getLong(), in.getLong());
         case EXPIRES -> reader.expires((int) unsigned(in), signed(in));
         case GONE -> reader.gone((int) unsigned(in));
         case FREE -> reader.free((int) unsigned(in));
@@ -144,8 +144,8 @@ public final class Records {
     }
   }
 
-  public static void seal(ByteBuffer out, int ordinal, long high, long low) {
-    unsigned(out.put(SEAL), ordinal);
+  public static void cancel(ByteBuffer out, int ordinal, long high, long low) {
+    unsigned(out.put(CANCEL), ordinal);
     out.putLong(high).putLong(low);
   }
 

@@ -1,7 +1,7 @@
 package dev.quipu.engine.recovery;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.damage.Damage;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Disk;
@@ -58,7 +58,7 @@ public final class FormatFile {
     if (lines.size() == 2
         && lines.get(0).matches("quipu-engine \\d+")
         && !lines.get(0).equals(FORMAT)) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.INVALID,
           "the data directory %s has the format '%s', and this version reads '%s': export it with the version that wrote it (quipu export), and import that into a new directory"
               .formatted(directory, lines.get(0), FORMAT));

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *      - A valid frame with a higher number follows: the frame here was damaged afterwards, for a
  *        frame is written only when the one before has reached the disk.
  *      - The high-water mark lies behind: what was acknowledged is gone.
- *      In the last two cases opening would lose counts in silence; so it is refused. But if frames
+ *      In the last two cases opening would lose counts in silence; so it is rejected. But if frames
  *      were answered before they were synced (the file "unsynced" tells), those behind the mark may
  *      have reached the disk in any order: the log ends with the last one that all came before.
  */

@@ -257,7 +257,7 @@ public final class Snapshot implements Closeable {
     }
 
     @Override
-    public void seal(int ordinal, long high, long low) {
+    public void cancel(int ordinal, long high, long low) {
       throw new IllegalStateException("a request in a snapshot");
     }
 

@@ -239,7 +239,7 @@ public final class CounterTable {
     return page(ordinal).values[ordinal & (PAGE - 1)];
   }
 
-  /** Whether the counter was ever added to; one that was not may have a sealed request. */
+  /** Whether the counter was ever added to; one that was not may have a canceled request. */
   public boolean isWritten(int ordinal) {
     return (state(ordinal) & CounterTablePage.WRITTEN) != 0;
   }

@@ -1,7 +1,8 @@
 package dev.quipu.engine.state;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.ids.IdTable;
 import dev.quipu.engine.ids.RequestIds;
 import dev.quipu.engine.ids.Secret;
@@ -72,12 +73,12 @@ public final class State implements Records.Reader {
   /**
    * Makes sure that there is memory for this many more bytes.
    *
-   * @throws StoreException if there is not
+   * @throws QuipuException if there is not
    */
   public void requireMemory(long bytes) {
     long used = memoryBytes();
     if (bytes > 0 && used + bytes > memoryBytesMax) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.FULL,
           ("out of memory: counters, texts and items take %d MiB of heap, and the limit is %d MiB."
                   + " Remove some, or start with a larger heap (-Xmx)")
@@ -141,8 +142,8 @@ public final class State implements Records.Reader {
   }
 
   @Override
-  public void seal(int ordinal, long high, long low) {
-    remember(high, low, IdTable.meta(ordinal, IdTable.SEALED, 0), 0, 0);
+  public void cancel(int ordinal, long high, long low) {
+    remember(high, low, IdTable.meta(ordinal, IdTable.CANCELED, 0), 0, 0);
   }
 
   @Override

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.TestOperation;
@@ -348,7 +348,7 @@ final class CheckpointerTest {
   @Test
   void countersWhoseNamesWereLostMayHaveIdsUntilTheOldIdsAreForgotten() throws IOException {
     state.isSalvaged = true;
-    state.seal(3, 1, 2); // while the log is read
+    state.cancel(3, 1, 2); // while the log is read
     open(0);
     for (int i = 0; i < 2; i++) { // it is dropped when the second is durable
       checkpointer().checkpoint();
@@ -416,7 +416,7 @@ final class CheckpointerTest {
     for (int i = 0; i < 4; i++) {
       addWithId("id " + i);
       IOException e = assertThrows(IOException.class, checkpointer()::checkpoint);
-      assertInstanceOf(StoreException.class, e.getCause());
+      assertInstanceOf(QuipuException.class, e.getCause());
       assertEquals(1, state.ids.waiting(), "the others are in the table that is active");
     }
     assertEquals(List.of(), snapshots());

@@ -12,9 +12,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.TestOperation;
@@ -41,7 +41,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the committer brings to the disk, when, and what it refuses. */
+/** What the committer brings to the disk, when, and what it rejects. */
 final class CommitterFramesTest {
   private static final HighWater.Mark START = new HighWater.Mark(0, 0, 0, NOW);
   private static final Work READ = (state, group) -> true;
@@ -95,7 +95,7 @@ final class CommitterFramesTest {
     return heads;
   }
 
-  private static void assertFull(StoreException why) {
+  private static void assertFull(QuipuException why) {
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.FULL, why.reason(), why.getMessage());
   }
@@ -235,7 +235,7 @@ final class CommitterFramesTest {
     setup.committer.close();
     Caller caller = late.getFirst();
     assertTrue(caller.step().isDone());
-    StoreException why = (StoreException) caller.endInTime();
+    QuipuException why = (QuipuException) caller.endInTime();
     assertEquals("the engine is closed", why == null ? "" : why.getMessage());
     assertEquals(0, caller.step().runs.get());
   }
@@ -276,7 +276,7 @@ final class CommitterFramesTest {
           state.requireMemory((1 << 20) + 1);
           return true;
         };
-    assertFull(assertThrows(StoreException.class, () -> setup.run(large)));
+    assertFull(assertThrows(QuipuException.class, () -> setup.run(large)));
   }
 
   /** So that one frame always fits into a segment after another one. */
@@ -323,7 +323,7 @@ final class CommitterFramesTest {
     assertEquals(0, setup.state.ids.waiting());
     assertEquals(1, setup.state.ids.files().size());
     setup.committer.close();
-    StoreException why = setup.committer.awaitSealed();
+    QuipuException why = setup.committer.awaitSealed();
     assertNotNull(why);
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
   }
@@ -349,7 +349,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void idsAreRefusedWhileTheDiskTakesNone() throws IOException {
+  void idsAreRejectedWhileTheDiskTakesNone() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     AtomicBoolean isFull = new AtomicBoolean(true);
     setup.onIdFile =
@@ -361,16 +361,16 @@ final class CommitterFramesTest {
     for (int i = 0; i < IDS_MAX; i++) {
       setup.run(add(i));
     }
-    assertFull(assertThrows(StoreException.class, () -> setup.run(add(IDS_MAX))));
+    assertFull(assertThrows(QuipuException.class, () -> setup.run(add(IDS_MAX))));
     setup.run(READ);
     assertFalse(setup.failure.hasEnded());
     isFull.set(false);
-    boolean isRefused = true;
-    while (isRefused) { // until the sealer has tried again
+    boolean isRejected = true;
+    while (isRejected) { // until the sealer has tried again
       try {
         setup.run(add(IDS_MAX));
-        isRefused = false;
-      } catch (StoreException e) {
+        isRejected = false;
+      } catch (QuipuException e) {
         assertFull(e);
       }
     }
@@ -408,7 +408,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void changesAreRefusedBeforeTheLogHasNoRoomAndReadsAreNot() throws IOException {
+  void changesAreRejectedBeforeTheLogHasNoRoomAndReadsAreNot() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     setup.onAllocate =
         () -> {
@@ -421,13 +421,13 @@ final class CommitterFramesTest {
           return true;
         };
     int taken = 0;
-    StoreException full = null;
+    QuipuException full = null;
     while (full == null) {
       assertTrue(taken < 7, "three fit into a segment, and there are two segments at most");
       try {
         setup.run(large);
         taken++;
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         full = e;
       }
     }

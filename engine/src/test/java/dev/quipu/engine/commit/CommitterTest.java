@@ -11,8 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.TestOperation;
 import dev.quipu.engine.commit.CommitterSetup.Caller;
 import dev.quipu.engine.commit.CommitterSetup.Gate;
@@ -58,7 +58,7 @@ final class CommitterTest {
   }
 
   private static void assertEnd(Outcome outcome, Reason reason, @Nullable RuntimeException why) {
-    StoreException known = assertInstanceOf(StoreException.class, why);
+    QuipuException known = assertInstanceOf(QuipuException.class, why);
     assertEquals(outcome, known.outcome(), known.getMessage());
     assertEquals(reason, known.reason(), known.getMessage());
   }
@@ -332,7 +332,7 @@ final class CommitterTest {
           TestOperation.access(state, group).set("a", 1);
           throw injected;
         };
-    assertUnknown(assertThrows(StoreException.class, () -> setup.run(work)));
+    assertUnknown(assertThrows(QuipuException.class, () -> setup.run(work)));
     assertSame(injected, setup.failure.cause().orElseThrow());
     assertEquals(0, committer.frames());
   }
@@ -344,7 +344,7 @@ final class CommitterTest {
           state.beginChange();
           return true;
         };
-    assertUnknown(assertThrows(StoreException.class, () -> setup.run(work)));
+    assertUnknown(assertThrows(QuipuException.class, () -> setup.run(work)));
     assertEquals("a change was broken off", setup.failure.cause().orElseThrow().getMessage());
   }
 
@@ -365,7 +365,7 @@ final class CommitterTest {
     assertEquals(0, other.step().runs.get());
     for (int i = 0; i < 3; i++) {
       Step step = new Step(READ);
-      assertNotApplied(assertThrows(StoreException.class, () -> committer.run(step)));
+      assertNotApplied(assertThrows(QuipuException.class, () -> committer.run(step)));
       assertEquals(0, step.runs.get());
       assertFalse(step.isAbandoned());
     }
@@ -378,7 +378,7 @@ final class CommitterTest {
           setup.failure.stop(new AssertionError("injected"));
           return false;
         });
-    assertUnknown(assertThrows(StoreException.class, () -> committer.run(step)));
+    assertUnknown(assertThrows(QuipuException.class, () -> committer.run(step)));
     assertEquals(1, step.runs.get());
   }
 
@@ -399,7 +399,7 @@ final class CommitterTest {
   @Test
   void nothingIsAcknowledgedIfTheEngineStopsWhileItSyncs() {
     setup.onLogSync = () -> setup.failure.stop(new AssertionError("injected"));
-    assertUnknown(assertThrows(StoreException.class, () -> setup.run(set("a", 1))));
+    assertUnknown(assertThrows(QuipuException.class, () -> setup.run(set("a", 1))));
   }
 
   @Test
@@ -409,7 +409,7 @@ final class CommitterTest {
         () -> {
           throw injected;
         };
-    assertUnknown(assertThrows(StoreException.class, () -> setup.run(set("a", 1))));
+    assertUnknown(assertThrows(QuipuException.class, () -> setup.run(set("a", 1))));
     assertSame(injected, setup.failure.cause().orElseThrow());
     assertEquals(0, committer.durableFrame());
     assertEquals(0, HighWater.read(setup.disk, directory, CommitterSetup.IDENTITY).frame());
@@ -424,8 +424,8 @@ final class CommitterTest {
         (state, group) -> {
           throw new AssertionError("injected");
         };
-    assertUnknown(assertThrows(StoreException.class, () -> setup.run(work)));
-    assertNotApplied(assertThrows(StoreException.class, () -> setup.run(READ)));
+    assertUnknown(assertThrows(QuipuException.class, () -> setup.run(work)));
+    assertNotApplied(assertThrows(QuipuException.class, () -> setup.run(READ)));
   }
 
   @Test
@@ -445,7 +445,7 @@ final class CommitterTest {
     assertNull(other.endInTime());
     assertEquals(List.of(false), ended);
     Step late = new Step(READ);
-    StoreException why = assertThrows(StoreException.class, () -> committer.run(late));
+    QuipuException why = assertThrows(QuipuException.class, () -> committer.run(late));
     assertNotApplied(why);
     assertEquals("the engine is closed", why.getMessage());
     assertFalse(late.isAbandoned());

@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.TestOperation;
 import dev.quipu.engine.log.Frame;
@@ -111,7 +112,7 @@ final class GroupTest {
     assertRecord(1, to -> to.expires(3, 99), out -> Records.expires(out, 3, 99));
     assertRecord(1, to -> to.gone(3), out -> Records.gone(out, 3));
     assertRecord(1, to -> to.free(3), out -> Records.free(out, 3));
-    assertRecord(1, to -> to.seal(3, 4, 5), out -> Records.seal(out, 3, 4, 5));
+    assertRecord(1, to -> to.cancel(3, 4, 5), out -> Records.cancel(out, 3, 4, 5));
     assertRecord(1, to -> to.item(item), out -> Records.item(out, item));
     assertRecord(1, to -> to.noItem(key), out -> Records.noItem(out, key));
     assertRecord(1, to -> to.once(3, 4, 5, 6, 7, 8), out -> Records.once(out, 3, 4, 5, 6, 7, 8));
@@ -150,9 +151,9 @@ final class GroupTest {
   }
 
   @Test
-  void changesAreRefusedAsLongAsTheFrameWasBegunSo() {
-    group.begin(StoreException.notApplied(Reason.FULL, "no room"));
-    StoreException why = assertThrows(StoreException.class, () -> access.set("a", 1));
+  void changesAreRejectedAsLongAsTheFrameWasBegunSo() {
+    group.begin(new NotAppliedException(Reason.FULL, "no room"));
+    QuipuException why = assertThrows(QuipuException.class, () -> access.set("a", 1));
     assertEquals("no room", why.getMessage());
     assertEquals(Reason.FULL, why.reason());
     group.begin(null);

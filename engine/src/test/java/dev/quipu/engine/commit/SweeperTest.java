@@ -7,9 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.EngineOptions;
@@ -283,8 +284,8 @@ final class SweeperTest {
     state.wallMillis = NOW;
     counter("a", NOW);
     Group group = groupFor(100);
-    group.begin(StoreException.notApplied(Reason.FULL, "no room"));
-    assertThrows(StoreException.class, () -> sweepOnce(state, group, 10));
+    group.begin(new NotAppliedException(Reason.FULL, "no room"));
+    assertThrows(QuipuException.class, () -> sweepOnce(state, group, 10));
     assertEquals(1, state.counters.writtenSize());
   }
 
@@ -293,7 +294,7 @@ final class SweeperTest {
     state.wallMillis = NOW;
     counter("a", NOW + 1);
     Group group = groupFor(100);
-    group.begin(StoreException.notApplied(Reason.FULL, "no room"));
+    group.begin(new NotAppliedException(Reason.FULL, "no room"));
     assertTrue(sweepOnce(state, group, 10));
   }
 

@@ -8,9 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.damage.Damage;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.Threads;
@@ -53,9 +54,9 @@ final class TaskTest {
   /** One exception ends many calls: each caller gets its own, with its own stack. */
   @Test
   void whatEndsManyCallsIsThrownAnewToEach() {
-    StoreException why = StoreException.notApplied(Reason.FULL, "no room");
+    QuipuException why = new NotAppliedException(Reason.FULL, "no room");
     task.fail(why);
-    StoreException thrown = assertThrows(StoreException.class, task::rethrow);
+    QuipuException thrown = assertThrows(QuipuException.class, task::rethrow);
     assertNotSame(why, thrown);
     assertSame(why, thrown.getCause());
     assertEquals(Outcome.NOT_APPLIED, thrown.outcome());

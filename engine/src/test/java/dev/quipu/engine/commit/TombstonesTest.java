@@ -121,7 +121,7 @@ final class TombstonesTest {
         }
         case 5 -> {
           if (random.nextInt(20) == 0) {
-            access.seal(name, RequestId.of(1, step));
+            access.cancel(name, RequestId.of(1, step));
           }
         }
         default -> {
@@ -164,7 +164,7 @@ final class TombstonesTest {
     state.ids.ready();
     access.set("a", 1);
     access.remove("a");
-    access.seal("a", RequestId.of("one"));
+    access.cancel("a", RequestId.of("one"));
     int[] free = {-1};
     assertEquals(0, state.tombstones.take(state.ids, free, 1));
     assertFalse(state.tombstones.mayFree(state.ids));

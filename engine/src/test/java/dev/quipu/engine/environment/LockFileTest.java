@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -39,12 +39,12 @@ final class LockFileTest {
     }
   }
 
-  private StoreException rejection() {
-    return assertThrows(StoreException.class, () -> DirectoryLock.lock(directory));
+  private QuipuException rejection() {
+    return assertThrows(QuipuException.class, () -> DirectoryLock.lock(directory));
   }
 
   private void expectInUseBy(long process) {
-    StoreException why = rejection();
+    QuipuException why = rejection();
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.DENIED, why.reason());
     assertEquals(
@@ -94,7 +94,7 @@ final class LockFileTest {
                 directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         FileLock lock = file.lock()) {
       assertTrue(lock.isValid());
-      StoreException why = rejection();
+      QuipuException why = rejection();
       assertEquals(Outcome.NOT_APPLIED, why.outcome());
       assertEquals(Reason.DENIED, why.reason());
       assertEquals(

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.commit.CommitterSetup;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -126,12 +126,12 @@ final class TickerTest {
   }
 
   @Test
-  void whatAStoreRefusesIsTriedAgainAndLoggedOnceInARow() {
+  void whatAStoreRejectsIsTriedAgainAndLoggedOnceInARow() {
     List<Boolean> works = new ArrayList<>(List.of(false, false, true, false, true));
     round =
         () -> {
           if (!works.removeFirst()) {
-            throw StoreException.notApplied(Reason.FULL, "injected");
+            throw new NotAppliedException(Reason.FULL, "injected");
           }
         };
     List<Integer> logged = new ArrayList<>();
@@ -168,7 +168,7 @@ final class TickerTest {
   void oneMoreRoundFollowsWhenTheEngineHasEnded() {
     round =
         () -> {
-          throw StoreException.notApplied(Reason.UNAVAILABLE, "the engine has ended");
+          throw new NotAppliedException(Reason.UNAVAILABLE, "the engine has ended");
         };
     run(() -> failure.stop(new AssertionError("injected")));
     assertEquals(List.of("round"), did);

@@ -48,7 +48,7 @@ final class IdSorterTest {
       Map<Long, long[]> byHash = new HashMap<>();
       for (int i = 0; i < lows.length; i++) {
         long low = lows[backwards ? lows.length - 1 - i : i];
-        long meta = IdTable.meta(1, IdTable.SEALED, 0);
+        long meta = IdTable.meta(1, IdTable.CANCELED, 0);
         table.add(0, low, meta, i, -i, 0, 0);
         byHash.put(secret.hash(0, low, 1), new long[] {0, low, meta, i, -i});
       }

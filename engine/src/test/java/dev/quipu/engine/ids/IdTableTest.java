@@ -27,7 +27,7 @@ final class IdTableTest {
   private final Map<List<Long>, long[]> expected = new HashMap<>();
 
   private void add(long high, long low, int ordinal) {
-    int kind = random.nextBoolean() ? IdTable.APPLIED : IdTable.SEALED;
+    int kind = random.nextBoolean() ? IdTable.APPLIED : IdTable.CANCELED;
     long meta = IdTable.meta(ordinal, kind, random.nextInt());
     long[] entry = {high, low, meta, random.nextLong(), random.nextLong()};
     table.add(high, low, meta, entry[3], entry[4], 0, 0);
@@ -133,7 +133,7 @@ final class IdTableTest {
   void theKindTheOrdinalAndTheBoundsOfAnIdAreApart() {
     for (int ordinal : new int[] {0, 1, LAST_ORDINAL}) {
       for (int bounds : new int[] {0, 1, -1, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
-        for (int kind : new int[] {IdTable.APPLIED, IdTable.SEALED}) {
+        for (int kind : new int[] {IdTable.APPLIED, IdTable.CANCELED}) {
           long meta = IdTable.meta(ordinal, kind, bounds);
           assertEquals(ordinal, IdTable.ordinal(meta));
           assertEquals(kind, IdTable.kind(meta));

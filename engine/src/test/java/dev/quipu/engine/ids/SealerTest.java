@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.damage.DamageException;
 import dev.quipu.engine.environment.DiskFile;
 import dev.quipu.engine.environment.Environment;
@@ -94,11 +94,11 @@ final class SealerTest {
     return Objects.requireNonNull(ids.nextWaiting());
   }
 
-  private StoreException failure() {
+  private QuipuException failure() {
     return Objects.requireNonNull(sealer().awaitSealed());
   }
 
-  private static void assertClosed(@Nullable StoreException e) {
+  private static void assertClosed(@Nullable QuipuException e) {
     assertEquals(Reason.UNAVAILABLE, Objects.requireNonNull(e).reason());
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals("closed", e.getMessage());
@@ -167,7 +167,7 @@ final class SealerTest {
     disk.error = new IOException("broken");
     disk.beforeCreate = threads::awaitOther;
     sealer().offer(table(1));
-    StoreException e = failure();
+    QuipuException e = failure();
     assertEquals(Reason.UNAVAILABLE, e.reason());
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals(
@@ -177,7 +177,7 @@ final class SealerTest {
     disk.beforeCreate = () -> {};
     disk.error = new IOException("No space left on device");
     threads.round();
-    StoreException full = failure();
+    QuipuException full = failure();
     assertEquals(Reason.FULL, full.reason());
     assertEquals(
         "the disk has no room for request ids in %s: No space left on device"

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Environment;
 import dev.quipu.engine.environment.Failure;
@@ -368,7 +368,7 @@ final class LogTest {
   }
 
   @Test
-  void aFullDiskIsRefusedWithItsCauseUntilThereIsRoomAgain() throws IOException {
+  void aFullDiskIsRejectedWithItsCauseUntilThereIsRoomAgain() throws IOException {
     FullDisk full = new FullDisk();
     try (Log log = open(full, Threads.PLATFORM, List.of(), 0, false)) {
       assertTrue(log.hasRoom(SEGMENT), "a spare is made ahead");
@@ -377,7 +377,7 @@ final class LogTest {
       log.append(bytes(4_096, 1), 1, true);
       log.append(bytes(4_096, 1), 2, true); // into the spare
       assertFalse(log.hasRoom(1));
-      StoreException why = log.noRoom();
+      QuipuException why = log.noRoom();
       assertEquals(Outcome.NOT_APPLIED, why.outcome());
       assertEquals(Reason.FULL, why.reason());
       assertEquals(
@@ -415,7 +415,7 @@ final class LogTest {
   }
 
   @Test
-  void aRefusalSaysHowMuchIsNeededAndHowMuchIsFree() throws IOException {
+  void aRejectionSaysHowMuchIsNeededAndHowMuchIsFree() throws IOException {
     FullDisk full = new FullDisk();
     full.isFull = true;
     full.bytesFree = (6 << 20) - 1;

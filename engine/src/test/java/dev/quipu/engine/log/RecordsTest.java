@@ -66,7 +66,7 @@ final class RecordsTest {
           Records.value(out, LAST_ORDINAL, 5);
           Records.once(out, 7, Long.MIN_VALUE, -1, 3, -4, 0);
           Records.once(out, 7, 1, 2, 3, 4, -5);
-          Records.seal(out, 8, 1, Long.MAX_VALUE);
+          Records.cancel(out, 8, 1, Long.MAX_VALUE);
           Records.expires(out, 9, 1_700_000_000_000L);
           Records.gone(out, 10);
           Records.free(out, 11);

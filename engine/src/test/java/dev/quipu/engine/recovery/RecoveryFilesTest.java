@@ -15,8 +15,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.engine.TestOperation;
 import dev.quipu.engine.damage.Damage;
@@ -132,9 +132,9 @@ final class RecoveryFilesTest {
   }
 
   @Test
-  void anotherFormatIsRefusedWithWhatToDo() throws IOException {
+  void anotherFormatIsRejectedWithWhatToDo() throws IOException {
     Files.writeString(path.resolve("format"), "quipu-engine 1\nidentity 0123456789abcdef\n");
-    StoreException why = assertThrows(StoreException.class, data::readLeniently);
+    QuipuException why = assertThrows(QuipuException.class, data::readLeniently);
     assertEquals(Reason.INVALID, why.reason());
     assertTrue(
         why.getMessage()

@@ -335,7 +335,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void aSegmentThatIsTooLargeForTheHeapIsRefused() throws IOException {
+  void aSegmentThatIsTooLargeForTheHeapIsRejected() throws IOException {
     Path log = data.segment(1, 1, frames(1, 3));
     long heap = Runtime.getRuntime().maxMemory();
     long most = heap - (8 << 20);

@@ -344,7 +344,7 @@ final class SnapshotTest {
     List<Consumer<ByteBuffer>> records =
         List.of(
             out -> Records.once(out, 0, 1, 2, 3, 4, 0),
-            out -> Records.seal(out, 0, 1, 2),
+            out -> Records.cancel(out, 0, 1, 2),
             out -> Records.gone(out, 0),
             out -> Records.free(out, 0),
             out -> out.put((byte) 99));

@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.TestOperation;
 import dev.quipu.engine.commit.Group;
@@ -62,7 +62,7 @@ final class StateTest {
     state.limitMemory(limit);
     long left = limit - state.memoryBytes();
     assertDoesNotThrow(() -> state.requireMemory(left));
-    StoreException why = assertThrows(StoreException.class, () -> state.requireMemory(left + 1));
+    QuipuException why = assertThrows(QuipuException.class, () -> state.requireMemory(left + 1));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.FULL, why.reason());
     assertTrue(why.getMessage().contains("the limit is 5 MiB"), why.getMessage());
@@ -78,7 +78,7 @@ final class StateTest {
     long names = 192 + 3; // of the counter, besides its text
     assertEquals(names + 96 + (3 << 20) + 128 + 2, state.memoryBytes());
     state.limitMemory(4 << 20);
-    StoreException why = assertThrows(StoreException.class, () -> state.requireMemory(1 << 20));
+    QuipuException why = assertThrows(QuipuException.class, () -> state.requireMemory(1 << 20));
     assertTrue(
         why.getMessage().contains("take 3 MiB of heap, and the limit is 4 MiB"), why.getMessage());
   }
@@ -88,13 +88,13 @@ final class StateTest {
     access.set("a", 1);
     state.limitMemory(state.memoryBytes() + CounterTable.memoryBytes("b"));
     assertDoesNotThrow(() -> access.requireMemory(List.of("a", "b")));
-    assertThrows(StoreException.class, () -> access.requireMemory(List.of("b", "c")));
-    assertThrows(StoreException.class, () -> access.setText("a", new byte[10_000]));
+    assertThrows(QuipuException.class, () -> access.requireMemory(List.of("b", "c")));
+    assertThrows(QuipuException.class, () -> access.setText("a", new byte[10_000]));
     assertEquals(1, access.get("a").orElseThrow());
     access.set("b", 2);
-    assertThrows(StoreException.class, () -> access.set("c", 3));
-    assertThrows(StoreException.class, () -> access.seal("c", RequestId.of("x")));
-    assertThrows(StoreException.class, () -> access.watch("w".repeat(500)));
+    assertThrows(QuipuException.class, () -> access.set("c", 3));
+    assertThrows(QuipuException.class, () -> access.cancel("c", RequestId.of("x")));
+    assertThrows(QuipuException.class, () -> access.watch("w".repeat(500)));
   }
 
   @Test
@@ -112,7 +112,7 @@ final class StateTest {
             () -> access.addOnceAt(0, 1, 1, 1),
             () -> access.expire("a", 100),
             () -> access.setText("a", new byte[1]),
-            () -> access.seal("a", RequestId.of("x")),
+            () -> access.cancel("a", RequestId.of("x")),
             () -> access.remove("a"))) {
       long changes = state.changes;
       each.run();
@@ -134,7 +134,7 @@ final class StateTest {
     state.value(3 * page, 5);
     state.text(4 * page, new byte[] {'t'});
     state.once(5 * page, 1, 2, 3, 4, 0);
-    state.seal(6 * page, 1, 2);
+    state.cancel(6 * page, 1, 2);
     state.hadIds(7 * page);
     assertEquals(9, state.counters.expiresAt(page - 1));
     assertEquals(5, state.counters.value(3 * page));

@@ -6,10 +6,10 @@ import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.presence.Online;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.Target;
@@ -57,10 +57,10 @@ final class CounterCommands {
             "The id of this request: a repeat under it counts once. One is made up if it is left out.")
     private @Nullable String id;
 
-    @Option(names = "--floor", description = "Refuse to go below this.")
+    @Option(names = "--floor", description = "Reject to go below this.")
     private long floor = Long.MIN_VALUE;
 
-    @Option(names = "--ceiling", description = "Refuse to go above this.")
+    @Option(names = "--ceiling", description = "Reject to go above this.")
     private long ceiling = Long.MAX_VALUE;
 
     @Option(
@@ -78,7 +78,7 @@ final class CounterCommands {
       }
       try (Access access = target.open()) {
         return print(add, given == null ? addOnce(access, add) : repeated(access, add));
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (e.outcome() == Outcome.UNKNOWN && !verbose) {
           output.note("request id: " + request);
         }
@@ -109,26 +109,26 @@ final class CounterCommands {
 
     private int print(Add add, AddResult result) {
       return switch (result) {
-        case AddResult.Applied applied -> done(add, applied.added(), applied.value(), false);
-        case AddResult.Replayed again -> done(add, again.added(), again.value(), true);
-        case AddResult.Refused refused -> {
-          String why = refused.why().name().toLowerCase(Locale.ROOT);
+        case AddResult.Applied applied -> done(add, applied.added(), applied.valueIfKnown(), false);
+        case AddResult.Replayed again -> done(add, again.added(), again.valueIfKnown(), true);
+        case AddResult.Rejected rejected -> {
+          String why = rejected.why().name().toLowerCase(Locale.ROOT);
           Map<String, Object> members = new LinkedHashMap<>();
           members.put("name", add.counter());
-          members.put("refused", why);
-          String text = "refused (%s): %s".formatted(why, add.counter());
-          if (refused.value().isPresent()) {
-            members.put("value", Long.toString(refused.value().getAsLong()));
-            text += " is " + refused.value().getAsLong();
+          members.put("rejected", why);
+          String text = "rejected (%s): %s".formatted(why, add.counter());
+          if (rejected.valueIfKnown().isPresent()) {
+            members.put("value", Long.toString(rejected.valueIfKnown().getAsLong()));
+            text += " is " + rejected.valueIfKnown().getAsLong();
           }
           output.print(text, members);
-          yield ExitCode.REFUSED;
+          yield ExitCode.REJECTED;
         }
         case AddResult.Conflict conflict -> {
           output.print(
-              "refused (conflict): the id was used for another request",
-              Output.members("name", add.counter(), "refused", "conflict"));
-          yield ExitCode.REFUSED;
+              "rejected (conflict): the id was used for another request",
+              Output.members("name", add.counter(), "rejected", "conflict"));
+          yield ExitCode.REJECTED;
         }
       };
     }
@@ -173,8 +173,8 @@ final class CounterCommands {
 
   private static String unsure(Reading reading) {
     String why =
-        reading.doubts().stream()
-            .map(doubt -> (doubt.cause().word() + " " + doubt.where()).strip())
+        reading.uncertainties().stream()
+            .map(uncertainty -> (uncertainty.cause().word() + " " + uncertainty.where()).strip())
             .collect(Collectors.joining(", "));
     return "it is not certain, but within %d to %d%s"
         .formatted(reading.low(), reading.high(), why.isEmpty() ? "" : ": " + why);
@@ -228,21 +228,22 @@ final class CounterCommands {
     @Parameters(paramLabel = "ID", description = "The id of the request.")
     private String id = "";
 
-    @Option(names = "--seal", description = "If it did not apply, make sure that it never will.")
-    private boolean seal;
+    @Option(names = "--cancel", description = "If it did not apply, make sure that it never will.")
+    private boolean cancel;
 
     @Override
     public Integer call() {
       RequestId request = RequestId.of(id);
       try (Access access = target.openToRead()) {
-        switch (target.attempts().repeat(() -> access.outcome(name, request, seal))) {
+        switch (target.attempts().repeat(() -> access.outcome(name, request, cancel))) {
           case RequestOutcome.Applied applied ->
               output.print(
                   "applied " + applied.added(),
                   Output.members("outcome", "applied", "added", Long.toString(applied.added())));
           case RequestOutcome.NotSeen notSeen ->
               output.print("not-seen", Map.of("outcome", "not-seen"));
-          case RequestOutcome.Sealed sealed -> output.print("sealed", Map.of("outcome", "sealed"));
+          case RequestOutcome.Canceled canceled ->
+              output.print("canceled", Map.of("outcome", "canceled"));
         }
         return ExitCode.OK;
       }

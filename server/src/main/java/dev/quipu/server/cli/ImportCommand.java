@@ -4,7 +4,7 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.ItemResult;
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.Target;
 import dev.quipu.server.cli.input.BoundedLines;
@@ -189,7 +189,7 @@ final class ImportCommand implements Callable<Integer> {
       int left = adds.size();
       try {
         target.attempts().repeat(() -> addAll(access));
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         boolean isLate = e.outcome() == Outcome.NOT_APPLIED && e.reason().isTemporary();
         if (!isLate || adds.size() == left) {
           throw e;
@@ -203,15 +203,15 @@ final class ImportCommand implements Callable<Integer> {
     List<ItemResult> results = access.addAll(adds);
     List<Add> left = new ArrayList<>();
     List<Long> leftLines = new ArrayList<>();
-    StoreException why = null;
+    QuipuException why = null;
     for (int i = 0; i < results.size(); i++) {
       long line = addLines.get(i);
       switch (results.get(i)) {
         case AddResult.Applied applied -> counted++;
         case AddResult.Replayed replayed -> before++;
-        case AddResult.Refused refused -> skip(line, refused.why() + " refused it");
+        case AddResult.Rejected rejected -> skip(line, rejected.why() + " rejected it");
         case AddResult.Conflict conflict -> skip(line, "id: used for another request before");
-        case ItemResult.Failed(StoreException e) -> {
+        case ItemResult.Failed(QuipuException e) -> {
           why = why == null || e.outcome() == Outcome.UNKNOWN ? e : why;
           left.add(adds.get(i));
           leftLines.add(line);

@@ -1,8 +1,8 @@
 package dev.quipu.server.cli;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.server.cli.access.Access;
 import dev.quipu.server.cli.access.Target;
@@ -54,7 +54,7 @@ final class NextCommand implements Callable<Integer> {
     RequestId request = given == null ? RequestId.random() : RequestId.of(given);
     try (Access access = target.open()) {
       return print(target.attempts().repeat(() -> access.next(series, payload, request)));
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.UNKNOWN) {
         output.note("request id: " + request);
       }
@@ -75,9 +75,9 @@ final class NextCommand implements Callable<Integer> {
       }
       case SequenceOfRecords.Conflict conflict -> {
         output.print(
-            "refused (conflict): the id was used for another payload",
-            Output.members("name", series, "refused", "conflict"));
-        yield ExitCode.REFUSED;
+            "rejected (conflict): the id was used for another payload",
+            Output.members("name", series, "rejected", "conflict"));
+        yield ExitCode.REJECTED;
       }
     };
   }

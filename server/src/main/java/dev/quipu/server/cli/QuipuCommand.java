@@ -2,7 +2,7 @@ package dev.quipu.server.cli;
 
 import dev.quipu.Outcome;
 import dev.quipu.Quipu;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.server.cli.access.Environment;
@@ -68,7 +68,7 @@ import picocli.CommandLine.TypeConversionException;
       "  0  done",
       "  1  not found, or another failure",
       "  2  wrong use",
-      "  3  refused: a bound, a conflict, or a sealed request",
+      "  3  rejected: a bound, a conflict, or a canceled request",
       "  4  the data directory is damaged",
       "  5  it is not known whether it was done: repeat it with the same id",
       "  6  the server or the store cannot be reached, or has no room",
@@ -165,9 +165,9 @@ public final class QuipuCommand implements Environment {
   private static String message(Exception failure) {
     String message = String.valueOf(failure.getMessage());
     return switch (failure) {
-      case StoreException e when e.outcome() == Outcome.UNKNOWN ->
+      case QuipuException e when e.outcome() == Outcome.UNKNOWN ->
           "not known whether it was done: " + message;
-      case StoreException e -> message;
+      case QuipuException e -> message;
       case IllegalArgumentException e -> message;
       case IOException e -> message;
       case UncheckedIOException e -> message;
@@ -177,8 +177,8 @@ public final class QuipuCommand implements Environment {
 
   private static int exitCode(Exception failure) {
     return switch (failure) {
-      case StoreException e when e.outcome() == Outcome.UNKNOWN -> ExitCode.UNKNOWN;
-      case StoreException e ->
+      case QuipuException e when e.outcome() == Outcome.UNKNOWN -> ExitCode.UNKNOWN;
+      case QuipuException e ->
           switch (e.reason()) {
             case CORRUPT -> ExitCode.DAMAGED;
             case INVALID -> ExitCode.USAGE;

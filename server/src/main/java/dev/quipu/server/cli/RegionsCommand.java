@@ -75,7 +75,7 @@ final class RegionsCommand implements Callable<Integer> {
   @Option(
       names = "--accept-loss",
       paramLabel = "NAME",
-      description = "Nothing of this retired region is missing: read without doubt.")
+      description = "Nothing of this retired region is missing: read without uncertainty.")
   private @Nullable String accepted;
 
   @Override

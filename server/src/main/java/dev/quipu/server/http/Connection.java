@@ -207,7 +207,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         endHead();
       }
       if (closing && reading == null) {
-        return; // after a refusal, what follows cannot be trusted
+        return; // after a rejection, what follows cannot be trusted
       }
       if (message instanceof HttpRequest request) {
         begin(context, request);
@@ -226,7 +226,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     flowControl.requestBegan();
     deadlineIn(timeouts.body());
     if (request.decoderResult().isFailure()) {
-      refuse(context, call, StrictDecoder.problem(request.decoderResult().cause()));
+      reject(context, call, StrictDecoder.problem(request.decoderResult().cause()));
       return;
     }
     boolean continues = HttpUtil.is100ContinueExpected(request);
@@ -239,7 +239,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       }
     } catch (Problem problem) {
       if (problem.status() == 413 || problem.status() == 400 || continues) {
-        refuse(context, call, problem); // what follows may be anything
+        reject(context, call, problem); // what follows may be anything
       } else {
         call.reply = HttpReply.of(problem);
       }
@@ -271,7 +271,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   private void take(ChannelHandlerContext context, PendingRequest call, HttpContent content) {
     if (content.decoderResult().isFailure()) {
-      refuse(context, call, StrictDecoder.problem(content.decoderResult().cause()));
+      reject(context, call, StrictDecoder.problem(content.decoderResult().cause()));
       return;
     }
     boolean isLast = content instanceof LastHttpContent;
@@ -280,7 +280,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     if (route != null && call.reply == null && bytes.isReadable()) {
       int length = call.body.length() + bytes.readableBytes();
       if (length > route.bodyBytesMax()) {
-        refuse(context, call, Problem.tooLarge(route.bodyBytesMax(), route.path()));
+        reject(context, call, Problem.tooLarge(route.bodyBytesMax(), route.path()));
         return;
       }
       if (!call.body.add(bytes, isLast)) {
@@ -300,7 +300,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
    * all the same, for a while, and thrown away: a connection that is closed with bytes unread may
    * take the answer with it.
    */
-  private void refuse(ChannelHandlerContext context, PendingRequest call, Problem problem) {
+  private void reject(ChannelHandlerContext context, PendingRequest call, Problem problem) {
     call.reply = HttpReply.of(problem);
     reading = null;
     closing = true;
@@ -319,8 +319,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       write(context, call, early == null ? HttpReply.of(Problem.notFound("no route")) : early);
       return;
     }
-    Exchange.TimeLeft timeLeft =
-        new Exchange.TimeLeft(clock, clock.nanoTime(), timeouts.request());
+    Exchange.TimeLeft timeLeft = new Exchange.TimeLeft(clock, clock.nanoTime(), timeouts.request());
     boolean runs =
         shared.workers.tryRun(
             () -> answered(context, call, shared.dispatcher.reply(route, call, timeLeft)),

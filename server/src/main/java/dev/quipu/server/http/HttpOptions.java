@@ -52,7 +52,7 @@ public record HttpOptions(
   private static final int REQUESTS_MAX = 4_096;
 
   /**
-   * Refuses to let other machines in without a token.
+   * Rejects to let other machines in without a token.
    *
    * @throws IllegalArgumentException if so
    */

@@ -19,7 +19,7 @@ import java.util.function.BooleanSupplier;
  * before was answered: a thousand decoded requests hold a hundred times the memory of their bytes.
  */
 
-/** Reads requests, within limits, and refuses those that two readers could read differently. */
+/** Reads requests, within limits, and rejects those that two readers could read differently. */
 final class StrictDecoder extends HttpRequestDecoder {
   static final int LINE_BYTES_MAX = 8 << 10;
   static final int HEAD_BYTES_MAX = 16 << 10;

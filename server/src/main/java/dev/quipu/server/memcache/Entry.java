@@ -13,7 +13,7 @@ import java.util.OptionalLong;
  * memcached counts without a sign, from 0 to 2^64 - 1, and then from 0 again. Counters have a sign,
  * and never begin again. So in a namespace that is declared unsigned, the 64 bits of a counter are
  * read as memcached would, and wrap; everywhere else a counter is from 0 to 2^63 - 1 on this port:
- * what would leave that is refused, and one below 0 can be read, and not counted.
+ * what would leave that is rejected, and one below 0 can be read, and not counted.
  */
 
 /** What is under a key, as memcached sees it. */

@@ -19,10 +19,10 @@ final class Line {
   private int size;
 
   /** A command cannot be done; the message is the answer. */
-  static final class Refused extends RuntimeException {
+  static final class Rejected extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    Refused(String answer) {
+    Rejected(String answer) {
       super(answer, null, false, false);
     }
   }
@@ -81,15 +81,15 @@ final class Line {
 
   static String key(byte[] word) {
     if (word.length > KEY_BYTES_MAX) {
-      throw new Refused(BAD_FORMAT);
+      throw new Rejected(BAD_FORMAT);
     }
     try {
       String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(word)).toString();
       return Limits.checkText("key", text, KEY_BYTES_MAX);
     } catch (CharacterCodingException e) {
-      throw new Refused("CLIENT_ERROR the key is not UTF-8, as names of counters are");
+      throw new Rejected("CLIENT_ERROR the key is not UTF-8, as names of counters are");
     } catch (IllegalArgumentException e) {
-      throw new Refused("CLIENT_ERROR " + e.getMessage());
+      throw new Rejected("CLIENT_ERROR " + e.getMessage());
     }
   }
 
@@ -98,7 +98,7 @@ final class Line {
     try {
       return Long.parseLong(text(index));
     } catch (NumberFormatException e) {
-      throw new Refused(otherwise);
+      throw new Rejected(otherwise);
     }
   }
 
@@ -115,6 +115,6 @@ final class Line {
     } catch (NumberFormatException e) {
       // told below
     }
-    throw new Refused(otherwise);
+    throw new Rejected(otherwise);
   }
 }

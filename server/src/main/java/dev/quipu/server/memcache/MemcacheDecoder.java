@@ -1,7 +1,7 @@
 package dev.quipu.server.memcache;
 
 import dev.quipu.engine.CounterAccess;
-import dev.quipu.server.memcache.Line.Refused;
+import dev.quipu.server.memcache.Line.Rejected;
 import dev.quipu.server.protocol.Batch;
 import dev.quipu.server.protocol.CommandDecoder;
 import dev.quipu.server.protocol.ConnectionMemory;
@@ -354,7 +354,7 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
       boolean isNow = words == 1 || line.number(1, TextCommands.INVALID_TIME) <= 0;
       batch.add(
           isNow ? new Flushing(isQuiet) : new FixedReply("CLIENT_ERROR flush_all takes no delay"));
-    } catch (Refused e) {
+    } catch (Rejected e) {
       batch.add(new FixedReply(String.valueOf(e.getMessage())));
     }
   }
@@ -364,7 +364,7 @@ final class MemcacheDecoder implements CommandDecoder, FastCommands.Dialect {
     long wanted;
     try {
       wanted = line.number(found.lengthAt(), Line.BAD_FORMAT);
-    } catch (Refused e) {
+    } catch (Rejected e) {
       wanted = -1;
     }
     if (wanted < 0 || wanted > Integer.MAX_VALUE) {

@@ -6,7 +6,7 @@ import dev.quipu.Bounds;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.engine.CounterAccess;
-import dev.quipu.server.memcache.Line.Refused;
+import dev.quipu.server.memcache.Line.Rejected;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
@@ -171,7 +171,7 @@ final class MetaCommands {
           case "R", "r" -> "replace";
           case "A", "a" -> "append";
           case "P", "p" -> "prepend";
-          default -> throw new Refused(INVALID_MODE);
+          default -> throw new Rejected(INVALID_MODE);
         };
     if (flags.has('C') && !turn.exists(key)) {
       tell(request, flags, "NF", out);
@@ -218,7 +218,7 @@ final class MetaCommands {
         switch (flags.has('M') ? flags.token('M') : "I") {
           case "I", "+" -> true;
           case "D", "-" -> false;
-          default -> throw new Refused("CLIENT_ERROR invalid mode for ma M token");
+          default -> throw new Rejected("CLIENT_ERROR invalid mode for ma M token");
         };
     if (flags.has('O')) {
       countOnce(turn, request, flags, delta, isUp, out);
@@ -253,7 +253,7 @@ final class MetaCommands {
   private static long initial(MetaFlags flags) {
     long initial = flags.unsigned('J', 0);
     if (initial < 0 && !flags.isUnsigned()) {
-      throw new Refused(TextCommands.WOULD_OVERFLOW);
+      throw new Rejected(TextCommands.WOULD_OVERFLOW);
     }
     return initial;
   }
@@ -269,7 +269,7 @@ final class MetaCommands {
     boolean isHuge = delta < 0;
     long change = isUp ? delta : -delta;
     if (flags.token('O').isEmpty() || delta == 0) {
-      throw new Refused(
+      throw new Rejected(
           "CLIENT_ERROR with O, which is the id of the count, D must count something");
     }
     RequestId id = RequestId.of(flags.token('O'));
@@ -277,13 +277,13 @@ final class MetaCommands {
     if (outcome instanceof RequestOutcome.Applied applied) {
       boolean isSame = (applied.added() == change && !isHuge) || applied.added() == initial(flags);
       if (!isSame) {
-        throw new Refused(
+        throw new Rejected(
             "CLIENT_ERROR the first request under this opaque token added " + applied.added());
       }
-      value(turn, request, flags, applied.value().orElseThrow(), out);
+      value(turn, request, flags, applied.valueIfKnown().orElseThrow(), out);
       return;
     }
-    if (outcome instanceof RequestOutcome.Sealed) {
+    if (outcome instanceof RequestOutcome.Canceled) {
       tell(request, flags, "NS", out);
       return;
     }
@@ -293,7 +293,7 @@ final class MetaCommands {
       return;
     }
     if (before.isPresent() && !before.get().isCounter()) {
-      throw new Refused(TextCommands.NOT_NUMERIC);
+      throw new Rejected(TextCommands.NOT_NUMERIC);
     }
     if (before.isPresent() && isStale(turn, flags)) {
       tell(request, flags, "EX", out);
@@ -312,8 +312,8 @@ final class MetaCommands {
     }
     switch (turn.add(new Add(key, change, Bounds.atLeast(0), id))) {
       case AddResult.Applied applied ->
-          value(turn, request, flags, applied.value().orElseThrow(), out);
-      case AddResult.Refused refused -> tell(request, flags, "NS", out);
+          value(turn, request, flags, applied.valueIfKnown().orElseThrow(), out);
+      case AddResult.Rejected rejected -> tell(request, flags, "NS", out);
       case AddResult.Replayed again -> throw new IllegalStateException("it was not seen");
       case AddResult.Conflict conflict -> throw new IllegalStateException("it was not seen");
     }

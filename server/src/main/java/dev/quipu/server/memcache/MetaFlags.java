@@ -1,6 +1,6 @@
 package dev.quipu.server.memcache;
 
-import dev.quipu.server.memcache.Line.Refused;
+import dev.quipu.server.memcache.Line.Rejected;
 import java.util.Base64;
 
 /*
@@ -30,16 +30,16 @@ final class MetaFlags {
     for (int i = first; i < size(); i++) {
       char letter = letter(i);
       if (known.indexOf(letter) < 0) {
-        throw new Refused(isCount() ? INVALID : "CLIENT_ERROR invalid flag");
+        throw new Rejected(isCount() ? INVALID : "CLIENT_ERROR invalid flag");
       }
       long bit = 1L << (letter & 0x3f);
       if ((seen & bit) != 0) {
-        throw new Refused(isCount() ? INVALID : "CLIENT_ERROR duplicate flag");
+        throw new Rejected(isCount() ? INVALID : "CLIENT_ERROR duplicate flag");
       }
       seen |= bit;
     }
     if (has('O') && token('O').length() > OPAQUE_BYTES_MAX) {
-      throw new Refused("CLIENT_ERROR opaque token too long");
+      throw new Rejected("CLIENT_ERROR opaque token too long");
     }
     check(); // what is wrong is wrong before anything is done
     this.key = has('b') ? decoded(request.line().text(1)) : request.line().key(1);
@@ -69,7 +69,7 @@ final class MetaFlags {
     try {
       return Line.key(Base64.getDecoder().decode(key));
     } catch (IllegalArgumentException e) {
-      throw new Refused("CLIENT_ERROR error decoding key");
+      throw new Rejected("CLIENT_ERROR error decoding key");
     }
   }
 
@@ -125,7 +125,7 @@ final class MetaFlags {
     try {
       return Long.parseLong(token(letter));
     } catch (NumberFormatException e) {
-      throw new Refused(isCount() ? INVALID : "CLIENT_ERROR bad token in command line format");
+      throw new Rejected(isCount() ? INVALID : "CLIENT_ERROR bad token in command line format");
     }
   }
 }

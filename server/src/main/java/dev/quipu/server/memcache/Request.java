@@ -1,10 +1,10 @@
 package dev.quipu.server.memcache;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.CounterAccess;
-import dev.quipu.server.memcache.Line.Refused;
+import dev.quipu.server.memcache.Line.Rejected;
 import dev.quipu.server.net.Incidents;
 import dev.quipu.server.protocol.ConnectionMemory;
 import dev.quipu.server.protocol.PendingCommand;
@@ -52,7 +52,7 @@ final class Request implements PendingCommand {
   /** Makes sure that there is memory for this many more bytes of the answer. */
   void requireMemory(int bytes) {
     if (memory.collect(bytes) != ConnectionMemory.Room.TAKEN) {
-      throw new Refused("SERVER_ERROR out of memory writing get response");
+      throw new Rejected("SERVER_ERROR out of memory writing get response");
     }
   }
 
@@ -123,8 +123,8 @@ final class Request implements PendingCommand {
    */
   static String answer(String command, RuntimeException why) {
     return switch (why) {
-      case Refused refused -> String.valueOf(why.getMessage());
-      case StoreException store ->
+      case Rejected rejected -> String.valueOf(why.getMessage());
+      case QuipuException store ->
           store.outcome() == Outcome.NOT_APPLIED && store.reason() == Reason.FULL
               ? "SERVER_ERROR " + why.getMessage() // out of memory, as memcached has it
               : "SERVER_ERROR %s %s".formatted(store.outcome(), why.getMessage());

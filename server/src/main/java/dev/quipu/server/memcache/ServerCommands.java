@@ -1,7 +1,7 @@
 package dev.quipu.server.memcache;
 
 import dev.quipu.engine.CounterAccess;
-import dev.quipu.server.memcache.Line.Refused;
+import dev.quipu.server.memcache.Line.Rejected;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 
@@ -47,7 +47,7 @@ final class ServerCommands {
       switch (request.line().text(1)) {
         case "reset" -> Request.line(out, "RESET");
         case "items", "slabs", "settings", "sizes" -> Request.line(out, "END");
-        default -> throw new Refused("CLIENT_ERROR no such figures");
+        default -> throw new Rejected("CLIENT_ERROR no such figures");
       }
       return;
     }
@@ -69,6 +69,6 @@ final class ServerCommands {
 
   /** Executed in parts by a command of its own: see {@link MemcacheDecoder}. */
   private static void flush(CounterAccess turn, Request request, ByteBuf out) {
-    throw new Refused("CLIENT_ERROR flush_all is off: it needs --allow-flush");
+    throw new Rejected("CLIENT_ERROR flush_all is off: it needs --allow-flush");
   }
 }

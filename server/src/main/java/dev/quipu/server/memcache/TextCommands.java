@@ -3,7 +3,7 @@ package dev.quipu.server.memcache;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.engine.CounterAccess;
-import dev.quipu.server.memcache.Line.Refused;
+import dev.quipu.server.memcache.Line.Rejected;
 import dev.quipu.server.protocol.StoredText;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -145,7 +145,7 @@ final class TextCommands {
     String verb = line.text(0);
     long flags = line.unsigned(2, Line.BAD_FORMAT);
     if (flags < 0 || flags > 0xffff_ffffL) {
-      throw new Refused(Line.BAD_FORMAT);
+      throw new Rejected(Line.BAD_FORMAT);
     }
     long expiresAt = Request.expiresAt(turn, line.number(3, Line.BAD_FORMAT));
     String key = request.key();
@@ -204,7 +204,7 @@ final class TextCommands {
 
   private static byte[] joined(byte[] before, byte[] data, boolean isBehind) {
     if (before.length + data.length > StoredText.BYTES_MAX) {
-      throw new Refused(TOO_LARGE);
+      throw new Rejected(TOO_LARGE);
     }
     ByteBuf all = Unpooled.buffer(before.length + data.length);
     all.writeBytes(isBehind ? before : data).writeBytes(isBehind ? data : before);
@@ -238,18 +238,18 @@ final class TextCommands {
       return Long.toUnsignedString(after);
     }
     if (bits < 0) {
-      throw new Refused(NOT_NUMERIC);
+      throw new Rejected(NOT_NUMERIC);
     }
     boolean isHuge = delta < 0; // above 2^63 - 1
     if (isUp && (isHuge || bits > Long.MAX_VALUE - delta)) {
-      throw new Refused(WOULD_OVERFLOW);
+      throw new Rejected(WOULD_OVERFLOW);
     }
     long change = isUp ? delta : isHuge ? -bits : -Math.min(bits, delta);
     if (change == 0) {
       return Long.toString(bits);
     }
     if (turn.add(new Add(key, change, null)) instanceof AddResult.Applied applied) {
-      return Long.toString(applied.value().orElseThrow());
+      return Long.toString(applied.valueIfKnown().orElseThrow());
     }
     throw new IllegalStateException("an add without an id and without bounds");
   }
@@ -260,7 +260,7 @@ final class TextCommands {
     byte[] before = found.content();
     OptionalLong number = Entry.lenient(before);
     if (number.isEmpty()) {
-      throw new Refused(NOT_NUMERIC);
+      throw new Rejected(NOT_NUMERIC);
     }
     long bits = number.getAsLong();
     long after = isUp ? bits + delta : Long.compareUnsigned(bits, delta) < 0 ? 0 : bits - delta;
@@ -277,7 +277,7 @@ final class TextCommands {
 
   private static void delete(CounterAccess turn, Request request, ByteBuf out) {
     if (request.size() == 3 && !request.line().text(2).equals("0")) {
-      throw new Refused(Line.BAD_FORMAT + ".  Usage: delete <key> [noreply]");
+      throw new Rejected(Line.BAD_FORMAT + ".  Usage: delete <key> [noreply]");
     }
     Request.line(out, turn.remove(request.key()) ? "DELETED" : "NOT_FOUND");
   }

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * A limit that refuses newcomers is a weapon: whoever fills it shuts out everybody else. So a
+ * A limit that rejects newcomers is a weapon: whoever fills it shuts out everybody else. So a
  * newcomer takes the place of a connection that has been idle the longest, of a few that are picked
  * at random. Idleness is counted in connections accepted since: a client that goes on is never
  * older than those who only hold their connections. Where nobody could be accepted, time counts.
@@ -38,7 +38,7 @@ public final class Connections {
   /** Most connections that are looked at to find these, where only those of one port count. */
   private static final int TRIES = 256;
 
-  /** Connections that are being closed for others at once; beyond, newcomers are refused. */
+  /** Connections that are being closed for others at once; beyond, newcomers are rejected. */
   private static final int LEAVING_MAX = 256;
 
   /** From this many on, newcomers wait in the operating system until half of them have left. */
@@ -119,7 +119,7 @@ public final class Connections {
   }
 
   /**
-   * Takes a connection in. For one that is refused, nothing is to be done but to close it.
+   * Takes a connection in. For one that is rejected, nothing is to be done but to close it.
    *
    * @param port what serves it
    * @param bytes what it holds while it asks for nothing

@@ -166,7 +166,7 @@ public final class Batch implements Operation {
   @Override
   public int bytesMax(CounterAccess turn) {
     int bytes = commandBytesMax(turn);
-    return turn.canEverFit(bytes) ? bytes : 0; // else it is refused, which writes nothing
+    return turn.canEverFit(bytes) ? bytes : 0; // else it is rejected, which writes nothing
   }
 
   /** A command that fails here fails alone: the others of the commit do not depend on it. */

@@ -312,7 +312,7 @@ final class CommandConnection extends ChannelInboundHandlerAdapter {
       isLarge = false;
       memory.give(BATCH_HELD_BYTES);
     }
-    if (memory.wasRefused() || isTight) {
+    if (memory.wasRejected() || isTight) {
       isTight = false;
       decoder.trim();
       hold();

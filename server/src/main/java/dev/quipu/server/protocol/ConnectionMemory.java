@@ -28,8 +28,8 @@ public final class ConnectionMemory {
   private long replyBytes; // of these, replies that are being collected
   private long reservedBytes;
   private boolean isClosed;
-  private boolean wasRefused;
-  private boolean isLarge; // what is being collected, or was refused
+  private boolean wasRejected;
+  private boolean isLarge; // what is being collected, or was rejected
 
   /**
    * Creates the unused memory of one connection.
@@ -49,7 +49,7 @@ public final class ConnectionMemory {
     long needed = needed(usedBytes + bytes);
     if (needed > reservedBytes) {
       if (!budget.tryReserve(needed - reservedBytes)) {
-        wasRefused = true;
+        wasRejected = true;
         return false;
       }
       reservedBytes = needed;
@@ -62,10 +62,10 @@ public final class ConnectionMemory {
     return used <= FREE_BYTES ? 0 : (used - FREE_BYTES + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
   }
 
-  /** Whether bytes were refused since this was asked before. */
-  synchronized boolean wasRefused() {
-    boolean was = wasRefused;
-    wasRefused = false;
+  /** Whether bytes were rejected since this was asked before. */
+  synchronized boolean wasRejected() {
+    boolean was = wasRejected;
+    wasRejected = false;
     return was;
   }
 
@@ -102,7 +102,7 @@ public final class ConnectionMemory {
     return Room.TAKEN;
   }
 
-  /** Whether a large reply was collected, or refused, since {@link #keep}. */
+  /** Whether a large reply was collected, or rejected, since {@link #keep}. */
   boolean isLarge() {
     return isLarge; // by the thread that collects
   }

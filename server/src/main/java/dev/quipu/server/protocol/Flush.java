@@ -1,6 +1,7 @@
 package dev.quipu.server.protocol;
 
-import dev.quipu.StoreException;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.engine.CounterAccess;
 import java.util.List;
 
@@ -20,7 +21,7 @@ public final class Flush {
   /**
    * Removes a part.
    *
-   * @throws StoreException if it cannot; after the first part that is not known to have had no
+   * @throws QuipuException if it cannot; after the first part that is not known to have had no
    *     effect
    */
   public void part(CounterAccess turn) {
@@ -28,10 +29,11 @@ public final class Flush {
     List<String> names = turn.names("", "", PART);
     try {
       names.forEach(turn::remove);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       throw parts == 0
           ? e
-          : StoreException.unknown(e.reason(), "some counters were removed: " + e.getMessage(), e);
+          : new OutcomeUnknownException(
+              e.reason(), "some counters were removed: " + e.getMessage(), e);
     }
     parts++;
     isDone = names.size() < PART;

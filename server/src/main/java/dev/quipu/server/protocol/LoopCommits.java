@@ -1,7 +1,8 @@
 package dev.quipu.server.protocol;
 
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.Operation;
 import dev.quipu.server.net.Incidents;
 import java.util.ArrayDeque;
@@ -128,8 +129,8 @@ final class LoopCommits {
     return false;
   }
 
-  private static StoreException unknown(Error why) {
-    return StoreException.unknown(Reason.UNAVAILABLE, "the engine stopped: " + why, why);
+  private static QuipuException unknown(Error why) {
+    return new OutcomeUnknownException(Reason.UNAVAILABLE, "the engine stopped: " + why, why);
   }
 
   private static void fail(List<Batch> batches, int first, RuntimeException why) {

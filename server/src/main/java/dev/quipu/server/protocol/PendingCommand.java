@@ -1,7 +1,7 @@
 package dev.quipu.server.protocol;
 
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.CounterAccess;
 import io.netty.buffer.ByteBuf;
 
@@ -28,7 +28,7 @@ public interface PendingCommand {
    */
   static void requireWhole(CounterAccess turn, long changesBefore, RuntimeException why) {
     // Without memory for the rest, what is done is whole in itself, and said to be unknown.
-    boolean isFull = why instanceof StoreException store && store.reason() == Reason.FULL;
+    boolean isFull = why instanceof QuipuException store && store.reason() == Reason.FULL;
     if (turn.changeCount() != changesBefore && !isFull) {
       throw why;
     }

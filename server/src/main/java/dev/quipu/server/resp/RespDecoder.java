@@ -139,7 +139,7 @@ final class RespDecoder implements CommandDecoder {
       if (isLarge && !batch.tryHold(held)) {
         batch.add(
             new RespPendingCommand(
-                refused(Session.OUT_OF_MEMORY.formatted("command")), session.protocol));
+                rejected(Session.OUT_OF_MEMORY.formatted("command")), session.protocol));
         return true;
       }
       NamedCommand call = take(arguments);
@@ -181,18 +181,18 @@ final class RespDecoder implements CommandDecoder {
     Optional<RespCommand> found = RespCommands.find(words.text(0));
     if (found.isEmpty() && SCRIPTS.contains(words.word(0))) {
       // Told that EVALSHA is unknown, Redisson would ask again without end.
-      return refused("ERR no scripts are run here: " + words.word(0));
+      return rejected("ERR no scripts are run here: " + words.word(0));
     }
     if (found.isEmpty()) {
-      return refused(unknown(words));
+      return rejected(unknown(words));
     }
     RespCommand command = found.get();
     session.lastCommand = command.name();
     if (!session.isAuthenticated && !UNAUTHENTICATED.contains(command.name())) {
-      return refused("NOAUTH Authentication required.");
+      return rejected("NOAUTH Authentication required.");
     }
     if (!command.takes(words.size())) {
-      return refused("ERR wrong number of arguments for '%s' command".formatted(command.name()));
+      return rejected("ERR wrong number of arguments for '%s' command".formatted(command.name()));
     }
     if (session.isQueueing() && !NOT_QUEUED.contains(command.name())) {
       NamedCommand call = new NamedCommand(command.name(), deferred(command, words));
@@ -203,7 +203,7 @@ final class RespDecoder implements CommandDecoder {
   }
 
   /** What spoils a transaction that is being put together. */
-  private NamedCommand refused(String why) {
+  private NamedCommand rejected(String why) {
     session.spoil();
     return new NamedCommand("", turn -> new Reply.Failure(why));
   }

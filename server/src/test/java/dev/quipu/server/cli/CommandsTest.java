@@ -62,7 +62,7 @@ final class CommandsTest {
       return;
     }
     HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
-    try (Quipu quipu = Quipu.open(data);
+    try (Quipu quipu = Quipu.builder().directory(data).build();
         HttpServer server = HttpServer.start(options, Services.of(quipu, "test"), Clock.system())) {
       script.run(List.of("--server", "http://127.0.0.1:" + server.address().getPort()));
     }
@@ -83,7 +83,7 @@ final class CommandsTest {
           assertEquals(3, conflict.code);
           assertTrue(conflict.out.contains("conflict"));
           assertEquals(
-              new CommandResult(3, line("refused (floor): a/b is 5"), ""),
+              new CommandResult(3, line("rejected (floor): a/b is 5"), ""),
               run(target, "add", "a/b", "-6", "--floor", "0"));
           assertEquals(
               new CommandResult(0, line("1"), ""), run(target, "add", "e", "1", "--id", "é"));
@@ -167,8 +167,8 @@ final class CommandsTest {
   }
 
   @Test
-  void aCacheThatCannotWorkIsRefusedBeforeTheServerStarts() {
-    List<List<String>> refused =
+  void aCacheThatCannotWorkIsRejectedBeforeTheServerStarts() {
+    List<List<String>> rejected =
         List.of(
             List.of("--cache-first", "need --cache"),
             List.of("--age=2s", "need --cache"),
@@ -179,7 +179,7 @@ final class CommandsTest {
             List.of("--cache=memory: --age=0s", "ageMax is PT0S"),
             List.of("--cache=nothing", "--cache has no '://'"),
             List.of("--online-resolution=7s --online=ring", "must divide the window"));
-    for (List<String> each : refused) {
+    for (List<String> each : rejected) {
       List<String> arguments = new ArrayList<>(List.of("--http", "0", "--store", "memory:"));
       arguments.addAll(List.of(each.getFirst().split(" ", -1)));
       CommandResult result = run(arguments, "serve");
@@ -192,8 +192,8 @@ final class CommandsTest {
   }
 
   @Test
-  void aQueueThatCannotWorkIsRefusedAtOnce() {
-    List<List<String>> refused =
+  void aQueueThatCannotWorkIsRejectedAtOnce() {
+    List<List<String>> rejected =
         List.of(
             List.of("--queue=views --store=memory:", "the queue must be a URL"),
             List.of("--queue=http://127.0.0.1:1/q --store=nothing", "--store has no '://'"),
@@ -202,7 +202,7 @@ final class CommandsTest {
             List.of("--queue=http://127.0.0.1:1/q --store=memory: --also=week", "--also is 'week'"),
             List.of("--queue=http://127.0.0.1:1/q --store=memory: --keep=0s", "keep is PT0S"),
             List.of("--store=memory:", "Missing required option: '--queue=URL'"));
-    for (List<String> each : refused) {
+    for (List<String> each : rejected) {
       CommandResult result = run(List.of(each.getFirst().split(" ", -1)), "ingest", "sqs");
       assertEquals(2, result.code, result.err);
       assertTrue(result.err.contains(each.getLast()), result.err);
@@ -216,17 +216,17 @@ final class CommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"directory", "server"})
-  void outcomesAreToldAndSealed(String kind) throws Exception {
+  void outcomesAreToldAndCanceled(String kind) throws Exception {
     on(
         kind,
         target -> {
           run(target, "add", "a", "5", "--id", "one");
           assertEquals(line("applied 5"), run(target, "outcome", "a", "one").out);
           assertEquals(line("not-seen"), run(target, "outcome", "a", "two").out);
-          assertEquals(line("sealed"), run(target, "outcome", "a", "two", "--seal").out);
+          assertEquals(line("canceled"), run(target, "outcome", "a", "two", "--cancel").out);
           CommandResult late = run(target, "add", "a", "5", "--id", "two");
           assertEquals(3, late.code);
-          assertTrue(late.out.startsWith("refused (sealed)"), late.out);
+          assertTrue(late.out.startsWith("rejected (canceled)"), late.out);
         });
   }
 
@@ -328,7 +328,7 @@ final class CommandsTest {
       {"get", "a"},
       {"list"},
       {"outcome", "a", "one"},
-      {"outcome", "a", "two", "--seal"},
+      {"outcome", "a", "two", "--cancel"},
       {"import", "--format", "combined-log", log},
       {"views", "/quoted"},
       {"export"},

@@ -4,15 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.backend.Backends;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.cli.input.CombinedLog;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.simulation.time.ManualClock;
-import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
@@ -81,11 +82,11 @@ final class ImportTest {
     public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
       long left = writesLeft.decrementAndGet();
       if (left < 0) {
-        throw StoreException.notApplied(Reason.DENIED, "broken");
+        throw new NotAppliedException(Reason.DENIED, "broken");
       }
       WriteResult result = memory.writeAll(writes, token);
       if (left == 0) {
-        throw StoreException.unknown(Reason.UNAVAILABLE, "breaking", null);
+        throw new OutcomeUnknownException(Reason.UNAVAILABLE, "breaking", null);
       }
       return result;
     }

@@ -210,7 +210,7 @@ final class BadInputTest {
         "%4",
         "%zz",
       })
-  void wrongNamesAreRefused(String name) throws IOException {
+  void wrongNamesAreRejected(String name) throws IOException {
     String answer =
         client.raw(
             "POST /v1/counters/%s/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{\"delta\":1}"
@@ -271,7 +271,7 @@ final class BadInputTest {
         "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003",
         "*1\r\n$4\r\nPING\r\n",
       })
-  void whatIsNotAProperRequestIsRefusedAndTheConnectionClosed(String request) throws IOException {
+  void whatIsNotAProperRequestIsRejectedAndTheConnectionClosed(String request) throws IOException {
     String answer = client.raw(request);
     assertTrue(
         answer.isEmpty() || answer.startsWith("HTTP/1.1 400 ") || answer.equals("[reset]"), answer);
@@ -292,7 +292,7 @@ final class BadInputTest {
   }
 
   @Test
-  void aBodyThatGrowsBeyondItsLimitInChunksIsRefused() throws IOException {
+  void aBodyThatGrowsBeyondItsLimitInChunksIsRejected() throws IOException {
     StringBuilder request = new StringBuilder(HEAD + "Transfer-Encoding: chunked\r\n\r\n");
     for (int i = 0; i < 20; i++) {
       request.append("1000\r\n").append(" ".repeat(4_096)).append("\r\n");

@@ -1,12 +1,12 @@
 package dev.quipu.server.http;
 
-import dev.quipu.store.BatchDriver.RequestToken;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
-import dev.quipu.memory.MemoryDriver;
 import dev.quipu.layer.ForwardingDriver;
+import dev.quipu.memory.MemoryDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.Write;

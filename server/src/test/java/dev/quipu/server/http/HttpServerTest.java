@@ -98,7 +98,7 @@ final class HttpServerTest {
     }
     assertEquals(
         "applied",
-        client.post("/v1/requests/bestellung-%C3%A41/seal?counter=a", "").text("outcome"));
+        client.post("/v1/requests/bestellung-%C3%A41/cancel?counter=a", "").text("outcome"));
     assertEquals("1", client.get("/v1/counters/a").text("value"));
   }
 
@@ -146,7 +146,7 @@ final class HttpServerTest {
   }
 
   @Test
-  void theSameKeyWithAnotherBodyIsRefused() {
+  void theSameKeyWithAnotherBodyIsRejected() {
     String[] key = {"Idempotency-Key", "\"k\""};
     client.add("a", "{\"delta\":1}", key);
     for (String body : List.of("{\"delta\":2}", "{\"delta\":1,\"floor\":0}")) {
@@ -275,15 +275,15 @@ final class HttpServerTest {
   }
 
   @Test
-  void theOutcomeOfARequestCanBeAskedAndSealed() {
+  void theOutcomeOfARequestCanBeAskedAndCanceled() {
     client.add("a", "{\"delta\":3}", "Idempotency-Key", "one/1");
     assertEquals("applied", client.get("/v1/requests/one%2F1?counter=a").text("outcome"));
     assertEquals("not-seen", client.get("/v1/requests/two?counter=a").text("outcome"));
-    assertEquals("sealed", client.post("/v1/requests/two/seal?counter=a", "").text("outcome"));
+    assertEquals("canceled", client.post("/v1/requests/two/cancel?counter=a", "").text("outcome"));
     Client.Reply late = client.add("a", "{\"delta\":3}", "Idempotency-Key", "two");
     assertEquals(409, late.status());
-    assertEquals("/problems/request-sealed", late.text("type"));
-    assertEquals("applied", client.post("/v1/requests/one/1/seal?counter=a", "").text("outcome"));
+    assertEquals("/problems/request-canceled", late.text("type"));
+    assertEquals("applied", client.post("/v1/requests/one/1/cancel?counter=a", "").text("outcome"));
     assertEquals(400, client.get("/v1/requests/two").status());
   }
 

@@ -52,7 +52,7 @@ final class PagesTest {
   }
 
   private void serve(HttpOptions options, Questions questions) throws Exception {
-    try (Quipu quipu = Quipu.open(directory)) {
+    try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       serve(options, Services.of(quipu, "test"), questions);
     }
   }
@@ -161,7 +161,7 @@ final class PagesTest {
 
   @Test
   void viewsAreCountedForTheirSiteAndDayIfAskedTo() throws Exception {
-    try (Quipu quipu = Quipu.open(directory)) {
+    try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       ViewCounter views =
           new ViewCounter(
               quipu.part(Store.class),
@@ -197,7 +197,7 @@ final class PagesTest {
         new RetryPolicy(1, Duration.ofNanos(1), Duration.ofNanos(2), Duration.ofDays(1));
     ViewCounter views =
         new ViewCounter(new Store(away, Clock.system(), Randomness.seeded(2), once));
-    try (Quipu quipu = Quipu.open(directory);
+    try (Quipu quipu = Quipu.builder().directory(directory).build();
         StoredQueue queue = new StoredQueue(quipu.part(Store.class), views, () -> {})) {
       serve(
           OPTIONS,

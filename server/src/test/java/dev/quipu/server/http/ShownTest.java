@@ -52,7 +52,7 @@ final class ShownTest {
 
   @Test
   void withoutACacheTheEngineIsShown() throws Exception {
-    try (Quipu quipu = Quipu.open(directory)) {
+    try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       serve(
           Services.of(quipu, "test"),
           client -> {
@@ -73,7 +73,7 @@ final class ShownTest {
 
   @Test
   void aViewInACacheFirstKeepsNoIdAndTellsWhatIsDurable() throws Exception {
-    try (Quipu quipu = Quipu.open(directory)) {
+    try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       Store cache = new Store(new MemoryDriver(), Clock.system());
       CacheFirst display =
           new CacheFirst(cache.operations(), quipu.part(Store.class), quipu.counters(), 10);
@@ -87,17 +87,17 @@ final class ShownTest {
             display.writeBack();
             assertEquals("2", client.get("/v1/display/a/page").text("low"));
             assertEquals("2", client.get("/v1/counters/a/page").text("value"));
-            Client.Reply refused = view(client, "a/page", "Idempotency-Key", "\"x\"");
-            assertEquals(501, refused.status());
-            assertEquals("not-applied", refused.text("outcome"));
-            assertTrue(refused.text("detail").contains("durable first"), refused.body());
+            Client.Reply rejected = view(client, "a/page", "Idempotency-Key", "\"x\"");
+            assertEquals(501, rejected.status());
+            assertEquals("not-applied", rejected.text("outcome"));
+            assertTrue(rejected.text("detail").contains("durable first"), rejected.body());
           });
     }
   }
 
   @Test
   void whoIsOnlineIsCountedExactlyOnTheEngine() throws Exception {
-    try (Quipu quipu = Quipu.open(directory)) {
+    try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       serve(
           Services.of(quipu, "test"),
           client -> {
@@ -124,7 +124,7 @@ final class ShownTest {
   @Test
   void whatMayHaveBeenLostIsToldWithoutBounds() throws Exception {
     ManualClock clock = new ManualClock(Clock.system().epochMillis());
-    try (Quipu quipu = Quipu.open(directory)) {
+    try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       OnlineRing ring = new OnlineRing(new Store(new Forgetful(), clock), Window.DEFAULT);
       serve(
           Services.of(quipu, "test").with(ring),
@@ -142,7 +142,7 @@ final class ShownTest {
 
   @Test
   void recordsAreNumberedWithoutAGap() throws Exception {
-    try (Quipu quipu = Quipu.open(directory)) {
+    try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       serve(
           Services.of(quipu, "test"),
           client -> {
@@ -176,7 +176,7 @@ final class ShownTest {
 
   @Test
   void badInputIsNamed() throws Exception {
-    try (Quipu quipu = Quipu.open(directory)) {
+    try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       serve(
           Services.of(quipu, "test"),
           client -> {

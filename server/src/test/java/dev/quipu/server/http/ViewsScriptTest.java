@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Quipu;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
@@ -87,14 +87,14 @@ final class ViewsScriptTest {
               @Override
               public synchronized <T> T call(Supplier<T> call) {
                 if (calls[0]++ < callsThatFail) {
-                  throw StoreException.notApplied(Reason.UNAVAILABLE, "the store is away");
+                  throw new NotAppliedException(Reason.UNAVAILABLE, "the store is away");
                 }
                 return call.get();
               }
             });
     ViewCounter views =
         new ViewCounter(new Store(failing, Clock.system(), Randomness.seeded(1), once));
-    try (Quipu quipu = Quipu.open(directory);
+    try (Quipu quipu = Quipu.builder().directory(directory).build();
         HttpServer server =
             HttpServer.start(
                 options,

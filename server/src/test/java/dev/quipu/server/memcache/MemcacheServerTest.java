@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the memcached port does that memcached does not, and what it refuses. */
+/** What the memcached port does that memcached does not, and what it rejects. */
 final class MemcacheServerTest {
   private static final String HUGE = "9223372036854775807";
 
@@ -108,7 +108,7 @@ final class MemcacheServerTest {
     assertEquals(
         new RequestOutcome.Applied(2, OptionalLong.of(9)),
         engine.outcome("a", RequestId.of("three")));
-    engine.seal("a", RequestId.of("five"));
+    engine.cancel("a", RequestId.of("five"));
     assertEquals("NS Ofive~", ask("ma a Ofive v"));
     assertTrue(ask("ma a O v").startsWith("CLIENT_ERROR with O"));
     assertTrue(ask("ma a Osix D0 v").startsWith("CLIENT_ERROR with O"));

@@ -3,9 +3,9 @@ package dev.quipu.server.protocol;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
@@ -80,7 +80,7 @@ final class BatchTest {
     Batch batch = batch(2);
     batch.add(new Counting("a"));
     batch.add(new Counting("a"));
-    batch.failed(StoreException.unknown(Reason.TIMEOUT, "no answer from the disk", null));
+    batch.failed(new OutcomeUnknownException(Reason.TIMEOUT, "no answer from the disk", null));
     assertEquals("unknown unknown ", told(batch));
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
       engine.run(List.of(batch)); // late, by another thread
@@ -124,7 +124,7 @@ final class BatchTest {
             operations -> {
               given.add(operations);
               if (given.size() == 1) {
-                throw StoreException.unknown(Reason.TIMEOUT, "no answer from the disk", null);
+                throw new OutcomeUnknownException(Reason.TIMEOUT, "no answer from the disk", null);
               }
             },
             error -> {});
@@ -179,7 +179,7 @@ final class BatchTest {
       assertEquals(10_000, batch.answers().readableBytes());
       batch.resume();
       assertEquals(0, batch.answers().readableBytes());
-      batch.failed(StoreException.unknown(Reason.UNAVAILABLE, "stopped", null));
+      batch.failed(new OutcomeUnknownException(Reason.UNAVAILABLE, "stopped", null));
       assertEquals("unknown unknown ", told(batch), "the first was answered");
     }
   }

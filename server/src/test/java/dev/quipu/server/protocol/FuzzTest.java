@@ -69,7 +69,7 @@ final class FuzzTest {
           "PFADD",
           "PFCOUNT",
           "QUIPU.ADD",
-          "QUIPU.SEAL",
+          "QUIPU.CANCEL",
           "QUIPU.EXPLAIN",
           "HELLO",
           "CLIENT",

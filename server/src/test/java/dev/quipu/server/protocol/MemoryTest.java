@@ -117,7 +117,7 @@ final class MemoryTest {
   }
 
   @Test
-  void overTheBudgetWhatNeedsMemoryIsRefusedAndAddsGoOn() throws IOException {
+  void overTheBudgetWhatNeedsMemoryIsRejectedAndAddsGoOn() throws IOException {
     MemoryBudget budget = new MemoryBudget(250_000);
     int port = serve(budget);
     RawClient client = client(port);

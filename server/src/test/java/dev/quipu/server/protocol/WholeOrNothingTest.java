@@ -64,7 +64,7 @@ final class WholeOrNothingTest {
           "PFMERGE k k k",
           "QUIPU.ADD k v ID f",
           "QUIPU.ADD k v ID f FLOOR v CEILING v",
-          "QUIPU.SEAL k f",
+          "QUIPU.CANCEL k f",
           "GET k",
           "MGET k k",
           "HGETALL k",

@@ -109,8 +109,8 @@ final class RespServerTest {
     assertTrue(client.ask("QUIPU.ADD a -9 ID three FLOOR 0").startsWith("-FLOOR"));
     assertTrue(client.ask("QUIPU.ADD a 9 ID four CEILING 10").startsWith("-CEILING"));
     assertEquals(numbers(0, -7, 0), client.ask("QUIPU.ADD a -7 ID five FLOOR 0 CEILING 9"));
-    assertTrue(client.ask("QUIPU.SEAL a six").contains("sealed"));
-    assertTrue(client.ask("QUIPU.ADD a 1 ID six").startsWith("-SEALED"));
+    assertTrue(client.ask("QUIPU.CANCEL a six").contains("canceled"));
+    assertTrue(client.ask("QUIPU.ADD a 1 ID six").startsWith("-CANCELED"));
     assertTrue(client.ask("QUIPU.OUTCOME a two").contains("applied"));
     assertTrue(client.ask("QUIPU.OUTCOME a seven").contains("not-seen"));
     assertTrue(client.ask("QUIPU.ADD a 0 ID eight").startsWith("-ERR delta is 0"));
@@ -148,7 +148,7 @@ final class RespServerTest {
     "SET a text, ERR value is not an integer or out of range: only counters",
     "CONFIG SET a b, ERR only CONFIG GET",
   })
-  void whatIsNoCounterIsRefused(String command, String answer) throws IOException {
+  void whatIsNoCounterIsRejected(String command, String answer) throws IOException {
     String told = client().ask(command);
     assertTrue(told.startsWith("-" + answer), told);
     assertEquals(Optional.empty(), engine.read("a"));
@@ -267,7 +267,7 @@ final class RespServerTest {
   /** It would hold up all other clients for minutes. */
   @ParameterizedTest
   @CsvSource({"KEYS", "SCAN 0 COUNT 10000 MATCH"})
-  void aPatternThatTakesTooLongIsRefused(String command) throws IOException {
+  void aPatternThatTakesTooLongIsRejected(String command) throws IOException {
     RawClient client = client();
     for (int i = 0; i < 60; i++) {
       client.ask("INCR " + "a".repeat(500) + i);
@@ -334,7 +334,7 @@ final class RespServerTest {
   }
 
   @Test
-  void fractionsAreRefused() throws IOException {
+  void fractionsAreRejected() throws IOException {
     RawClient client = client();
     assertEquals(
         "-ERR counters have no fractions: use INCRBY\r\n", client.ask("INCRBYFLOAT a 1.5"));
@@ -417,9 +417,9 @@ final class RespServerTest {
     assertEquals(":-1\r\n", client.ask("TTL big"));
   }
 
-  /** What does not fit into a commit is refused, and what came with it is done. */
+  /** What does not fit into a commit is rejected, and what came with it is done. */
   @Test
-  void aFamilyThatIsTooLargeIsRefusedAlone() throws IOException {
+  void aFamilyThatIsTooLargeIsRejectedAlone() throws IOException {
     RawClient client = client();
     int members = 70_000;
     StringBuilder all = new StringBuilder();
@@ -432,10 +432,10 @@ final class RespServerTest {
     }
     client.send("INCR before\r\nDEL big\r\nINCR behind\r\n");
     assertEquals(":1\r\n", client.answer());
-    String refusal = client.answer();
+    String rejection = client.answer();
     assertTrue(
-        refusal.matches("-ERR changes may write more than the [0-9]+ bytes .* fewer .*\r\n"),
-        refusal);
+        rejection.matches("-ERR changes may write more than the [0-9]+ bytes .* fewer .*\r\n"),
+        rejection);
     assertEquals(":1\r\n", client.answer());
     assertEquals(":70000\r\n", client.ask("HLEN big"));
   }

@@ -206,8 +206,8 @@ final class SpringAndRedissonTest {
       assertTrue(a.remainTimeToLive() > 50_000);
       assertTrue(a.clearExpire());
       // These it does by scripts.
-      assertRefused(() -> a.compareAndSet(11, 12));
-      assertRefused(() -> a.expire(Duration.ofMinutes(1)));
+      assertRejected(() -> a.compareAndSet(11, 12));
+      assertRejected(() -> a.expire(Duration.ofMinutes(1)));
       assertEquals(
           LongStream.rangeClosed(1, 100).boxed().toList(),
           adds(redisson, "p", ExecutionMode.IN_MEMORY));
@@ -225,11 +225,11 @@ final class SpringAndRedissonTest {
     }
   }
 
-  private static void assertRefused(Executable script) {
-    RedisException refused =
+  private static void assertRejected(Executable script) {
+    RedisException rejected =
         assertTimeoutPreemptively(
             Progress.STALL_MAX, () -> assertThrows(RedisException.class, script));
-    assertTrue(refused.toString().contains("no scripts are run here"), refused.toString());
+    assertTrue(rejected.toString().contains("no scripts are run here"), rejected.toString());
   }
 
   private static List<?> adds(RedissonClient redisson, String counter, ExecutionMode mode) {

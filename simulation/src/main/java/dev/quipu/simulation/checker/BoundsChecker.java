@@ -4,9 +4,9 @@ import dev.quipu.simulation.history.Operation;
 import java.util.List;
 
 /**
- * Bounds hold, and refusals are fair. For a counter whose adds all carry the same bounds: no value
- * that anybody saw lies outside; no more was taken than was there; and an add was refused only if
- * it could not have fitted at some moment between its invocation and its answer.
+ * Bounds hold, and rejections are fair. For a counter whose adds all carry the same bounds: no
+ * value that anybody saw lies outside; no more was taken than was there; and an add was rejected
+ * only if it could not have fitted at some moment between its invocation and its answer.
  */
 public final class BoundsChecker implements Checker {
   /** The checker. */
@@ -31,8 +31,8 @@ public final class BoundsChecker implements Checker {
       if (seen && (value < floor || value > ceiling)) {
         return outside(value, floor, ceiling);
       }
-      if (each.end() == Operation.End.REFUSED && !isFair(each, adds)) {
-        return new Verdict.Broken("refused although there was room all the time: " + each);
+      if (each.end() == Operation.End.REJECTED && !isFair(each, adds)) {
+        return new Verdict.Broken("rejected although there was room all the time: " + each);
       }
     }
     return new Verdict.Kept();
@@ -44,20 +44,20 @@ public final class BoundsChecker implements Checker {
   }
 
   /** Whether the counter may have been, at some moment of the call, where the add does not fit. */
-  private static boolean isFair(Operation refused, List<Operation> adds) {
+  private static boolean isFair(Operation rejected, List<Operation> adds) {
     long low = 0;
     long high = 0;
     for (Operation add : adds) {
-      if (add.isOkAdd() && add.returned() < refused.invoked()) {
+      if (add.isOkAdd() && add.returned() < rejected.invoked()) {
         low += add.delta();
         high += add.delta();
-      } else if (add.invoked() < refused.returned()) {
+      } else if (add.invoked() < rejected.returned()) {
         low += Math.min(0, add.delta());
         high += Math.max(0, add.delta());
       }
     }
-    return refused.delta() < 0
-        ? low + refused.delta() < refused.floor()
-        : high + refused.delta() > refused.ceiling();
+    return rejected.delta() < 0
+        ? low + rejected.delta() < rejected.floor()
+        : high + rejected.delta() > rejected.ceiling();
   }
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>the final value is the sum over requests that were answered as applied, and over some of
  *       those that were never answered for sure;
  *   <li>at most one call of a request hears that it applied just now; all hear the same value;
- *   <li>no call hears "refused" after another heard "applied".
+ *   <li>no call hears "rejected" after another heard "applied".
  * </ul>
  */
 public final class ExactlyOnceChecker implements Checker {
@@ -30,7 +30,7 @@ public final class ExactlyOnceChecker implements Checker {
     int unknown;
     long firstDone = Operation.NEVER;
     final List<OptionalLong> values = new ArrayList<>();
-    final List<Operation> refused = new ArrayList<>();
+    final List<Operation> rejected = new ArrayList<>();
 
     boolean isDone() {
       return applied + replayed > 0;
@@ -73,7 +73,7 @@ public final class ExactlyOnceChecker implements Checker {
       case OK -> request.applied++;
       case REPLAYED -> request.replayed++;
       case UNKNOWN -> request.unknown++;
-      case REFUSED -> request.refused.add(operation);
+      case REJECTED -> request.rejected.add(operation);
       case FAILED -> {}
     }
     if (operation.end() == Operation.End.OK || operation.end() == Operation.End.REPLAYED) {
@@ -94,9 +94,9 @@ public final class ExactlyOnceChecker implements Checker {
     if (request.values.stream().distinct().count() > 1) {
       return "heard different values: " + request.values;
     }
-    for (Operation refused : request.refused) {
-      if (refused.invoked() > request.firstDone) {
-        return "was refused after it had applied";
+    for (Operation rejected : request.rejected) {
+      if (rejected.invoked() > request.firstDone) {
+        return "was rejected after it had applied";
       }
     }
     return null;

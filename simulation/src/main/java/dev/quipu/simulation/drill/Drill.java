@@ -4,10 +4,10 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Counters;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.simulation.Simulation;
@@ -82,7 +82,7 @@ public final class Drill {
    * Measures, on a real store and by the clock. What it counts stays there, under names that begin
    * with {@code quipu-verify/}.
    *
-   * @throws StoreException if the store cannot be read at the end
+   * @throws QuipuException if the store cannot be read at the end
    */
   public static DrillReport measure(
       StoreDriver driver, Simulation.Factory technique, DrillOptions options) {
@@ -205,7 +205,7 @@ public final class Drill {
     for (int i = 1; ; i++) {
       try {
         return counters.read(name(key)).map(Reading::value).orElse(0L);
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (i == READS_MAX || !e.reason().isTemporary()) {
           throw e;
         }
@@ -267,12 +267,12 @@ public final class Drill {
       return switch (counters.add(add)) {
         case AddResult.Applied applied -> true;
         case AddResult.Replayed again -> true;
-        case AddResult.Refused refused ->
-            throw new IllegalStateException("refused without bounds: " + refused);
+        case AddResult.Rejected rejected ->
+            throw new IllegalStateException("rejected without bounds: " + rejected);
         case AddResult.Conflict conflict ->
             throw new IllegalStateException("a conflict for a request that never changed");
       };
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.reason() == Reason.FULL) {
         full.increment();
         asked.decrementAndGet(key);

@@ -12,7 +12,7 @@ import java.util.Map;
  * @param technique how
  * @param options under which load and faults
  * @param time how long it took, by the clock of the drill
- * @param expected what was asked for: the sum of all adds that were not refused
+ * @param expected what was asked for: the sum of all adds that were not rejected
  * @param found what the counters hold at the end
  * @param over how much single counters hold too much, summed up
  * @param under how much single counters hold too little, summed up

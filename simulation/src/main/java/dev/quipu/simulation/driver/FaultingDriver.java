@@ -1,8 +1,10 @@
 package dev.quipu.simulation.driver;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
@@ -137,7 +139,7 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
     synchronized (this) {
       if (faults.contains(Fault.THROTTLED) && random.nextDouble() < rate) {
         note(Fault.THROTTLED);
-        throw StoreException.notApplied(Reason.THROTTLED, "simulated: no answer to a read");
+        throw new NotAppliedException(Reason.THROTTLED, "simulated: no answer to a read");
       }
     }
     return call.get();
@@ -154,16 +156,17 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
       return applied(call.get());
     }
     return switch (drawn.get()) {
-      case THROTTLED -> throw StoreException.notApplied(Reason.THROTTLED, "simulated: throttled");
+      case THROTTLED -> throw new NotAppliedException(Reason.THROTTLED, "simulated: throttled");
       case LOST_REQUEST ->
-          throw StoreException.unknown(Reason.UNAVAILABLE, "simulated: a request is lost", null);
+          throw new OutcomeUnknownException(
+              Reason.UNAVAILABLE, "simulated: a request is lost", null);
       case LOST_REPLY -> {
         applied(call.get());
-        throw StoreException.unknown(Reason.UNAVAILABLE, "simulated: a reply is lost", null);
+        throw new OutcomeUnknownException(Reason.UNAVAILABLE, "simulated: a reply is lost", null);
       }
       case DELAYED -> {
         delay(call);
-        throw StoreException.unknown(Reason.TIMEOUT, "simulated: a request is late", null);
+        throw new OutcomeUnknownException(Reason.TIMEOUT, "simulated: a request is late", null);
       }
       case DUPLICATE -> {
         WriteResult first = applied(call.get());
@@ -175,7 +178,8 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
         WriteResult second = applied(call.get());
         if (second instanceof WriteResult.ConditionFailed) {
           // What it failed on may be its own first attempt: a driver must not say that it failed.
-          throw StoreException.unknown(Reason.UNAVAILABLE, "simulated: the client repeated", null);
+          throw new OutcomeUnknownException(
+              Reason.UNAVAILABLE, "simulated: the client repeated", null);
         }
         yield second;
       }
@@ -216,7 +220,7 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
   private void again(Supplier<WriteResult> call) {
     try {
       applied(call.get());
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.UNKNOWN) {
         throw e; // then the ledger would be wrong
       }

@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A driver that is able to do less: what it no longer claims, it refuses. */
+/** A driver that is able to do less: what it no longer claims, it rejects. */
 public final class LimitedDriver implements BatchDriver, ScanDriver {
   private final StoreDriver driver;
   private final StoreProfile profile;

@@ -43,7 +43,7 @@ public record Operation(
     /** Done by an earlier call of the same request. */
     REPLAYED,
     /** Certainly not done, because of a bound. */
-    REFUSED,
+    REJECTED,
     /** Certainly not done, for another reason. */
     FAILED,
     /** Done or not. */

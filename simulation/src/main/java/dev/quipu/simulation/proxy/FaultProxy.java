@@ -78,10 +78,10 @@ public final class FaultProxy implements AutoCloseable {
     plan = next;
   }
 
-  /** From now on, connections are refused, and those that there are end. */
-  public void refuse() {
+  /** From now on, connections are rejected, and those that there are end. */
+  public void reject() {
     try {
-      // Bound and not listening: the port stays ours, and who connects is refused.
+      // Bound and not listening: the port stays ours, and who connects is rejected.
       Socket kept = new Socket();
       kept.setOption(StandardSocketOptions.SO_REUSEPORT, true);
       kept.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));

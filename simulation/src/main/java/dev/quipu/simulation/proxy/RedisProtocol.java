@@ -109,8 +109,9 @@ public final class RedisProtocol implements Protocol {
     @Override
     public boolean isApplied(Request request, byte[] reply) {
       String text = Wire.latin1(reply);
-      boolean refused = text.contains("\r\n$5\r\nunmet\r\n") || text.contains("\r\n$4\r\ntype\r\n");
-      return !text.startsWith("-") && !refused;
+      boolean rejected =
+          text.contains("\r\n$5\r\nunmet\r\n") || text.contains("\r\n$4\r\ntype\r\n");
+      return !text.startsWith("-") && !rejected;
     }
 
     @Override

@@ -1,7 +1,7 @@
 package dev.quipu.simulation.region;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.simulation.driver.InterceptingDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -233,7 +233,7 @@ public final class GlobalTable<K, I> {
     public <T> T call(Supplier<T> call) {
       synchronized (GlobalTable.this) {
         if (isCutBetween(from, region.number)) {
-          throw StoreException.notApplied(Reason.UNAVAILABLE, "cut off, as it was asked to be");
+          throw new NotAppliedException(Reason.UNAVAILABLE, "cut off, as it was asked to be");
         }
         deliver(clock.epochMillis());
         return call.get();

@@ -1,8 +1,10 @@
 package dev.quipu.simulation.steps;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Item;
@@ -167,7 +169,7 @@ public final class SimLink implements BatchDriver, ScanDriver {
     process.sleep(oneWay());
     return switch (fault) {
       case NONE -> answered(call);
-      case REJECTED -> throw StoreException.notApplied(Reason.THROTTLED, "simulated: rejected");
+      case REJECTED -> throw new NotAppliedException(Reason.THROTTLED, "simulated: rejected");
       case LOST_REQUEST -> throw timeout(isWrite);
       case LATE -> {
         scheduler.after(scheduler.upTo(faults.lateMax()), () -> unanswered(call));
@@ -232,7 +234,7 @@ public final class SimLink implements BatchDriver, ScanDriver {
   private static void unanswered(Supplier<?> call) {
     try {
       var unused = call.get();
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.UNKNOWN) {
         throw e; // the store itself always knows
       }
@@ -243,10 +245,10 @@ public final class SimLink implements BatchDriver, ScanDriver {
     return scheduler.upTo(random.nextInt(50) == 0 ? SLOW : USUAL);
   }
 
-  private StoreException timeout(boolean isWrite) {
+  private QuipuException timeout(boolean isWrite) {
     process.sleep(LinkFaults.TIMEOUT);
     return isWrite
-        ? StoreException.unknown(Reason.TIMEOUT, "simulated: no answer", null)
-        : StoreException.notApplied(Reason.TIMEOUT, "simulated: no answer to a read");
+        ? new OutcomeUnknownException(Reason.TIMEOUT, "simulated: no answer", null)
+        : new NotAppliedException(Reason.TIMEOUT, "simulated: no answer to a read");
   }
 }

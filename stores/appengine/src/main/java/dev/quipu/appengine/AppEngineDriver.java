@@ -7,9 +7,9 @@ import com.google.appengine.api.datastore.FetchOptions;
 import com.google.appengine.api.datastore.Query;
 import com.google.appengine.api.datastore.Transaction;
 import com.google.appengine.api.datastore.TransactionOptions;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.entity.EntityDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  * </ul>
  *
  * <p><b>Protocol.</b> Each write is a transaction: begin, get, put, commit. What must hold is
- * judged here, on what was got. Where another transaction comes between, the store refuses one of
+ * judged here, on what was got. Where another transaction comes between, the store rejects one of
  * them, and it is begun again.
  *
  * <p><b>Atomic.</b> Items of 25 groups. A read of several looks twice, and again until nothing has
@@ -125,7 +125,7 @@ public final class AppEngineDriver extends EntityDriver<com.google.appengine.api
       }
       last = found;
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED, "%d looks at %d items found changes".formatted(LOOKS_MAX, keys.size()));
   }
 

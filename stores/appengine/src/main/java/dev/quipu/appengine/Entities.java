@@ -3,8 +3,9 @@ package dev.quipu.appengine;
 import com.google.appengine.api.datastore.Entity;
 import com.google.appengine.api.datastore.KeyFactory;
 import com.google.appengine.api.datastore.Text;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.entity.EntityDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
@@ -64,7 +65,7 @@ final class Entities {
   /**
    * The item that an entity is.
    *
-   * @throws StoreException if it has values that Quipu does not store
+   * @throws QuipuException if it has values that Quipu does not store
    */
   static Item item(Key key, Entity entity) {
     return EntityDriver.item(
@@ -81,7 +82,7 @@ final class Entities {
       case Text text -> new Field.Text(text.getValue());
       case Collection<?> tokens -> new Field.Tokens(tokens(tokens));
       case null, default ->
-          throw StoreException.notApplied(
+          throw new NotAppliedException(
               Reason.CORRUPT, "App Engine: %s has a value of another kind".formatted(key));
     };
   }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -43,7 +43,7 @@ final class AppEngineDriverTest {
     OneAtATime calls = Stubs.startCalls();
     StoreDriver driver = AppEngineDriver.withItemsAsGroups(Stubs.datastore());
     calls.fail(1, 0, Randomness.seeded(1));
-    StoreException e = assertThrows(StoreException.class, () -> driver.write(ADD));
+    QuipuException e = assertThrows(QuipuException.class, () -> driver.write(ADD));
     assertEquals(Outcome.UNKNOWN, e.outcome());
     assertTrue(e.reason().isTemporary(), e::toString);
     calls.fail(0, 0, Randomness.seeded(1));

@@ -75,7 +75,7 @@ final class SequenceContentionTest {
         transaction. A writer whom another came between begins again.
 
       Retries are transactions for a record beyond the first; both ways wait alike after a
-      transaction that was refused. Measured on Google's in-process stubs, whose calls take a tenth
+      transaction that was rejected. Measured on Google's in-process stubs, whose calls take a tenth
       of the time that the source gives: query 62 ms, get 3 ms, commit 25 ms. The limit of one write
       a second to a group, which the stubs do not have, is not in the numbers: in the service it
       holds for the whole series with a counter, and for one record without.

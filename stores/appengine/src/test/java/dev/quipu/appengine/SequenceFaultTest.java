@@ -3,8 +3,8 @@ package dev.quipu.appengine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.sequence.NumberedRecord;
 import dev.quipu.sequence.SequenceOfRecords;
@@ -86,7 +86,7 @@ final class SequenceFaultTest {
         } catch (OneAtATime.Death e) {
           deaths.incrementAndGet();
           processes.set(process, process());
-        } catch (StoreException e) {
+        } catch (QuipuException e) {
           assertTrue(e.reason().isTemporary(), e::toString);
         }
       }

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Protocol.</b> Each write is a transaction: begin, look up, commit; three round trips. What
  * must hold is judged here, on what was looked up. Where another transaction comes between, the
- * store refuses one of them, and it is begun again.
+ * store rejects one of them, and it is begun again.
  *
  * <p><b>Entity groups.</b> Each item is a group of its own. Google states about one write a second
  * to an entity as what is sustained; more is possible for a while, and meets contention. Writers of

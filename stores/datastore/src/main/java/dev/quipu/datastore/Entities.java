@@ -6,8 +6,9 @@ import com.google.cloud.datastore.ListValue;
 import com.google.cloud.datastore.LongValue;
 import com.google.cloud.datastore.StringValue;
 import com.google.cloud.datastore.Value;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.entity.EntityDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
@@ -59,7 +60,7 @@ final class Entities {
   /**
    * The item that an entity is.
    *
-   * @throws StoreException if it has values that Quipu does not store
+   * @throws QuipuException if it has values that Quipu does not store
    */
   Item item(Key key, Entity entity) {
     return EntityDriver.item(
@@ -81,7 +82,7 @@ final class Entities {
       case StringValue text -> new Field.Text(text.get());
       case ListValue tokens -> new Field.Tokens(tokens(tokens.get()));
       default ->
-          throw StoreException.notApplied(
+          throw new NotAppliedException(
               Reason.CORRUPT, "Datastore: %s has a %s".formatted(key, value.getType()));
     };
   }

@@ -3,8 +3,8 @@ package dev.quipu.datastore;
 import com.google.cloud.datastore.DatastoreException;
 import com.google.rpc.Code;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.entity.Transactions;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
@@ -22,10 +22,10 @@ final class Failures {
    *
    * @param lost what it means for the call if nobody knows whether it was done
    */
-  static StoreException of(DatastoreException e, Outcome lost) {
+  static QuipuException of(DatastoreException e, Outcome lost) {
     String message = "Datastore: %s (%s)".formatted(e.getMessage(), e.getReason());
     for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
-      Optional<StoreException> lostOnTheWay = ofConnection(cause, message, lost, e);
+      Optional<QuipuException> lostOnTheWay = ofConnection(cause, message, lost, e);
       if (lostOnTheWay.isPresent()) {
         return lostOnTheWay.get();
       }
@@ -33,29 +33,29 @@ final class Failures {
     return switch (code(e)) {
       case ABORTED -> new Transactions.Contended(message, e);
       case RESOURCE_EXHAUSTED ->
-          new StoreException(Outcome.NOT_APPLIED, Reason.THROTTLED, message, e);
-      case INVALID_ARGUMENT -> new StoreException(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+          QuipuException.of(Outcome.NOT_APPLIED, Reason.THROTTLED, message, e);
+      case INVALID_ARGUMENT -> QuipuException.of(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
       case PERMISSION_DENIED, UNAUTHENTICATED ->
-          new StoreException(Outcome.NOT_APPLIED, Reason.DENIED, message, e);
+          QuipuException.of(Outcome.NOT_APPLIED, Reason.DENIED, message, e);
       case FAILED_PRECONDITION, NOT_FOUND, ALREADY_EXISTS, OUT_OF_RANGE, UNIMPLEMENTED ->
           // an index or the database is missing, say: no fault of what was sent
-          new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
-      case DEADLINE_EXCEEDED -> new StoreException(lost, Reason.TIMEOUT, message, e);
-      default -> new StoreException(lost, Reason.UNAVAILABLE, message, e);
+          QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
+      case DEADLINE_EXCEEDED -> QuipuException.of(lost, Reason.TIMEOUT, message, e);
+      default -> QuipuException.of(lost, Reason.UNAVAILABLE, message, e);
     };
   }
 
-  private static Optional<StoreException> ofConnection(
+  private static Optional<QuipuException> ofConnection(
       Throwable cause, String message, Outcome lost, DatastoreException e) {
     return switch (cause) {
       case ConnectTimeoutException late -> // or no free connection
-          Optional.of(new StoreException(Outcome.NOT_APPLIED, Reason.TIMEOUT, message, e));
-      case ConnectException refused ->
-          Optional.of(new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e));
+          Optional.of(QuipuException.of(Outcome.NOT_APPLIED, Reason.TIMEOUT, message, e));
+      case ConnectException rejected ->
+          Optional.of(QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e));
       case UnknownHostException nowhere ->
-          Optional.of(new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e));
+          Optional.of(QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e));
       case SocketTimeoutException late ->
-          Optional.of(new StoreException(lost, Reason.TIMEOUT, message, e));
+          Optional.of(QuipuException.of(lost, Reason.TIMEOUT, message, e));
       default -> Optional.empty();
     };
   }

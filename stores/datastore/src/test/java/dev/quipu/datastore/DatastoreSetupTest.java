@@ -10,8 +10,8 @@ import com.google.cloud.ServiceOptions;
 import com.google.cloud.datastore.Datastore;
 import com.google.cloud.datastore.DatastoreOptions;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver;
@@ -92,8 +92,8 @@ final class DatastoreSetupTest {
   @Test
   void whereNobodyListensNothingWasApplied() {
     try (StoreDriver driver = StoreProvider.open(Emulator.newUri(1, Duration.ofSeconds(5)))) {
-      StoreException e =
-          assertThrows(StoreException.class, () -> driver.write(put("s", Optional.empty())));
+      QuipuException e =
+          assertThrows(QuipuException.class, () -> driver.write(put("s", Optional.empty())));
       assertEquals(Outcome.NOT_APPLIED, e.outcome());
       assertEquals(Reason.UNAVAILABLE, e.reason());
     }

@@ -1,8 +1,9 @@
 package dev.quipu.dynamodb;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.FreshTokens;
@@ -67,7 +68,7 @@ import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledExcepti
  * batch of 100. <b>Expiry</b> by DynamoDB's TTL, within days. <b>Durable.</b>
  *
  * <p><b>After a timeout, a dropped connection or a 5xx</b> a write is unknown; throttling, a
- * refused connection, a conflict of transactions and all other 4xx mean that it was not applied.
+ * rejected connection, a conflict of transactions and all other 4xx mean that it was not applied.
  * The SDK repeats by itself, for DynamoDB up to nine times: a client that was opened by URI does
  * not, and one that was handed in is warned about.
  *
@@ -103,7 +104,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
    * @param client stays the caller's to close
    * @param table 3 to 255 letters, digits, {@code _.-}
    * @param timeout how long to wait for one answer
-   * @throws StoreException if the table cannot be used
+   * @throws QuipuException if the table cannot be used
    */
   public static DynamoDbDriver of(DynamoDbClient client, String table, Duration timeout) {
     warnIfItRepeats(client);
@@ -222,7 +223,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
           return failed(writes.get(i), reason.item());
         }
       }
-      throw Failures.ofCancelled(e);
+      throw Failures.ofCanceled(e);
     } catch (SdkException e) {
       throw Failures.of(e, Outcome.UNKNOWN);
     }
@@ -231,7 +232,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
   private static WriteResult failed(Write write, Map<String, AttributeValue> found) {
     Optional<Item> item = Attributes.item(write.key(), found);
     if (write.holdsOn(item)) { // throws if a field is of another kind
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.CORRUPT, "DynamoDB and the library differ on %s".formatted(write));
     }
     return new WriteResult.ConditionFailed(write.key(), item);
@@ -263,7 +264,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
     try {
       return call.get();
     } catch (TransactionCanceledException e) {
-      throw Failures.ofCancelled(e);
+      throw Failures.ofCanceled(e);
     } catch (SdkException e) {
       throw Failures.of(e, Outcome.NOT_APPLIED);
     }

@@ -1,8 +1,8 @@
 package dev.quipu.dynamodb;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import software.amazon.awssdk.core.exception.AbortedException;
@@ -25,26 +25,26 @@ final class Failures {
    *
    * @param lost what it means if there was no such answer
    */
-  static StoreException of(SdkException e, Outcome lost) {
+  static QuipuException of(SdkException e, Outcome lost) {
     String message = "DynamoDB: " + e.getMessage();
     if (wasRepeated(e)) {
-      return new StoreException(lost, Reason.UNAVAILABLE, message, e);
+      return QuipuException.of(lost, Reason.UNAVAILABLE, message, e);
     }
     return switch (e) {
       case TransactionInProgressException running ->
-          new StoreException(lost, Reason.THROTTLED, message, e);
+          QuipuException.of(lost, Reason.THROTTLED, message, e);
       case DynamoDbException answer when answer.statusCode() < 500 ->
-          new StoreException(Outcome.NOT_APPLIED, reason(answer), message, e);
-      case DynamoDbException failed -> new StoreException(lost, Reason.UNAVAILABLE, message, e);
-      case ApiCallTimeoutException late -> new StoreException(lost, Reason.TIMEOUT, message, e);
+          QuipuException.of(Outcome.NOT_APPLIED, reason(answer), message, e);
+      case DynamoDbException failed -> QuipuException.of(lost, Reason.UNAVAILABLE, message, e);
+      case ApiCallTimeoutException late -> QuipuException.of(lost, Reason.TIMEOUT, message, e);
       case ApiCallAttemptTimeoutException late ->
-          new StoreException(lost, Reason.TIMEOUT, message, e);
+          QuipuException.of(lost, Reason.TIMEOUT, message, e);
       case AbortedException interrupted -> {
         Thread.currentThread().interrupt();
-        yield new StoreException(lost, Reason.UNAVAILABLE, message, e);
+        yield QuipuException.of(lost, Reason.UNAVAILABLE, message, e);
       }
       default ->
-          new StoreException(
+          QuipuException.of(
               neverConnected(e) ? Outcome.NOT_APPLIED : lost, Reason.UNAVAILABLE, message, e);
     };
   }
@@ -99,19 +99,19 @@ final class Failures {
   }
 
   /** A transaction that was not applied, for another reason than a condition. */
-  static StoreException ofCancelled(TransactionCanceledException e) {
+  static QuipuException ofCanceled(TransactionCanceledException e) {
     for (CancellationReason reason : e.cancellationReasons()) {
       String code = String.valueOf(reason.code());
       boolean invalid = code.equals("ValidationError");
       if (invalid || code.equals("ItemCollectionSizeLimitExceeded")) {
-        return new StoreException(
+        return QuipuException.of(
             Outcome.NOT_APPLIED,
             invalid ? ofValidation(String.valueOf(reason.message())) : Reason.FULL,
             "DynamoDB: " + reason.message(),
             e);
       }
     }
-    return new StoreException(
+    return QuipuException.of(
         Outcome.NOT_APPLIED, Reason.THROTTLED, "DynamoDB: " + e.getMessage(), e);
   }
 }

@@ -1,8 +1,8 @@
 package dev.quipu.dynamodb;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -84,7 +84,7 @@ final class Table {
             .map(key -> key.attributeName() + " " + key.keyType())
             .collect(Collectors.joining(", "));
     if (!keys.equals("pk HASH, sk RANGE")) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.INVALID,
           "table %s has the keys %s; they must be pk HASH, sk RANGE".formatted(name, keys));
     }

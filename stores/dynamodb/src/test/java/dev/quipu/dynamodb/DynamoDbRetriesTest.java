@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.simulation.proxy.DynamoDbProtocol;
 import dev.quipu.simulation.proxy.FaultPlan;
 import dev.quipu.simulation.proxy.FaultProxy;
@@ -64,15 +64,15 @@ final class DynamoDbRetriesTest {
     }
   }
 
-  /** The condition fails on what the client's own first attempt wrote: that is not "refused". */
+  /** The condition fails on what the client's own first attempt wrote: that is not "rejected". */
   @Test
   void aConditionThatFailsOnARepeatOfTheClientIsUnknown() {
     try (FaultProxy proxy = proxy();
         DynamoDbClient client = asItComes(proxy);
         StoreDriver driver = DynamoDbDriver.of(client, "repeats", Duration.ofSeconds(10))) {
       proxy.use(FaultPlan.of(WireFault.REPLY_DROPPED));
-      StoreException e =
-          assertThrows(StoreException.class, () -> driver.write(ADD.when(new Condition.Absent())));
+      QuipuException e =
+          assertThrows(QuipuException.class, () -> driver.write(ADD.when(new Condition.Absent())));
       assertEquals(Outcome.UNKNOWN, e.outcome());
       assertEquals(1, driver.get(KEY, Consistency.STRONG).orElseThrow().number(Item.VALUE));
     }

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -95,7 +95,7 @@ final class DynamoDbSetupTest {
   }
 
   @Test
-  void aTableWithOtherKeysIsRefused() {
+  void aTableWithOtherKeysIsRejected() {
     try (DynamoDbClient client = builder().build()) {
       client.createTable(request ->
           request
@@ -108,8 +108,8 @@ final class DynamoDbSetupTest {
               .keySchema(
                   KeySchemaElement.builder().attributeName("id").keyType(KeyType.HASH).build())
               .billingMode(BillingMode.PAY_PER_REQUEST));
-      StoreException e =
-          assertThrows(StoreException.class, () -> DynamoDbDriver.of(client, "others", TIMEOUT));
+      QuipuException e =
+          assertThrows(QuipuException.class, () -> DynamoDbDriver.of(client, "others", TIMEOUT));
       assertEquals(Reason.INVALID, e.reason());
       assertTrue(String.valueOf(e.getMessage()).contains("id HASH"), e.getMessage());
     }
@@ -119,9 +119,9 @@ final class DynamoDbSetupTest {
   void whatIsWrongInAUriIsNamed() {
     wrong("dynamodb://us-east-1/ab", "table is 'ab'");
     wrong("dynamodb://us-east-1/quipu?endpiont=x", "no parameter 'endpiont'");
-    StoreException away =
+    QuipuException away =
         assertThrows(
-            StoreException.class,
+            QuipuException.class,
             () ->
                 StoreProvider.open(
                     "dynamodb://key:tell-nobody@us-east-1/quipu?endpoint=http://127.0.0.1:1"));

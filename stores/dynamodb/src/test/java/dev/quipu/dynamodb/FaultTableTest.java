@@ -8,8 +8,8 @@ import dev.quipu.Add;
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.backend.Backends;
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.VersionTree;
@@ -175,7 +175,7 @@ final class FaultTableTest {
       try {
         counters.add(add);
         return;
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (e.outcome() == Outcome.UNKNOWN && !again) {
           return;
         }

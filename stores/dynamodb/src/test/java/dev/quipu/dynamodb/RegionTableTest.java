@@ -64,7 +64,7 @@ final class RegionTableTest {
       - *lag*: what one writes comes to the others within a second, in any order. The oracle: the
         same adds on a table in memory.
       - *sold*: of a stock of %d, while the regions are cut off from each other: what each sells
-        before it refuses.
+        before it rejects.
 
       All regions read the same in the end; `found` is that.
 
@@ -271,7 +271,7 @@ final class RegionTableTest {
       return found.value();
     }
 
-    /** Each region sells by itself until it refuses. */
+    /** Each region sells by itself until it rejects. */
     long sell() {
       Bounds floor = Bounds.atLeast(0);
       add(0, STOCK, 0, floor);

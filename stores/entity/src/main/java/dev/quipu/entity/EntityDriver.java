@@ -1,8 +1,7 @@
 package dev.quipu.entity;
 
-import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
@@ -11,6 +10,7 @@ import dev.quipu.store.Key;
 import dev.quipu.store.Scan;
 import dev.quipu.store.Scan.Page;
 import dev.quipu.store.ScanDriver;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
@@ -139,7 +139,7 @@ public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
    * Returns the item that an entity holds.
    *
    * @param field returns the field that a value is
-   * @throws StoreException if it has values that Quipu does not store
+   * @throws QuipuException if it has values that Quipu does not store
    */
   public static <V extends @Nullable Object> Item item(
       Key key,

@@ -1,8 +1,9 @@
 package dev.quipu.entity;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
@@ -41,7 +42,7 @@ public final class Transactions {
 
   /**
    * One transaction. What it read is as it was at one moment, and still so when it commits. Its
-   * calls throw {@link StoreException}: only {@link #commit} may be unknown.
+   * calls throw {@link QuipuException}: only {@link #commit} may be unknown.
    */
   public interface Transaction extends AutoCloseable {
     /** One answer for each key, in the same order. */
@@ -62,7 +63,7 @@ public final class Transactions {
   }
 
   /** Another transaction came between, and this one had no effect. */
-  public static final class Contended extends StoreException {
+  public static final class Contended extends QuipuException {
     private static final long serialVersionUID = 1;
 
     /** Makes one. */
@@ -150,7 +151,7 @@ public final class Transactions {
       clock.sleep(Duration.ofNanos(random.nextLong(longest + 1)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted between two attempts");
+      throw new NotAppliedException(Reason.UNAVAILABLE, "interrupted between two attempts");
     }
   }
 }

@@ -1,9 +1,9 @@
 package dev.quipu.entity;
 
 import dev.quipu.store.StoreDriver;
+import dev.quipu.testkit.store.StoreContract;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
-import dev.quipu.testkit.store.StoreContract;
 
 /** A store that is made of transactions keeps the contract. */
 final class TransactionsStoreTest extends StoreContract {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -14,7 +15,6 @@ import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.time.Randomness;
-import dev.quipu.simulation.time.ManualClock;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

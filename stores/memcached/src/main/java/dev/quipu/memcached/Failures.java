@@ -1,8 +1,8 @@
 package dev.quipu.memcached;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.util.concurrent.TimeoutException;
 import net.rubyeye.xmemcached.exception.MemcachedClientException;
 import net.rubyeye.xmemcached.exception.MemcachedException;
@@ -15,12 +15,12 @@ final class Failures {
   private static final String NON_NUMERIC = "non-numeric";
 
   /** Whether {@code incr} found something else than digits. */
-  static boolean isNotANumber(StoreException e) {
+  static boolean isNotANumber(QuipuException e) {
     return e.reason() == Reason.INVALID && message(e).contains(NON_NUMERIC);
   }
 
   /** Whether {@code incr} found nothing. */
-  static boolean isMiss(StoreException e) {
+  static boolean isMiss(QuipuException e) {
     return e.getCause() instanceof MemcachedException told
         && answer(told) instanceof CountCommand.Miss;
   }
@@ -30,20 +30,20 @@ final class Failures {
    *
    * @param lost what it means if there was no answer
    */
-  static StoreException of(Exception e, Outcome lost) {
+  static QuipuException of(Exception e, Outcome lost) {
     String message = "memcached: " + message(e);
     return switch (answer(e)) {
-      case TimeoutException late -> new StoreException(lost, Reason.TIMEOUT, message, e);
+      case TimeoutException late -> QuipuException.of(lost, Reason.TIMEOUT, message, e);
       case InterruptedException interrupted -> {
         Thread.currentThread().interrupt();
-        yield new StoreException(lost, Reason.UNAVAILABLE, "memcached: interrupted", e);
+        yield QuipuException.of(lost, Reason.UNAVAILABLE, "memcached: interrupted", e);
       }
       case MemcachedServerException full when message.contains("out of memory") ->
-          new StoreException(Outcome.NOT_APPLIED, Reason.FULL, message, e);
+          QuipuException.of(Outcome.NOT_APPLIED, Reason.FULL, message, e);
       case MemcachedServerException answer ->
-          new StoreException(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
+          QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
       case MemcachedClientException answer ->
-          new StoreException(
+          QuipuException.of(
               Outcome.NOT_APPLIED,
               message.contains(NON_NUMERIC) ? Reason.INVALID : Reason.UNAVAILABLE,
               message,
@@ -51,7 +51,7 @@ final class Failures {
       default -> {
         boolean neverSent =
             message.contains("no available connection") || message.contains(": Session(");
-        yield new StoreException(
+        yield QuipuException.of(
             neverSent ? Outcome.NOT_APPLIED : lost, Reason.UNAVAILABLE, message, e);
       }
     };

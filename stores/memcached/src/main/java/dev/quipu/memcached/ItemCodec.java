@@ -1,8 +1,8 @@
 package dev.quipu.memcached;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
@@ -150,7 +150,7 @@ final class ItemCodec {
   /**
    * An item in either form.
    *
-   * @throws StoreException if it is neither
+   * @throws QuipuException if it is neither
    */
   static Item item(Key key, byte[] value, long cas) {
     if (value.length > 0 && value[0] == FORM) {
@@ -214,8 +214,8 @@ final class ItemCodec {
     return new String(in.readNBytes(length), StandardCharsets.UTF_8);
   }
 
-  private static StoreException corrupt(Key key, @Nullable IOException e) {
-    return new StoreException(
+  private static QuipuException corrupt(Key key, @Nullable IOException e) {
+    return QuipuException.of(
         Outcome.NOT_APPLIED,
         Reason.CORRUPT,
         "what memcached has under %s is not of Quipu".formatted(name(key)),

@@ -1,8 +1,9 @@
 package dev.quipu.memcached;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
@@ -174,7 +175,7 @@ public final class MemcachedDriver implements StoreDriver {
                       ? client.decr(name, -delta, initial, timeoutMillis)
                       : client.incr(name, delta, initial, timeoutMillis));
       value = digits - ItemCodec.BIAS;
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (Failures.isNotANumber(e)) {
         return Optional.empty();
       }
@@ -194,7 +195,7 @@ public final class MemcachedDriver implements StoreDriver {
       if (found != null && !ItemCodec.isBinary(found.item.version())) {
         store(found.item, found.cas);
       }
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       LOGGER.debug("a number of memcached stays as digits for now", e);
     }
   }
@@ -218,7 +219,7 @@ public final class MemcachedDriver implements StoreDriver {
         return new WriteResult.Applied(now.item());
       }
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED,
         "%d writers came first to %s/%s"
             .formatted(RACES_MAX, write.key().partition(), write.key().sort()));
@@ -244,7 +245,7 @@ public final class MemcachedDriver implements StoreDriver {
             : new Item(item.key(), item.fields(), nextVersion(), item.expiresAt());
     byte[] value = ItemCodec.bytes(binary);
     if (value.length > ItemCodec.VALUE_BYTES_MAX) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.INVALID,
           "an item would have %d bytes, the limit of memcached is %d"
               .formatted(value.length, ItemCodec.VALUE_BYTES_MAX));

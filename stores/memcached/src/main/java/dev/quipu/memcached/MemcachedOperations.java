@@ -1,7 +1,7 @@
 package dev.quipu.memcached;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.Item.Version;
 import dev.quipu.time.Clock;
@@ -127,7 +127,7 @@ final class MemcachedOperations implements AtomicOperations {
     AtomicOperations.checkDelta(delta);
     try {
       return OptionalLong.of(write(call));
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (Failures.isMiss(e)) {
         return OptionalLong.empty();
       }

@@ -1,8 +1,9 @@
 package dev.quipu.memcached;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;
@@ -81,7 +82,7 @@ public final class MemcachedProvider implements StoreProvider {
       Clock time = clock.apply(client);
       return MemcachedDriver.ofOwn(client, parsed.timeout(), time, () -> shutdown(client));
     } catch (IOException e) {
-      throw new StoreException(
+      throw QuipuException.of(
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "memcached: " + e.getMessage(), e);
     }
   }
@@ -111,7 +112,7 @@ public final class MemcachedProvider implements StoreProvider {
     List<StoreUri.Host> away =
         uri.hosts().stream().filter(host -> !isListening(host, uri.timeout())).toList();
     List<StoreUri.Host> named = away.isEmpty() ? uri.hosts() : away;
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.UNAVAILABLE,
         "memcached: no answer from "
             + named.stream()

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Counters;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
-import dev.quipu.StoreException;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayReading;
 import dev.quipu.layer.Store;
@@ -88,7 +88,7 @@ final class MemcachedClusterTest {
           try {
             calls.run();
             return true;
-          } catch (StoreException e) {
+          } catch (QuipuException e) {
             return false;
           }
         });
@@ -115,7 +115,7 @@ final class MemcachedClusterTest {
       lost.kill();
       try {
         assertFalse(ring.online("room").complete());
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         assertEquals(Outcome.NOT_APPLIED, e.outcome());
       }
       lost.restart();

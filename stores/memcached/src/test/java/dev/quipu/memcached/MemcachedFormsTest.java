@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -53,7 +53,7 @@ final class MemcachedFormsTest {
   @Test
   void aServerThatDoesNotAnswerIsNamed() {
     String uri = "memcached://127.0.0.1:%d,127.0.0.1:1".formatted(server.port());
-    StoreException e = assertThrows(StoreException.class, () -> StoreProvider.open(uri).close());
+    QuipuException e = assertThrows(QuipuException.class, () -> StoreProvider.open(uri).close());
     assertEquals("memcached: no answer from 127.0.0.1:1", e.getMessage());
   }
 
@@ -113,7 +113,7 @@ final class MemcachedFormsTest {
   @Test
   void whatIsNotOfQuipuIsNamed() {
     Caches.ask(server, "set %s 0 0 5\r\nhello".formatted(NAME));
-    StoreException e = assertThrows(StoreException.class, this::value);
+    QuipuException e = assertThrows(QuipuException.class, this::value);
     assertEquals(Reason.CORRUPT, e.reason());
     assertTrue(String.valueOf(e.getMessage()).contains(NAME), e.getMessage());
   }
@@ -134,9 +134,9 @@ final class MemcachedFormsTest {
 
   @Test
   void aServerThatIsAwayIsNamedWhenTheStoreOpens() {
-    StoreException e =
+    QuipuException e =
         assertThrows(
-            StoreException.class, () -> StoreProvider.open(Caches.uri(1, Duration.ofMillis(500))));
+            QuipuException.class, () -> StoreProvider.open(Caches.uri(1, Duration.ofMillis(500))));
     assertEquals(Reason.UNAVAILABLE, e.reason());
     assertNotEquals("", e.getMessage());
   }

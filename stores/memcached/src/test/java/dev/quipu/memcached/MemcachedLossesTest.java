@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
@@ -87,7 +87,7 @@ final class MemcachedLossesTest {
   private Instant away() {
     try {
       return driver.intactSince();
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       assertEquals(Outcome.NOT_APPLIED, e.outcome());
       return Instant.MAX;
     }
@@ -115,12 +115,12 @@ final class MemcachedLossesTest {
     for (int i = 0; i < 50; i++) {
       try {
         assertEquals(2, operations.incr("k" + i, 1).orElseThrow(), "counted somewhere else");
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         failed++;
       }
     }
     assertTrue(failed > 5 && failed < 45, failed + " of 50 keys lie on the server that is away");
     assertThrows(
-        StoreException.class, () -> StoreProvider.open(Caches.uri(1, Duration.ofSeconds(1))));
+        QuipuException.class, () -> StoreProvider.open(Caches.uri(1, Duration.ofSeconds(1))));
   }
 }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.simulation.proxy.FaultPlan;
 import dev.quipu.simulation.proxy.FaultProxy;
 import dev.quipu.simulation.proxy.MemcachedProtocol;
@@ -163,7 +163,7 @@ final class MemcachedOperationsTest {
     awaitConnection(lossy);
     proxy.use(FaultPlan.of(WireFault.REPLY_DROPPED));
     long fired = proxy.ledger().fired(WireFault.REPLY_DROPPED);
-    StoreException e = assertThrows(StoreException.class, operation::run);
+    QuipuException e = assertThrows(QuipuException.class, operation::run);
     assertEquals(Outcome.UNKNOWN, e.outcome());
     assertEquals(fired + 1, proxy.ledger().fired(WireFault.REPLY_DROPPED));
     proxy.use(FaultPlan.none());
@@ -177,7 +177,7 @@ final class MemcachedOperationsTest {
           try {
             lossy.get("n");
             return true;
-          } catch (StoreException e) {
+          } catch (QuipuException e) {
             return false;
           }
         });

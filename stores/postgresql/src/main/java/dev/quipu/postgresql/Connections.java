@@ -1,7 +1,8 @@
 package dev.quipu.postgresql;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
@@ -49,7 +50,7 @@ final class Connections {
   /**
    * Returns a connection to read on, with a limit for each answer.
    *
-   * @throws StoreException if there is none in time; nothing was sent
+   * @throws QuipuException if there is none in time; nothing was sent
    */
   PooledConnection borrow() {
     enter(free);
@@ -59,13 +60,13 @@ final class Connections {
   /**
    * Returns a connection to write on, with a limit for each answer.
    *
-   * @throws StoreException if there is none in time; nothing was sent
+   * @throws QuipuException if there is none in time; nothing was sent
    */
   PooledConnection borrowToWrite() {
     enter(freeToWrite);
     try {
       enter(free);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       freeToWrite.release();
       throw e;
     }
@@ -90,7 +91,7 @@ final class Connections {
   private void enter(Semaphore some) {
     try {
       if (!some.tryAcquire(timeoutMillis, TimeUnit.MILLISECONDS)) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.THROTTLED,
             ("PostgreSQL: all connections (%d) were busy for %d ms; nothing was sent. Raise"
                     + " 'connections' or 'timeoutMillis' in the store's URI, or send fewer calls"
@@ -99,7 +100,7 @@ final class Connections {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.UNAVAILABLE, "PostgreSQL: interrupted while waiting for a connection");
     }
   }

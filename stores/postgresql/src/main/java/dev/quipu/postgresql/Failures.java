@@ -1,8 +1,8 @@
 package dev.quipu.postgresql;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
@@ -12,12 +12,12 @@ final class Failures {
   private Failures() {}
 
   /** A read, or opening: it has no effect. */
-  static StoreException ofRead(SQLException e) {
+  static QuipuException ofRead(SQLException e) {
     return failure(Outcome.NOT_APPLIED, e);
   }
 
   /** No connection: nothing was sent. */
-  static StoreException ofConnection(SQLException e) {
+  static QuipuException ofConnection(SQLException e) {
     // A pool wraps what kept it from connecting.
     boolean isOfPool = e instanceof SQLTransientConnectionException;
     return isOfPool && e.getCause() instanceof SQLException cause
@@ -26,12 +26,12 @@ final class Failures {
   }
 
   /** A statement before the commit of its transaction: without the commit it has no effect. */
-  static StoreException beforeCommit(SQLException e) {
+  static QuipuException beforeCommit(SQLException e) {
     return failure(Outcome.NOT_APPLIED, e);
   }
 
   /** A statement that commits by itself, or a commit. */
-  static StoreException ofWrite(SQLException e) {
+  static QuipuException ofWrite(SQLException e) {
     return failure(isAnswer(e) ? Outcome.NOT_APPLIED : Outcome.UNKNOWN, e);
   }
 
@@ -53,9 +53,9 @@ final class Failures {
     return e.getSQLState() == null ? "" : e.getSQLState();
   }
 
-  private static StoreException failure(Outcome outcome, SQLException e) {
+  private static QuipuException failure(Outcome outcome, SQLException e) {
     String remedy = isOfSchema(state(e)) ? "; compare the table with what quipu schema prints" : "";
-    return new StoreException(outcome, reason(e), "PostgreSQL: " + e.getMessage() + remedy, e);
+    return QuipuException.of(outcome, reason(e), "PostgreSQL: " + e.getMessage() + remedy, e);
   }
 
   /** A text that PostgreSQL has no characters for; all other data fits into the table of ddl(). */

@@ -1,8 +1,9 @@
 package dev.quipu.postgresql;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
@@ -201,7 +202,7 @@ final class GroupCommit {
   /**
    * Executes a write or a batch, together with others.
    *
-   * @throws StoreException if it was in no group in time, or its group failed
+   * @throws QuipuException if it was in no group in time, or its group failed
    */
   WriteResult write(Member member) {
     Waiter own = new Waiter(member);
@@ -212,8 +213,8 @@ final class GroupCommit {
     return switch (signal) {
       case Signal.Done done -> done.result;
       case Signal.Alone alone -> this.alone.apply(member.writes);
-      case Signal.Failed failed when failed.why instanceof StoreException e ->
-          throw new StoreException(e.outcome(), e.reason(), e.getMessage(), e);
+      case Signal.Failed failed when failed.why instanceof QuipuException e ->
+          throw QuipuException.of(e.outcome(), e.reason(), e.getMessage(), e);
       case Signal.Failed failed -> throw failed.why;
       case Signal.Lead lead -> throw new IllegalStateException("a leader was made to lead again");
     };
@@ -225,7 +226,7 @@ final class GroupCommit {
       return own.signal.get(waitMillisMax, TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       if (leaves(own)) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.THROTTLED,
             ("PostgreSQL: the add waited %d ms for others to the same row; nothing was sent. Raise"
                     + " 'timeoutMillis' in the store's URI, send fewer adds at a time, or shard the"
@@ -235,7 +236,7 @@ final class GroupCommit {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       if (leaves(own)) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.UNAVAILABLE, "PostgreSQL: interrupted while waiting for a row");
       }
     } catch (ExecutionException e) {
@@ -336,7 +337,7 @@ final class GroupCommit {
   /** What a failure means to each: if one of several is the cause, the others need not suffer. */
   private static Signal failed(RuntimeException e, int members) {
     boolean isOfOne =
-        e instanceof StoreException why
+        e instanceof QuipuException why
             && why.outcome() == Outcome.NOT_APPLIED
             && why.reason() == Reason.INVALID;
     return isOfOne && members > 1 ? new Signal.Alone() : new Signal.Failed(e);
@@ -362,7 +363,7 @@ final class GroupCommit {
         group.stream().flatMap(p -> p.marker().stream()).filter(k -> !stored.contains(k)).toList();
     try {
       return keys.isEmpty() ? Map.of() : table.read(keys);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       return Map.of(); // each looks for itself
     }
   }

@@ -1,7 +1,8 @@
 package dev.quipu.postgresql;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
@@ -122,7 +123,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
    * @param table a name of lower-case letters, digits and underscores
    * @param connectionsMax most connections in use at a time: no more than the source has for this
    * @param timeout longest wait for a connection, and for one answer
-   * @throws StoreException if the server cannot be used
+   * @throws QuipuException if the server cannot be used
    */
   public static PostgresDriver of(
       DataSource source, String table, int connectionsMax, Duration timeout) {
@@ -265,8 +266,8 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     throw raced(write.key());
   }
 
-  private static StoreException raced(Key key) {
-    return StoreException.notApplied(
+  private static QuipuException raced(Key key) {
+    return new NotAppliedException(
         Reason.THROTTLED,
         "%d writers came first to %s/%s".formatted(RACES_MAX, key.partition(), key.sort()));
   }

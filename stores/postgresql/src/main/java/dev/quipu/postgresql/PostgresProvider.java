@@ -4,8 +4,8 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.pool.HikariPool;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;
@@ -80,7 +80,7 @@ public final class PostgresProvider implements StoreProvider {
     try {
       pool = new HikariDataSource(config);
     } catch (HikariPool.PoolInitializationException e) {
-      throw new StoreException(
+      throw QuipuException.of(
           Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "PostgreSQL: " + e.getMessage(), e);
     }
     try {

@@ -1,7 +1,7 @@
 package dev.quipu.postgresql;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver.Finding;
 import java.sql.Connection;
@@ -88,7 +88,7 @@ final class Schema {
     try (Statement statement = connection.createStatement()) {
       String encoding = ask(statement, "SHOW server_encoding");
       if (!encoding.equals("UTF8")) {
-        throw StoreException.notApplied(
+        throw new NotAppliedException(
             Reason.INVALID, "the database is encoded in %s, it must be UTF8".formatted(encoding));
       }
       boolean there =

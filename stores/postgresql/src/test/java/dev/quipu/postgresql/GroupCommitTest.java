@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
@@ -131,7 +133,7 @@ final class GroupCommitTest {
     public GroupCommit.Stored add(
         Key key, List<Write.Put> puts, Function<Set<Key>, Optional<GroupCommit.Sum>> sum) {
       if (puts.stream().anyMatch(put -> rejected.equals(Optional.of(put.key())))) {
-        throw StoreException.notApplied(Reason.INVALID, "no such text");
+        throw new NotAppliedException(Reason.INVALID, "no such text");
       }
       Set<Key> inserted = puts.stream().map(Write::key).collect(Collectors.toSet());
       inserted.removeAll(markers);
@@ -161,7 +163,7 @@ final class GroupCommitTest {
         throw new IllegalStateException(e);
       }
       if (fails && statements > 1) {
-        throw StoreException.unknown(Reason.TIMEOUT, "no answer", null);
+        throw new OutcomeUnknownException(Reason.TIMEOUT, "no answer", null);
       }
       if (!sum.allows(value)) {
         return Optional.empty();
@@ -295,13 +297,13 @@ final class GroupCommitTest {
           each.get();
         } catch (ExecutionException e) {
           assertEquals(
-              Outcome.UNKNOWN, assertInstanceOf(StoreException.class, e.getCause()).outcome());
+              Outcome.UNKNOWN, assertInstanceOf(QuipuException.class, e.getCause()).outcome());
           unknown++;
         }
       }
       assertEquals(5, unknown);
     }
-    assertThrows(StoreException.class, () -> write(groups, writes.getFirst()));
+    assertThrows(QuipuException.class, () -> write(groups, writes.getFirst()));
   }
 
   private static Write marker(String id) {
@@ -359,7 +361,7 @@ final class GroupCommitTest {
     try (ExecutorService executor = Executors.newFixedThreadPool(1)) {
       Future<WriteResult> first = executor.submit(() -> write(groups, add));
       row.begun.await();
-      StoreException late = assertThrows(StoreException.class, () -> write(groups, add));
+      QuipuException late = assertThrows(QuipuException.class, () -> write(groups, add));
       assertEquals(Outcome.NOT_APPLIED, late.outcome());
       assertEquals(Reason.THROTTLED, late.reason());
       row.goOn.countDown();

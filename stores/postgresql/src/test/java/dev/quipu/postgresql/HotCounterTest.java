@@ -10,10 +10,10 @@ import dev.quipu.AddResult;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -91,7 +91,7 @@ final class HotCounterTest {
       for (int i = 0; i < CALLERS; i++) {
         switch (results.get(i)) {
           case AddResult.Applied applied -> counted += applied.added();
-          case ItemResult.Failed failed when failed.cause() instanceof StoreException e -> {
+          case ItemResult.Failed failed when failed.cause() instanceof QuipuException e -> {
             assertEquals(Outcome.NOT_APPLIED, e.outcome(), e.getMessage());
             assertTrue(String.valueOf(e.getMessage()).contains("nothing was sent"), e.getMessage());
           }
@@ -123,7 +123,7 @@ final class HotCounterTest {
       for (ItemResult each : results) {
         switch (each) {
           case AddResult.Applied applied -> counted += applied.added();
-          case ItemResult.Failed failed when failed.cause() instanceof StoreException e -> {
+          case ItemResult.Failed failed when failed.cause() instanceof QuipuException e -> {
             assertEquals(Outcome.NOT_APPLIED, e.outcome(), e.getMessage());
             assertEquals(Reason.TIMEOUT, e.reason(), e.getMessage());
           }
@@ -152,16 +152,16 @@ final class HotCounterTest {
           ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
         other.setAutoCommit(false);
         lock.execute("LOCK TABLE " + table + " IN ACCESS EXCLUSIVE MODE");
-        List<Future<StoreException>> calls = new ArrayList<>();
+        List<Future<QuipuException>> calls = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
           Write each = add("other" + i);
           calls.add(
-              executor.submit(() -> assertThrows(StoreException.class, () -> driver.write(each))));
+              executor.submit(() -> assertThrows(QuipuException.class, () -> driver.write(each))));
         }
         int unknown = 0;
         int rejected = 0;
-        for (Future<StoreException> call : calls) {
-          StoreException e = call.get();
+        for (Future<QuipuException> call : calls) {
+          QuipuException e = call.get();
           if (e.outcome() == Outcome.UNKNOWN) {
             unknown++;
           } else if (e.reason() == Reason.THROTTLED) {

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -83,9 +83,9 @@ final class PostgresSetupTest {
   @Test
   void aRoleThatMayNotCreateUsesWhatAnAdministratorCreated() throws Exception {
     execute("CREATE ROLE counting LOGIN");
-    StoreException e =
+    QuipuException e =
         assertThrows(
-            StoreException.class, () -> PostgresDriver.of(source("counting"), "by_hand", TIMEOUT));
+            QuipuException.class, () -> PostgresDriver.of(source("counting"), "by_hand", TIMEOUT));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals(Reason.DENIED, e.reason());
     String schema =
@@ -158,8 +158,8 @@ final class PostgresSetupTest {
                   "ALTER COLUMN sort TYPE varchar(1) USING left(sort, 1)",
                   "ALTER COLUMN sort TYPE text"))) {
         execute("ALTER TABLE altered " + alter.getFirst());
-        StoreException why =
-            assertThrows(StoreException.class, () -> driver.write(alteredWrite(alter)));
+        QuipuException why =
+            assertThrows(QuipuException.class, () -> driver.write(alteredWrite(alter)));
         assertEquals(Outcome.NOT_APPLIED, why.outcome(), why.getMessage());
         assertEquals(Reason.UNAVAILABLE, why.reason(), why.getMessage());
         assertTrue(why.getMessage().contains("quipu schema"), why.getMessage());
@@ -177,9 +177,9 @@ final class PostgresSetupTest {
 
   private static void expectUnavailable(StoreDriver driver) {
     for (List<Write> writes : List.of(List.of(ADD), List.of(ADD, OTHER))) {
-      StoreException why =
+      QuipuException why =
           assertThrows(
-              StoreException.class,
+              QuipuException.class,
               () -> {
                 if (writes.size() == 1) {
                   driver.write(writes.getFirst());
@@ -214,9 +214,9 @@ final class PostgresSetupTest {
 
   @Test
   void aPasswordIsInNoMessage() {
-    StoreException e =
+    QuipuException e =
         assertThrows(
-            StoreException.class,
+            QuipuException.class,
             () ->
                 StoreProvider.open("postgresql://u:tell-nobody@127.0.0.1:1/db?timeoutMillis=300"));
     assertFalse(e.toString().contains("tell-nobody"));

@@ -1,8 +1,8 @@
 package dev.quipu.redis;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
@@ -25,9 +25,9 @@ final class Failures {
    *
    * @param isTorn whether steps before it were done
    */
-  static StoreException ofSteps(String why, boolean isTorn) {
+  static QuipuException ofSteps(String why, boolean isTorn) {
     Outcome outcome = isTorn ? Outcome.UNKNOWN : Outcome.NOT_APPLIED;
-    return new StoreException(outcome, reason(why), "Redis: " + why, null);
+    return QuipuException.of(outcome, reason(why), "Redis: " + why, null);
   }
 
   /**
@@ -37,18 +37,17 @@ final class Failures {
    * @param server where it is, as messages name it; empty if that is not known
    * @param lost what it means if there was no answer
    */
-  static StoreException of(Throwable e, String server, Outcome lost) {
+  static QuipuException of(Throwable e, String server, Outcome lost) {
     String message = named(server) + text(e);
     return switch (e) {
       case RedisConnectionException unconnected -> ofConnect(unconnected, lost);
       case RedisCommandExecutionException answer ->
-          new StoreException(
+          QuipuException.of(
               Outcome.NOT_APPLIED, reason(String.valueOf(answer.getMessage())), message, e);
-      case RedisCommandTimeoutException late ->
-          new StoreException(lost, Reason.TIMEOUT, message, e);
+      case RedisCommandTimeoutException late -> QuipuException.of(lost, Reason.TIMEOUT, message, e);
       default -> {
         Outcome outcome = message.contains("Commands are rejected") ? Outcome.NOT_APPLIED : lost;
-        yield new StoreException(outcome, Reason.UNAVAILABLE, message, e);
+        yield QuipuException.of(outcome, Reason.UNAVAILABLE, message, e);
       }
     };
   }
@@ -57,14 +56,14 @@ final class Failures {
    * A connection could not be opened. The client's message names the address alone; what the server
    * answered to the handshake, or why there was none, is the cause of it.
    */
-  static StoreException ofConnect(RedisException e, Outcome lost) {
+  static QuipuException ofConnect(RedisException e, Outcome lost) {
     String what = String.valueOf(e.getMessage()).replace("/<unresolved>", "");
     Throwable root = root(e);
     String why = text(root);
     Optional<String> remedy =
         root instanceof RedisCommandExecutionException ? remedy(why) : Optional.empty();
     Outcome outcome = what.contains("Unable to") || remedy.isPresent() ? Outcome.NOT_APPLIED : lost;
-    return new StoreException(
+    return QuipuException.of(
         outcome,
         remedy.isPresent() ? Reason.DENIED : Reason.UNAVAILABLE,
         "Redis: "
@@ -88,7 +87,7 @@ final class Failures {
   }
 
   /** Whether the server answered that it does not let the user do this, or does not know it. */
-  static boolean isRefusal(StoreException e) {
+  static boolean isRejection(QuipuException e) {
     return e.getCause() instanceof RedisCommandExecutionException answer
         && (e.reason() == Reason.DENIED || String.valueOf(answer.getMessage()).startsWith("ERR"));
   }

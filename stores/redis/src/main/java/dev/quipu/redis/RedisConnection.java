@@ -1,8 +1,9 @@
 package dev.quipu.redis;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.StoreProfile.Atomicity;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
@@ -43,7 +44,8 @@ final class RedisConnection implements AutoCloseable {
   private volatile int attempts;
   private volatile boolean isClosed;
 
-  private RedisConnection(Supplier<Opened> opener, Atomicity atomicity, Duration timeout, String server) {
+  private RedisConnection(
+      Supplier<Opened> opener, Atomicity atomicity, Duration timeout, String server) {
     this.opener = opener;
     this.atomicity = atomicity;
     this.timeout = timeout;
@@ -137,7 +139,7 @@ final class RedisConnection implements AutoCloseable {
       boolean triedMeanwhile = attempts != seen;
       if (!opened.connection.isOpen()) {
         if (triedMeanwhile || isClosed) {
-          throw StoreException.notApplied(
+          throw new NotAppliedException(
               Reason.UNAVAILABLE, Failures.named(server) + "not connected");
         }
         attempts = seen + 1; // whoever waits for the lock need not try once more
@@ -193,10 +195,10 @@ final class RedisConnection implements AutoCloseable {
       answer.cancel(true);
       connection.connection.closeAsync();
       String late = Failures.named(server) + "no answer in " + timeout;
-      throw new StoreException(lost, Reason.TIMEOUT, late, e);
+      throw QuipuException.of(lost, Reason.TIMEOUT, late, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new StoreException(lost, Reason.UNAVAILABLE, "Redis: interrupted", e);
+      throw QuipuException.of(lost, Reason.UNAVAILABLE, "Redis: interrupted", e);
     }
   }
 

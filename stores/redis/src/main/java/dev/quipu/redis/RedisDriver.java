@@ -1,7 +1,8 @@
 package dev.quipu.redis;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.FreshTokens;
@@ -112,7 +113,7 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
    * @param client stays the caller's to shut down
    * @param prefix what all keys begin with
    * @param timeout how long to wait for one answer
-   * @throws StoreException if the server cannot be used
+   * @throws QuipuException if the server cannot be used
    */
   public static RedisDriver of(RedisClient client, String prefix, Duration timeout) {
     return open(RedisConnection.to(client, timeout, ""), prefix, false, () -> {});
@@ -147,7 +148,7 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
       return link.onEachMaster(commands -> commands.time()).stream()
           .map(RedisDriver::instant)
           .min(Comparator.naturalOrder());
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.reason() == Reason.DENIED) {
         return Optional.empty();
       }
@@ -245,7 +246,7 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
     Write failed = writes.get(Integer.parseInt((String) answer.get(1)));
     Optional<Item> found = ItemHash.item(failed.key(), answer.subList(2, answer.size()));
     if (failed.holdsOn(found)) { // throws if a field is of another kind
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.CORRUPT, "the script and the library differ on %s".formatted(failed));
     }
     return new WriteResult.ConditionFailed(failed.key(), found);

@@ -1,8 +1,8 @@
 package dev.quipu.redis;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.Key;
 import dev.quipu.store.StoreDriver.Finding;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -96,7 +96,7 @@ final class Script {
   List<Object> write(List<String> keys, List<String> arguments, boolean frees) {
     try {
       return call(frees ? REMOVE : WRITE, keys, arguments, false);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.reason() != Reason.FULL || e.outcome() != Outcome.NOT_APPLIED) {
         throw e;
       }
@@ -126,7 +126,7 @@ final class Script {
     String answer;
     try {
       answer = (String) call(PERMIT, List.of(index, index + ":"), List.of(), true).getFirst();
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.reason() != Reason.DENIED) {
         throw e;
       }
@@ -154,7 +154,7 @@ final class Script {
                 : commands ->
                     commands.evalsha(entry.digest(), ScriptOutputType.MULTI, names, values);
         return isRead ? link.read(call) : link.write(call);
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (!isUnknownScript(e) || load == LOADS_MAX) {
           throw e;
         }
@@ -164,14 +164,14 @@ final class Script {
   }
 
   /** Whether a node does not know the script, and so did nothing. */
-  private static boolean isUnknownScript(StoreException e) {
+  private static boolean isUnknownScript(QuipuException e) {
     String message = message(e);
     return message.startsWith("noscript") || message.contains("function not found");
   }
 
-  private static String message(StoreException e) {
-    return e.getCause() instanceof RedisCommandExecutionException refused
-        ? String.valueOf(refused.getMessage()).toLowerCase(Locale.ROOT)
+  private static String message(QuipuException e) {
+    return e.getCause() instanceof RedisCommandExecutionException rejected
+        ? String.valueOf(rejected.getMessage()).toLowerCase(Locale.ROOT)
         : "";
   }
 
@@ -184,7 +184,7 @@ final class Script {
         link.onEachMaster(commands -> commands.functionLoad(library(), true));
       }
       return true;
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       String message = message(e);
       boolean hasNone = message.contains("unknown command") || message.contains("no permissions");
       if (!hasNone && e.reason() != Reason.FULL) {

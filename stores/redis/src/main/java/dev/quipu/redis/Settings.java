@@ -1,6 +1,6 @@
 package dev.quipu.redis;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.StoreDriver.Finding;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,8 +39,8 @@ final class Settings {
     List<String> infos;
     try {
       infos = link.onEachMaster(commands -> commands.info());
-    } catch (StoreException e) {
-      if (!Failures.isRefusal(e)) {
+    } catch (QuipuException e) {
+      if (!Failures.isRejection(e)) {
         throw e;
       }
       String remedy = "allow the user INFO and CONFIG GET";
@@ -59,8 +59,8 @@ final class Settings {
   private List<Map<String, String>> configs() {
     try {
       return link.onEachMaster(commands -> commands.configGet(ASKED.toArray(String[]::new)));
-    } catch (StoreException e) {
-      if (!Failures.isRefusal(e)) {
+    } catch (QuipuException e) {
+      if (!Failures.isRejection(e)) {
         throw e; // what is not answered is not hidden
       }
       return eachByItself();
@@ -81,8 +81,8 @@ final class Settings {
         }
       }
       return all;
-    } catch (StoreException e) {
-      if (!Failures.isRefusal(e)) {
+    } catch (QuipuException e) {
+      if (!Failures.isRejection(e)) {
         throw e;
       }
       return List.of();

@@ -9,9 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.layer.StoreWatch;
 import dev.quipu.store.BatchDriver;
@@ -135,7 +135,7 @@ final class RedisSettingsTest {
         CutConnections proxy = new CutConnections(server.port(), "CONFIG");
         StoreDriver driver = StoreProvider.open(Stores.newUri("redis", proxy.port(), TIMEOUT))) {
       proxy.cut(2);
-      StoreException lost = assertThrows(StoreException.class, driver::inspect);
+      QuipuException lost = assertThrows(QuipuException.class, driver::inspect);
       assertTrue(lost.reason().isTemporary(), lost.getMessage());
       assertTrue(
           lost.getMessage().startsWith("Redis 127.0.0.1:%d: ".formatted(proxy.port())),
@@ -176,7 +176,7 @@ final class RedisSettingsTest {
   }
 
   @Test
-  void aStoreThatCanLoseWritesIsRefusedUnlessThatWasChosen() {
+  void aStoreThatCanLoseWritesIsRejectedUnlessThatWasChosen() {
     try (RedisServer server = RedisServer.start("--appendonly", "no")) {
       try (StoreDriver driver = open(server, "")) {
         Store store = new Store(driver, Clock.system());
@@ -184,8 +184,8 @@ final class RedisSettingsTest {
             assertThrows(IllegalArgumentException.class, () -> new StoreWatch(store).close());
         assertTrue(String.valueOf(e.getMessage()).contains("appendonly=no"), e.getMessage());
         assertTrue(String.valueOf(e.getMessage()).contains("durability=store"), e.getMessage());
-        StoreException write =
-            assertThrows(StoreException.class, () -> new MarkerItem(store).add(FIRST));
+        QuipuException write =
+            assertThrows(QuipuException.class, () -> new MarkerItem(store).add(FIRST));
         assertEquals(Outcome.NOT_APPLIED, write.outcome());
         assertEquals(Optional.empty(), new MarkerItem(store).read("likes"));
       }
@@ -239,9 +239,9 @@ final class RedisSettingsTest {
     assertEquals(1, ScanDriver.of(driver).scan(Scan.all("p")).items().size());
     assertEquals(1, BatchDriver.of(driver).getAll(List.of(filler().key())).size());
     assertInstanceOf(AddResult.Replayed.class, counters.add(FIRST));
-    StoreException full =
+    QuipuException full =
         assertThrows(
-            StoreException.class,
+            QuipuException.class,
             () -> counters.add(new Add("likes", 1, RequestId.of("request-second"))));
     assertEquals(Outcome.NOT_APPLIED, full.outcome());
     assertEquals(Reason.FULL, full.reason());

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -140,9 +140,9 @@ final class RedisSetupTest {
             RedisServer.start("--maxmemory", "1500kb", "--maxmemory-policy", "noeviction");
         StoreDriver driver = StoreProvider.open(Stores.newUri("redis", small.port(), TIMEOUT))) {
       driver.write(ADD);
-      StoreException full =
+      QuipuException full =
           assertThrows(
-              StoreException.class,
+              QuipuException.class,
               () -> {
                 for (int i = 0; i < 1_000; i++) {
                   Field text = new Field.Text("x".repeat(10_000));
@@ -197,9 +197,9 @@ final class RedisSetupTest {
   }
 
   private static void expectNothingWritten(StoreDriver driver, Reason reason, String answer) {
-    StoreException why =
+    QuipuException why =
         assertThrows(
-            StoreException.class,
+            QuipuException.class,
             () -> BatchDriver.of(driver).writeAll(List.of(MARKER, ADD), null));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(reason, why.reason());
@@ -247,7 +247,7 @@ final class RedisSetupTest {
   }
 
   private static void unconnected(String uri, Reason reason, String why, String remedy) {
-    StoreException e = assertThrows(StoreException.class, () -> StoreProvider.open(uri).close());
+    QuipuException e = assertThrows(QuipuException.class, () -> StoreProvider.open(uri).close());
     String message = String.valueOf(e.getMessage());
     assertTrue(message.contains(why) && message.contains(remedy), message);
     assertFalse(

@@ -1,8 +1,8 @@
 package dev.quipu.simpledb;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
@@ -16,12 +16,12 @@ final class Failures {
   private Failures() {}
 
   /** What a call came to that ended so. */
-  static StoreException of(Exception e, Outcome lost) {
+  static QuipuException of(Exception e, Outcome lost) {
     return switch (e) {
       case SimpleDbException answer -> of(answer, lost);
       case InterruptedException interrupted -> {
         Thread.currentThread().interrupt();
-        yield new StoreException(lost, Reason.UNAVAILABLE, "SimpleDB: interrupted", e);
+        yield QuipuException.of(lost, Reason.UNAVAILABLE, "SimpleDB: interrupted", e);
       }
       case IOException none -> of(none, lost);
       default -> throw new IllegalArgumentException("no failure of a call", e);
@@ -33,16 +33,16 @@ final class Failures {
    *
    * @param lost what it means if there was no such answer
    */
-  private static StoreException of(SimpleDbException e, Outcome lost) {
+  private static QuipuException of(SimpleDbException e, Outcome lost) {
     String message = "SimpleDB: " + e.getMessage();
     if (e.status() == 503) {
-      return new StoreException(lost, Reason.THROTTLED, message, e);
+      return QuipuException.of(lost, Reason.THROTTLED, message, e);
     }
     if (e.status() == 408) {
-      return new StoreException(lost, Reason.TIMEOUT, message, e);
+      return QuipuException.of(lost, Reason.TIMEOUT, message, e);
     }
     if (e.status() >= 500 || e.status() < 400) {
-      return new StoreException(lost, Reason.UNAVAILABLE, message, e);
+      return QuipuException.of(lost, Reason.UNAVAILABLE, message, e);
     }
     Reason reason =
         switch (e.code()) {
@@ -55,25 +55,25 @@ final class Failures {
               Reason.UNAVAILABLE; // no fault of what was sent
           default -> e.status() == 403 ? Reason.DENIED : Reason.INVALID;
         };
-    return new StoreException(Outcome.NOT_APPLIED, reason, message, e);
+    return QuipuException.of(Outcome.NOT_APPLIED, reason, message, e);
   }
 
   /** No answer. */
-  private static StoreException of(IOException e, Outcome lost) {
+  private static QuipuException of(IOException e, Outcome lost) {
     String message = "SimpleDB: " + e;
     return switch (e) {
-      case ConnectException refused -> notApplied(Reason.UNAVAILABLE, message, e);
+      case ConnectException rejected -> notApplied(Reason.UNAVAILABLE, message, e);
       case NoRouteToHostException none -> notApplied(Reason.UNAVAILABLE, message, e);
       case UnknownHostException unknown -> notApplied(Reason.UNAVAILABLE, message, e);
       case ConnectTimeoutException late -> notApplied(Reason.TIMEOUT, message, e);
       case ConnectionRequestTimeoutException busy -> notApplied(Reason.TIMEOUT, message, e);
-      case SocketTimeoutException late -> new StoreException(lost, Reason.TIMEOUT, message, e);
-      default -> new StoreException(lost, Reason.UNAVAILABLE, message, e);
+      case SocketTimeoutException late -> QuipuException.of(lost, Reason.TIMEOUT, message, e);
+      default -> QuipuException.of(lost, Reason.UNAVAILABLE, message, e);
     };
   }
 
   /** It never had a connection. */
-  private static StoreException notApplied(Reason reason, String message, IOException e) {
-    return new StoreException(Outcome.NOT_APPLIED, reason, message, e);
+  private static QuipuException notApplied(Reason reason, String message, IOException e) {
+    return QuipuException.of(Outcome.NOT_APPLIED, reason, message, e);
   }
 }

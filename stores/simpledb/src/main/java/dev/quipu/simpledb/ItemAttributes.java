@@ -1,8 +1,9 @@
 package dev.quipu.simpledb;
 
 import dev.quipu.Limits;
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Item.Version;
@@ -77,7 +78,7 @@ final class ItemAttributes {
     List<String> values = chunks(lines.toString());
     int pairs = values.size() + 4; // with partition, sort, version and expiry
     if (pairs > PAIRS_MAX) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.INVALID,
           "item %s/%s would have %d pairs, the limit of SimpleDB is %d"
               .formatted(key.partition(), key.sort(), pairs, PAIRS_MAX));
@@ -110,7 +111,7 @@ final class ItemAttributes {
     line.setLength(line.length() - 1);
     int bytes = Limits.utf8Length(line.toString());
     if (bytes > TEXT_BYTES_MAX) {
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.INVALID,
           "a token of field %s has %d bytes with its field, the limit of SimpleDB is %d"
               .formatted(field, bytes, TEXT_BYTES_MAX));
@@ -182,8 +183,8 @@ final class ItemAttributes {
         expiresAt);
   }
 
-  private static StoreException corrupt(Key key, String value) {
-    return StoreException.notApplied(
+  private static QuipuException corrupt(Key key, String value) {
+    return new NotAppliedException(
         Reason.CORRUPT,
         "item %s/%s has a value that is no field: %s"
             .formatted(key.partition(), key.sort(), value));

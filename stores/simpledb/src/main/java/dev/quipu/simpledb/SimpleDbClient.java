@@ -76,7 +76,7 @@ public final class SimpleDbClient implements AutoCloseable {
    *
    * @param endpoint for example {@code https://sdb.amazonaws.com}
    * @param timeout how long to wait for a connection, and for an answer
-   * @param clock by which requests are dated: the service refuses those of a clock that is more
+   * @param clock by which requests are dated: the service rejects those of a clock that is more
    *     than 15 minutes behind
    */
   public SimpleDbClient(URI endpoint, Credentials credentials, Duration timeout, Clock clock) {

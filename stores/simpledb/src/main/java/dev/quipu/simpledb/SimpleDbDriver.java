@@ -1,8 +1,9 @@
 package dev.quipu.simpledb;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.store.Condition;
 import dev.quipu.store.FreshTokens;
 import dev.quipu.store.Item;
@@ -64,7 +65,7 @@ import java.util.function.Function;
  * Scans and counts ask all of them at once.
  *
  * <p><b>After a timeout, a dropped connection or a 5xx</b> a write is unknown; the client repeats
- * nothing. A request that is delayed for more than 15 minutes is refused by the service.
+ * nothing. A request that is delayed for more than 15 minutes is rejected by the service.
  *
  * @see <a href="https://docs.aws.amazon.com/AmazonSimpleDB/latest/DeveloperGuide/">guide</a>
  */
@@ -177,7 +178,7 @@ public final class SimpleDbDriver implements ScanDriver {
         }
       }
     }
-    throw StoreException.notApplied(
+    throw new NotAppliedException(
         Reason.THROTTLED,
         "%d writers came first to %s/%s"
             .formatted(RACES_MAX, write.key().partition(), write.key().sort()));
@@ -397,7 +398,7 @@ public final class SimpleDbDriver implements ScanDriver {
     } catch (InterruptedException e) {
       throw Failures.of(e, Outcome.NOT_APPLIED); // nothing is written so
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof StoreException failed) {
+      if (e.getCause() instanceof QuipuException failed) {
         throw failed;
       }
       throw new IllegalStateException(e.getCause());

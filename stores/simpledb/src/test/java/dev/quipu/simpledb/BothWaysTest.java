@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.Counters;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.HitLogOptions;
 import dev.quipu.hits.VersionTree;
@@ -148,7 +148,7 @@ final class BothWaysTest {
             while (!done.get()) {
               try {
                 tidy.run();
-              } catch (StoreException e) {
+              } catch (QuipuException e) {
                 // its outcome is unknown, and it is done again
               }
               clock.advance(Duration.ofMillis(500));
@@ -192,7 +192,7 @@ final class BothWaysTest {
       try {
         counters.add(add);
         return;
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         if (e.outcome() == Outcome.UNKNOWN && (add.id() == null || attempt == 20)) {
           throw e;
         }
@@ -211,7 +211,7 @@ final class BothWaysTest {
       Reading reading;
       try {
         reading = counters.read(PAGE).orElse(Reading.exact(0));
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         continue; // time was moved on while it read
       }
       reads++;

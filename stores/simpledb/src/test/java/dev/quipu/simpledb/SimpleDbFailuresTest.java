@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.simpledbserver.SimpleDbFault;
 import dev.quipu.simpledbserver.SimpleDbOptions;
 import dev.quipu.simpledbserver.SimpleDbServer;
@@ -67,10 +67,10 @@ final class SimpleDbFailuresTest {
       long before = server.applied();
       server.use(Map.of(fault, 1.0));
       Write write = number(KEY, value + 1);
-      StoreException e = assertThrows(StoreException.class, () -> driver.write(write));
-      StoreException ofTokens =
+      QuipuException e = assertThrows(QuipuException.class, () -> driver.write(write));
+      QuipuException ofTokens =
           assertThrows(
-              StoreException.class,
+              QuipuException.class,
               () -> driver.addTokens(new Key("p", "t"), "f", Set.of(fault.name())));
       server.use(Map.of());
       assertEquals(Outcome.UNKNOWN, e.outcome(), fault::name);
@@ -91,7 +91,7 @@ final class SimpleDbFailuresTest {
     Item before = driver.get(KEY, Consistency.STRONG).orElseThrow();
     Write write = number(KEY, 2).when(new Condition.VersionIs(before.version()));
     server.use(Map.of(SimpleDbFault.REPLY_DROPPED, 1.0));
-    assertThrows(StoreException.class, () -> driver.write(write));
+    assertThrows(QuipuException.class, () -> driver.write(write));
     server.use(Map.of());
     WriteResult.ConditionFailed again =
         assertInstanceOf(WriteResult.ConditionFailed.class, driver.write(write));
@@ -108,21 +108,21 @@ final class SimpleDbFailuresTest {
                 Duration.ofMillis(200),
                 Clock.system());
         SimpleDbDriver slow = SimpleDbDriver.of(client, List.of(Servers.DOMAIN))) {
-      StoreException write = assertThrows(StoreException.class, () -> slow.write(number(KEY, 1)));
+      QuipuException write = assertThrows(QuipuException.class, () -> slow.write(number(KEY, 1)));
       assertEquals(Outcome.UNKNOWN, write.outcome());
       assertEquals(Reason.TIMEOUT, write.reason());
-      StoreException read =
-          assertThrows(StoreException.class, () -> slow.get(KEY, Consistency.STRONG));
+      QuipuException read =
+          assertThrows(QuipuException.class, () -> slow.get(KEY, Consistency.STRONG));
       assertEquals(Outcome.NOT_APPLIED, read.outcome());
     }
   }
 
   @Test
-  void aRefusedConnectionIsNotApplied() {
+  void aRejectedConnectionIsNotApplied() {
     server.close();
-    StoreException e = assertThrows(StoreException.class, () -> driver.write(number(KEY, 1)));
+    QuipuException e = assertThrows(QuipuException.class, () -> driver.write(number(KEY, 1)));
     for (int i = 0; i < 20 && e.outcome() == Outcome.UNKNOWN; i++) { // pooled connections end first
-      e = assertThrows(StoreException.class, () -> driver.write(number(KEY, 1)));
+      e = assertThrows(QuipuException.class, () -> driver.write(number(KEY, 1)));
     }
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals(Reason.UNAVAILABLE, e.reason());
@@ -132,7 +132,7 @@ final class SimpleDbFailuresTest {
   void aStrangerIsDeniedAndHisSecretNotShown() {
     String uri =
         "simpledb://key:wrong-secret@us-east-1/abc?endpoint=%s".formatted(server.endpoint());
-    StoreException e = assertThrows(StoreException.class, () -> StoreProvider.open(uri));
+    QuipuException e = assertThrows(QuipuException.class, () -> StoreProvider.open(uri));
     assertEquals(Reason.DENIED, e.reason());
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertFalse(e.getMessage().contains("wrong-secret"));
@@ -148,9 +148,9 @@ final class SimpleDbFailuresTest {
     invalid(
         "would have 257 pairs, the limit of SimpleDB is 256",
         put(Map.of("f", new Field.Text(most + "x"))));
-    StoreException e =
+    QuipuException e =
         assertThrows(
-            StoreException.class,
+            QuipuException.class,
             () -> driver.addTokens(new Key("p", "t"), "f", Set.of("x".repeat(1_021))));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertTrue(
@@ -164,7 +164,7 @@ final class SimpleDbFailuresTest {
   }
 
   private void invalid(String message, Write write) {
-    StoreException e = assertThrows(StoreException.class, () -> driver.write(write));
+    QuipuException e = assertThrows(QuipuException.class, () -> driver.write(write));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals(Reason.INVALID, e.reason());
     assertTrue(e.getMessage().contains(message), e::getMessage);
@@ -199,8 +199,8 @@ final class SimpleDbFailuresTest {
     for (int i = 0; i < 251; i++) { // beside two tokens of f, one of g, partition and sort
       driver.addTokens(key, "f", Set.of("t" + i));
     }
-    StoreException e =
-        assertThrows(StoreException.class, () -> driver.addTokens(key, "f", Set.of("more")));
+    QuipuException e =
+        assertThrows(QuipuException.class, () -> driver.addTokens(key, "f", Set.of("more")));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals(Reason.FULL, e.reason());
     driver.dropTokens(key, "f", Set.of("t0"));

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.BatchDriver;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
@@ -72,20 +72,20 @@ interface BatchContract extends StoreFixture {
 
   @Test
   @Needs(Capability.ATOMIC_BATCH)
-  default void aFieldOfAnotherKindRefusesTheWholeBatch() {
+  default void aFieldOfAnotherKindRejectsTheWholeBatch() {
     applied(put("b", Map.of(N, new Field.Text("x")), Condition.always()));
     List<Write> batch =
         List.of(
             number(key("a"), 1),
             new Write.Update(key("b"), List.of(new Change.Add(N, 1)), Condition.always()));
-    StoreException e = assertThrows(StoreException.class, () -> store().writeAll(batch, null));
+    QuipuException e = assertThrows(QuipuException.class, () -> store().writeAll(batch, null));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals(Optional.empty(), get(key("a")));
   }
 
   @Test
   @Needs(Capability.ATOMIC_BATCH)
-  default void aBatchOfTheLargestSizeIsTakenAndOneMoreIsRefused() {
+  default void aBatchOfTheLargestSizeIsTakenAndOneMoreIsRejected() {
     List<Write> batch = new ArrayList<>();
     for (int i = 0; i < store().profile().batchItemsMax(); i++) {
       batch.add(number(key("k" + i), i));
@@ -146,11 +146,11 @@ interface BatchContract extends StoreFixture {
     applied(store().writeAll(batch, token));
     applied(store().writeAll(batch, token));
     assertEquals(1, item("a").number(N));
-    assertThrows(StoreException.class, () -> store().writeAll(List.of(number(key("a"), 9)), token));
+    assertThrows(QuipuException.class, () -> store().writeAll(List.of(number(key("a"), 9)), token));
   }
 
   @Test
-  default void whatIsNotClaimedIsRefused() {
+  default void whatIsNotClaimedIsRejected() {
     List<Write> batch = List.of(number(key("a"), 1));
     if (!store().profile().has(Capability.ATOMIC_BATCH)) {
       assertThrows(UnsupportedOperationException.class, () -> store().writeAll(batch, null));

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Write.Change;
@@ -132,7 +132,7 @@ interface ConditionContract extends StoreFixture {
   }
 
   @Test
-  default void aConditionOnAFieldOfAnotherKindIsRefused() {
+  default void aConditionOnAFieldOfAnotherKindIsRejected() {
     applied(put("a", Map.of("t", new Field.Text("x"), N, number(1)), Condition.always()));
     List<Condition> wrong =
         List.of(
@@ -141,8 +141,8 @@ interface ConditionContract extends StoreFixture {
             new Condition.FewerThan("t", 5),
             new Condition.Lacks(N, "x"));
     for (Condition condition : wrong) {
-      StoreException e =
-          assertThrows(StoreException.class, () -> add("a", 1, condition), condition::toString);
+      QuipuException e =
+          assertThrows(QuipuException.class, () -> add("a", 1, condition), condition::toString);
       assertEquals(Outcome.NOT_APPLIED, e.outcome());
     }
     assertEquals(1, item("a").number(N));

@@ -1,6 +1,5 @@
 package dev.quipu.testkit.store;
 
-import dev.quipu.store.StoreDriver.Consistency;
 import static dev.quipu.testkit.store.StoreFixture.applied;
 import static dev.quipu.testkit.store.StoreFixture.key;
 import static dev.quipu.testkit.store.StoreFixture.number;
@@ -14,6 +13,7 @@ import dev.quipu.layer.Sweeper;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Scan;
+import dev.quipu.store.StoreDriver.Consistency;
 import dev.quipu.store.StoreProfile.Capability;
 import java.time.Duration;
 import java.util.List;

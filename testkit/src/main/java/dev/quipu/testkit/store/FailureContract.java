@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.simulation.proxy.FaultPlan;
@@ -116,7 +116,7 @@ public abstract class FailureContract {
 
   @Test
   final void noReplyWithinTheTimeoutIsUnknownAndWasApplied() {
-    StoreException e = expect(WireFault.HANG, ADD, Outcome.UNKNOWN, 1);
+    QuipuException e = expect(WireFault.HANG, ADD, Outcome.UNKNOWN, 1);
     assertEquals(Reason.TIMEOUT, e.reason());
   }
 
@@ -150,14 +150,14 @@ public abstract class FailureContract {
   }
 
   @Test
-  final void aRefusedConnectionMeansNotApplied() {
+  final void aRejectedConnectionMeansNotApplied() {
     long before = value();
-    proxy.refuse();
-    StoreException e = assertThrows(StoreException.class, () -> driver.write(ADD));
+    proxy.reject();
+    QuipuException e = assertThrows(QuipuException.class, () -> driver.write(ADD));
     int unknown = 0;
     for (; unknown < 20 && e.outcome() == Outcome.UNKNOWN; unknown++) {
       // it was written to a connection that was about to break, and may have come through
-      e = assertThrows(StoreException.class, () -> driver.write(ADD));
+      e = assertThrows(QuipuException.class, () -> driver.write(ADD));
     }
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertTrue(e.reason().isTemporary(), e.reason()::toString);
@@ -172,15 +172,15 @@ public abstract class FailureContract {
         new Write.Put(
             KEY, Map.of(Item.VALUE, new Field.Text("x")), Optional.empty(), Condition.always());
     patient.write(text);
-    StoreException e = assertThrows(StoreException.class, () -> driver.write(ADD));
+    QuipuException e = assertThrows(QuipuException.class, () -> driver.write(ADD));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals(Reason.INVALID, e.reason());
   }
 
   @Test
   final void aReadThatFailsHasNoEffect() {
-    proxy.refuse();
-    StoreException e = assertThrows(StoreException.class, this::read);
+    proxy.reject();
+    QuipuException e = assertThrows(QuipuException.class, this::read);
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     proxy.accept();
     assertEquals(1, value());
@@ -258,20 +258,20 @@ public abstract class FailureContract {
   // ---- the words above
 
   /** One write goes wrong so; it was sent once at most, and the store has what the books say. */
-  private StoreException expect(WireFault fault, Write write, Outcome outcome, int applied) {
+  private QuipuException expect(WireFault fault, Write write, Outcome outcome, int applied) {
     long before = value();
     long writesBefore = ledger.writes();
-    StoreException e = fail(fault, () -> driver.write(write), outcome);
+    QuipuException e = fail(fault, () -> driver.write(write), outcome);
     assertEquals(applied, ledger.writes() - writesBefore, "writes that reached the store");
     assertEquals(before + applied, value());
     assertEquals(0, ledger.unheard());
     return e;
   }
 
-  private StoreException fail(WireFault fault, Callable<?> call, Outcome outcome) {
+  private QuipuException fail(WireFault fault, Callable<?> call, Outcome outcome) {
     long firedBefore = ledger.fired(fault);
     proxy.use(FaultPlan.of(fault));
-    StoreException e = assertThrows(StoreException.class, call::call, fault::name);
+    QuipuException e = assertThrows(QuipuException.class, call::call, fault::name);
     proxy.use(FaultPlan.none());
     assertEquals(firedBefore + 1, ledger.fired(fault), () -> fault + " did not happen once: " + e);
     assertEquals(outcome, e.outcome(), () -> fault + ": " + e);

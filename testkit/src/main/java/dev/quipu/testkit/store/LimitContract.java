@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** Limits. */
 interface LimitContract extends StoreFixture {
   @Test
-  default void theLongestKeyIsTakenAndOneByteMoreIsRefused() {
+  default void theLongestKeyIsTakenAndOneByteMoreIsRejected() {
     for (String letter : new String[] {"p", "\uD83D\uDE00"}) {
       int bytes = Limits.utf8Length(letter);
       String partition = letter.repeat(Key.PARTITION_BYTES_MAX / bytes);
@@ -35,7 +35,7 @@ interface LimitContract extends StoreFixture {
   }
 
   @Test
-  default void anItemAtItsLimitIsTakenAndOneByteMoreIsRefused() {
+  default void anItemAtItsLimitIsTakenAndOneByteMoreIsRejected() {
     int room = store().profile().itemBytesMax() - 1; // the name of the field takes one
     for (String letter : new String[] {"x", "é"}) {
       int bytes = Limits.utf8Length(letter);

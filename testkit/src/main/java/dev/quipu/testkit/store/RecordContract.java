@@ -12,8 +12,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.quipu.Add;
 import dev.quipu.Bounds;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
@@ -54,8 +54,8 @@ interface RecordContract extends StoreFixture {
     return new Store(guard.over(driver()), clock(), Randomness.secure(), once);
   }
 
-  private static StoreException rejected(Store store, Write write) {
-    StoreException e = assertThrows(StoreException.class, () -> store.write(write));
+  private static QuipuException rejected(Store store, Write write) {
+    QuipuException e = assertThrows(QuipuException.class, () -> store.write(write));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     return e;
   }
@@ -79,7 +79,7 @@ interface RecordContract extends StoreFixture {
       RecordGuard third = guard(different);
       String why = third.check().orElseThrow();
       assertTrue(why.contains("quipu adopt STORE-URI --technique x"), why);
-      StoreException e = rejected(guarded(third), number(key("b"), 1));
+      QuipuException e = rejected(guarded(third), number(key("b"), 1));
       assertEquals(Reason.DENIED, e.reason());
     }
     assertEquals(Optional.empty(), get(key("b")));
@@ -127,7 +127,7 @@ interface RecordContract extends StoreFixture {
     clock().advance(RecordGuard.LEASE.minusMillis(1));
     applied(guarded(guard).write(number(key("a"), 1)));
     clock().advance(Duration.ofMillis(1));
-    StoreException e = rejected(guarded(guard), number(key("a"), 2));
+    QuipuException e = rejected(guarded(guard), number(key("a"), 2));
     assertEquals(Reason.UNAVAILABLE, e.reason());
     assertTrue(guard.impediment().isPresent());
     assertEquals(Optional.empty(), guard.check());

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.quipu.layer.Store;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.testkit.ConcurrentClients;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.TestInfo;
 /**
  * What every {@link StoreDriver} must do, seen through {@link Store}, one theme a file. A driver's
  * test extends it and opens an empty store. What a driver does not claim to be able to do is
- * skipped by name, and must be refused.
+ * skipped by name, and must be rejected.
  */
 public abstract class StoreContract
     implements ReadContract,

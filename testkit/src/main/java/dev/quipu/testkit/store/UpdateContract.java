@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Write;
@@ -30,7 +30,7 @@ interface UpdateContract extends StoreFixture {
   }
 
   @Test
-  default void aSumOutside64BitsIsRefusedAndNothingChanges() {
+  default void aSumOutside64BitsIsRejectedAndNothingChanges() {
     for (String field : List.of(N, "other")) {
       applied(put("a", Map.of(field, number(Long.MAX_VALUE)), Condition.always()));
       unmet(update("a", List.of(new Change.Add(field, 1)), Condition.always()));
@@ -165,7 +165,7 @@ interface UpdateContract extends StoreFixture {
   }
 
   @Test
-  default void aFieldOfAnotherKindIsRefusedAndNothingChanges() {
+  default void aFieldOfAnotherKindIsRejectedAndNothingChanges() {
     Map<String, Field> fields =
         Map.of(N, new Field.Text("x"), "n", number(1), "s", new Field.Tokens(Set.of("t")));
     applied(put("a", fields, Condition.always()));
@@ -177,9 +177,9 @@ interface UpdateContract extends StoreFixture {
             new Change.AddToken(N, "t"),
             new Change.DropToken("n", "t"));
     for (Change change : wrong) {
-      StoreException e =
+      QuipuException e =
           assertThrows(
-              StoreException.class, () -> update("a", List.of(change), Condition.always()));
+              QuipuException.class, () -> update("a", List.of(change), Condition.always()));
       assertEquals(Outcome.NOT_APPLIED, e.outcome());
       assertEquals(fields, item("a").fields());
     }

@@ -16,12 +16,12 @@ import dev.quipu.Guarantee;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Key;
 import dev.quipu.testkit.ConcurrentClients;
@@ -94,7 +94,7 @@ public abstract class CountersContract {
     AddResult.Replayed again = assertInstanceOf(AddResult.Replayed.class, add("a", 5, "id"));
     assertEquals(5, again.added());
     if (counters.promises(Guarantee.ADD_AND_GET)) {
-      assertEquals(OptionalLong.of(5), again.value());
+      assertEquals(OptionalLong.of(5), again.valueIfKnown());
     }
     assertEquals(6, value("a"));
   }
@@ -132,7 +132,7 @@ public abstract class CountersContract {
   }
 
   @Test
-  final void boundsThatCannotBeKeptAreRefused() {
+  final void boundsThatCannotBeKeptAreRejected() {
     assumeTrue(!counters.promises(Guarantee.BOUNDED), "keeps bounds");
     assertThrows(UnsupportedOperationException.class, () -> add("a", 1, Bounds.atMost(9), null));
     assertEquals(Optional.empty(), counters.read("a"));
@@ -152,24 +152,24 @@ public abstract class CountersContract {
   }
 
   @Test
-  final void boundsHoldAtBothEdgesAndARefusalConsumesNothing() {
+  final void boundsHoldAtBothEdgesAndARejectionConsumesNothing() {
     needsBounds();
     Bounds bounds = Bounds.between(-1, 3);
     applied(3, 3, add("a", 3, bounds, null));
-    assertEquals(new AddResult.Refused(Refusal.CEILING, 3), add("a", 1, bounds, null));
+    assertEquals(new AddResult.Rejected(Rejection.CEILING, 3), add("a", 1, bounds, null));
     applied(-4, -1, add("a", -4, bounds, null));
-    assertEquals(new AddResult.Refused(Refusal.FLOOR, -1), add("a", -1, bounds, null));
-    assertEquals(new AddResult.Refused(Refusal.CEILING, -1), add("a", 5, bounds, null));
+    assertEquals(new AddResult.Rejected(Rejection.FLOOR, -1), add("a", -1, bounds, null));
+    assertEquals(new AddResult.Rejected(Rejection.CEILING, -1), add("a", 5, bounds, null));
     assertEquals(-1, value("a"));
-    assertEquals(new AddResult.Refused(Refusal.FLOOR, 0), add("new", -2, bounds, null));
+    assertEquals(new AddResult.Rejected(Rejection.FLOOR, 0), add("new", -2, bounds, null));
     assertEquals(Optional.empty(), counters.read("new"));
   }
 
   @Test
-  final void aRefusalIsNotRemembered() {
+  final void aRejectionIsNotRemembered() {
     needsBounds();
     needsIds();
-    assertEquals(new AddResult.Refused(Refusal.FLOOR, 0), add("a", -1, Bounds.atLeast(0), "id"));
+    assertEquals(new AddResult.Rejected(Rejection.FLOOR, 0), add("a", -1, Bounds.atLeast(0), "id"));
     applied(1, 1, add("a", 1, null));
     applied(-1, 0, add("a", -1, Bounds.atLeast(0), "id"));
     assertInstanceOf(AddResult.Replayed.class, add("a", -1, Bounds.atLeast(0), "id"));
@@ -182,24 +182,25 @@ public abstract class CountersContract {
     applied(10, 10, add("a", 10, null));
     applied(-1, 9, add("a", -1, Bounds.between(0, 5), null));
     assertEquals(
-        new AddResult.Refused(Refusal.CEILING, 9), add("a", 1, Bounds.between(0, 5), null));
+        new AddResult.Rejected(Rejection.CEILING, 9), add("a", 1, Bounds.between(0, 5), null));
   }
 
   @Test
-  final void overflowIsRefusedAtBothEnds() {
+  final void overflowIsRejectedAtBothEnds() {
     needsBounds();
     applied(Long.MAX_VALUE, Long.MAX_VALUE, add("max", Long.MAX_VALUE, null));
-    assertEquals(new AddResult.Refused(Refusal.OVERFLOW, Long.MAX_VALUE), add("max", 1, null));
+    assertEquals(new AddResult.Rejected(Rejection.OVERFLOW, Long.MAX_VALUE), add("max", 1, null));
     applied(Long.MIN_VALUE, Long.MIN_VALUE, add("min", Long.MIN_VALUE, null));
-    assertEquals(new AddResult.Refused(Refusal.OVERFLOW, Long.MIN_VALUE), add("min", -1, null));
+    assertEquals(new AddResult.Rejected(Rejection.OVERFLOW, Long.MIN_VALUE), add("min", -1, null));
     assertEquals(
-        new AddResult.Refused(Refusal.OVERFLOW, Long.MIN_VALUE), add("min", Long.MIN_VALUE, null));
+        new AddResult.Rejected(Rejection.OVERFLOW, Long.MIN_VALUE),
+        add("min", Long.MIN_VALUE, null));
     assertEquals(Long.MAX_VALUE, value("max"));
     assertEquals(Long.MIN_VALUE, value("min"));
   }
 
   @Test
-  final void whatIsOutsideTheLimitsIsRefused() {
+  final void whatIsOutsideTheLimitsIsRejected() {
     String longest = "é".repeat(Limits.NAME_BYTES_MAX / 2);
     applied(1, 1, add(longest, 1, null));
     for (String name : List.of("", longest + "x", "a\nb", "\u0000", "\uD800", "\u0085")) {
@@ -296,18 +297,19 @@ public abstract class CountersContract {
   }
 
   @Test
-  final void aSealedRequestNeverApplies() {
+  final void aCanceledRequestNeverApplies() {
     needsLookUp();
     RequestId id = RequestId.of("id");
-    assertInstanceOf(RequestOutcome.Sealed.class, counters.seal("a", id));
-    assertInstanceOf(RequestOutcome.Sealed.class, counters.seal("a", id));
-    assertInstanceOf(RequestOutcome.Sealed.class, counters.outcome("a", id));
+    assertInstanceOf(RequestOutcome.Canceled.class, counters.cancel("a", id));
+    assertInstanceOf(RequestOutcome.Canceled.class, counters.cancel("a", id));
+    assertInstanceOf(RequestOutcome.Canceled.class, counters.outcome("a", id));
     assertEquals(
-        Refusal.SEALED, assertInstanceOf(AddResult.Refused.class, add("a", 5, "id")).why());
+        Rejection.CANCELED, assertInstanceOf(AddResult.Rejected.class, add("a", 5, "id")).why());
     assertEquals(Optional.empty(), counters.read("a"));
     applied(5, 5, add("a", 5, "other"));
-    assertEquals(5, outcomeApplied(counters.seal("a", RequestId.of("other"))).added());
-    OptionalLong value = assertInstanceOf(AddResult.Refused.class, add("a", 5, "id")).value();
+    assertEquals(5, outcomeApplied(counters.cancel("a", RequestId.of("other"))).added());
+    OptionalLong value =
+        assertInstanceOf(AddResult.Rejected.class, add("a", 5, "id")).valueIfKnown();
     assertEquals(5, value.orElse(5), "the value is right or left out");
   }
 
@@ -317,7 +319,7 @@ public abstract class CountersContract {
     RequestId id = RequestId.of("id");
     assertThrows(UnsupportedOperationException.class, () -> add("a", 1, "id"));
     assertThrows(UnsupportedOperationException.class, () -> counters.outcome("a", id));
-    assertThrows(UnsupportedOperationException.class, () -> counters.seal("a", id));
+    assertThrows(UnsupportedOperationException.class, () -> counters.cancel("a", id));
     assertEquals(Optional.empty(), counters.read("a"));
   }
 
@@ -326,13 +328,13 @@ public abstract class CountersContract {
     assumeTrue(counters.promises(Guarantee.IDEMPOTENT_WITHIN_WINDOW), "remembers ids for ever");
     needsLookUp();
     applied(5, 5, add("a", 5, "id"));
-    counters.seal("a", RequestId.of("sealed"));
+    counters.cancel("a", RequestId.of("canceled"));
     clock.advance(WINDOW.minusMillis(1));
     assertInstanceOf(AddResult.Replayed.class, add("a", 5, "id"));
-    assertInstanceOf(AddResult.Refused.class, add("a", 5, "sealed"));
+    assertInstanceOf(AddResult.Rejected.class, add("a", 5, "canceled"));
     clock.advance(WINDOW);
     applied(5, 10, add("a", 5, "id"));
-    applied(5, 15, add("a", 5, "sealed"));
+    applied(5, 15, add("a", 5, "canceled"));
   }
 
   @Test
@@ -354,7 +356,7 @@ public abstract class CountersContract {
                 new Add("b", 1, null),
                 new Add("a", -2, Bounds.atLeast(0), null)));
     applied(2, 2, results.get(0));
-    assertEquals(new AddResult.Refused(Refusal.FLOOR, 2), results.get(1));
+    assertEquals(new AddResult.Rejected(Rejection.FLOOR, 2), results.get(1));
     applied(1, 1, results.get(2));
     applied(-2, 0, results.get(3));
     assertEquals(4, results.size());
@@ -401,7 +403,7 @@ public abstract class CountersContract {
     for (int i = 1; ; i++) {
       try {
         return add.get();
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         boolean isOvertaken = e.outcome() == Outcome.NOT_APPLIED && e.reason() == Reason.THROTTLED;
         if (!isOvertaken || i == INSISTENCE_MAX) {
           throw e;
@@ -444,7 +446,7 @@ public abstract class CountersContract {
     AddResult.Applied applied = assertInstanceOf(AddResult.Applied.class, result);
     assertEquals(added, applied.added());
     if (counters.promises(Guarantee.ADD_AND_GET)) {
-      assertEquals(OptionalLong.of(value), applied.value());
+      assertEquals(OptionalLong.of(value), applied.valueIfKnown());
     }
   }
 

@@ -144,7 +144,7 @@ public abstract class LocksContract {
   }
 
   @Test
-  final void whatIsOutsideTheLimitsIsRefused() {
+  final void whatIsOutsideTheLimitsIsRejected() {
     assertThrows(IllegalArgumentException.class, () -> locks.acquire("", LEASE));
     assertThrows(IllegalArgumentException.class, () -> locks.acquire("a", Duration.ZERO));
     assertThrows(

@@ -153,7 +153,7 @@ public abstract class PresenceContract {
   }
 
   @Test
-  final void whatIsOutsideTheLimitsIsRefused() {
+  final void whatIsOutsideTheLimitsIsRejected() {
     OnlineRing ring = new OnlineRing(store, WINDOW);
     assertThrows(IllegalArgumentException.class, () -> ring.seen("", "ann"));
     assertThrows(IllegalArgumentException.class, () -> ring.seen(ROOM, ""));

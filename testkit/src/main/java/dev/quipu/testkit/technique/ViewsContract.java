@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.layer.Sweeper;
 import dev.quipu.simulation.time.ManualClock;
@@ -81,7 +81,7 @@ public abstract class ViewsContract {
   @Test
   final void theNaiveFormFailsOnTheFirstViewAndThenCountsRepeats() {
     ViewCounter naive = new ViewCounter(store, ViewOptions.EXACT.in(ViewOptions.Form.NAIVE));
-    StoreException e = assertThrows(StoreException.class, () -> naive.add(event(0, "a")));
+    QuipuException e = assertThrows(QuipuException.class, () -> naive.add(event(0, "a")));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertEquals(Reason.INVALID, e.reason());
     assertEquals(OptionalLong.empty(), naive.count(PAGE));
@@ -232,7 +232,7 @@ public abstract class ViewsContract {
     assertFalse(views.addTogether(List.of(event(7, "a"), event(0, "b"))), "one of them did");
     assertFalse(views.addTogether(List.of(event(8, "a"), event(8, "a"))), "they are the same");
     assertEquals(OptionalLong.of(2), views.count(PAGE));
-    assertTrue(views.add(event(7, "a")), "nothing of what was refused is stored");
+    assertTrue(views.add(event(7, "a")), "nothing of what was rejected is stored");
   }
 
   @Test
@@ -253,7 +253,7 @@ public abstract class ViewsContract {
   }
 
   @Test
-  final void whatCannotWorkIsRefused() {
+  final void whatCannotWorkIsRejected() {
     assertThrows(IllegalArgumentException.class, () -> ViewOptions.EXACT.keeping(Duration.ZERO));
     assertThrows(
         IllegalArgumentException.class,

@@ -4,10 +4,10 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.region.RegionalCollection;
 import dev.quipu.simulation.steps.SimProcess;
 import java.time.Duration;
@@ -122,7 +122,7 @@ final class CollectionRun {
       } else {
         ask(collection, known.get(random.nextInt(known.size())));
       }
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       // the outcome is not known, and the oracle does not need it
     }
     Duration took = Duration.ofNanos(world.nowNanos() - start);
@@ -146,7 +146,7 @@ final class CollectionRun {
     AddResult result;
     try {
       result = collection.add(change.add);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       change.isVoid |= change.add.id() == null && e.outcome() == Outcome.NOT_APPLIED;
       throw e;
     }
@@ -210,7 +210,7 @@ final class CollectionRun {
   private void checkAtRest(RegionalCollection collection) {
     read(collection);
     Reading reading = collection.read(RegionWorld.COUNTER).orElse(Reading.exact(0));
-    world.check(reading.doubts().isEmpty(), "at rest, and the value is %s", reading);
+    world.check(reading.uncertainties().isEmpty(), "at rest, and the value is %s", reading);
     long here = collection.readHere(RegionWorld.COUNTER).orElse(0L);
     world.check(here == reading.value(), "%d here, and %s everywhere", here, reading);
   }

@@ -5,11 +5,11 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.Counters;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.simulation.steps.LinkFaults;
 import java.time.Duration;
@@ -64,7 +64,7 @@ final class CounterRun {
       return this;
     }
 
-    /** Requests are not cancelled, and nobody asks for their outcome. */
+    /** Requests are not canceled, and nobody asks for their outcome. */
     Subject withoutCancellation() {
       cancels = false;
       return this;
@@ -124,7 +124,7 @@ final class CounterRun {
     boolean isApplied; // and a client knows it
     boolean wasFirst; // a client was answered that its call applied it
     boolean isCancelSent;
-    boolean isCancelled; // and a client knows it
+    boolean isCanceled; // and a client knows it
 
     Request(int number, long delta, Bounds bounds, long firstNanos) {
       this.number = number;
@@ -255,7 +255,7 @@ final class CounterRun {
     Set<Request> decided = new HashSet<>();
     for (Request each : requests) {
       sum += each.isApplied ? each.delta : 0;
-      if (each.isApplied || each.isCancelled) {
+      if (each.isApplied || each.isCanceled) {
         decided.add(each);
       }
     }
@@ -278,12 +278,12 @@ final class CounterRun {
   private void add(Counters counters, Request request) {
     Known before = known();
     boolean wasApplied = request.isApplied;
-    boolean wasCancelled = request.isCancelled;
+    boolean wasCanceled = request.isCanceled;
     request.isSent = true;
     AddResult result;
     try {
       result = counters.add(request.add(subject.hasIds));
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.NOT_APPLIED && !subject.hasIds) {
         request.isSent = false; // once, and not at all
       }
@@ -295,14 +295,14 @@ final class CounterRun {
         world.check(
             !wasApplied || !subject.hasOrder, "%s applied after it was acknowledged", request);
         request.wasFirst = true;
-        applied(request, wasCancelled, applied.added());
+        applied(request, wasCanceled, applied.added());
       }
-      case AddResult.Replayed replayed -> applied(request, wasCancelled, replayed.added());
+      case AddResult.Replayed replayed -> applied(request, wasCanceled, replayed.added());
       case AddResult.Conflict conflict -> world.violation("%s: %s", request, conflict);
-      case AddResult.Refused refused -> {
-        world.check(!wasApplied, "%s was applied, now %s", request, refused);
-        if (refused.why() == Refusal.SEALED) {
-          world.check(request.isCancelSent, "%s is cancelled by nobody", request);
+      case AddResult.Rejected rejected -> {
+        world.check(!wasApplied, "%s was applied, now %s", request, rejected);
+        if (rejected.why() == Rejection.CANCELED) {
+          world.check(request.isCancelSent, "%s is canceled by nobody", request);
         } else {
           Range range = range(before);
           long least = range.low - Math.min(0, request.delta);
@@ -311,7 +311,7 @@ final class CounterRun {
               request.delta < 0
                   ? least + request.delta < request.bounds.floor()
                   : most + request.delta > request.bounds.ceiling();
-          world.check(isJustified, "%s: %s, and the value was in %s", request, refused, range);
+          world.check(isJustified, "%s: %s, and the value was in %s", request, rejected, range);
           if (!subject.hasIds) {
             request.isSent = false;
           }
@@ -320,8 +320,8 @@ final class CounterRun {
     }
   }
 
-  private void applied(Request request, boolean wasCancelled, long added) {
-    world.check(!wasCancelled, "%s is acknowledged after its cancellation was", request);
+  private void applied(Request request, boolean wasCanceled, long added) {
+    world.check(!wasCanceled, "%s is acknowledged after its cancellation was", request);
     world.check(added == request.delta, "%s added %d", request, added);
     request.isApplied = true;
   }
@@ -330,30 +330,30 @@ final class CounterRun {
     boolean wasApplied = request.isApplied;
     request.isCancelSent = true;
     World.quietly(() -> {
-      switch (counters.seal(COUNTER, request.id())) {
-        case RequestOutcome.Sealed sealed -> {
-          world.check(!wasApplied, "%s was acknowledged and is cancelled", request);
-          request.isCancelled = true;
+      switch (counters.cancel(COUNTER, request.id())) {
+        case RequestOutcome.Canceled canceled -> {
+          world.check(!wasApplied, "%s was acknowledged and is canceled", request);
+          request.isCanceled = true;
         }
         case RequestOutcome.Applied applied -> {
           world.check(request.isSent, "%s was never sent and is applied", request);
           applied(request, false, applied.added());
         }
-        case RequestOutcome.NotSeen none -> world.violation("cancelled, not seen: %s", request);
+        case RequestOutcome.NotSeen none -> world.violation("canceled, not seen: %s", request);
       }
     });
   }
 
   private void ask(Counters counters, Request request) {
     boolean wasApplied = request.isApplied;
-    boolean wasCancelled = request.isCancelled;
+    boolean wasCanceled = request.isCanceled;
     World.quietly(() -> {
       switch (counters.outcome(COUNTER, request.id())) {
-        case RequestOutcome.Sealed sealed ->
-            world.check(request.isCancelSent && !wasApplied, "%s is cancelled", request);
-        case RequestOutcome.Applied applied -> applied(request, wasCancelled, applied.added());
+        case RequestOutcome.Canceled canceled ->
+            world.check(request.isCancelSent && !wasApplied, "%s is canceled", request);
+        case RequestOutcome.Applied applied -> applied(request, wasCanceled, applied.added());
         case RequestOutcome.NotSeen none ->
-            world.check(!wasApplied && !wasCancelled, "%s is known and not seen", request);
+            world.check(!wasApplied && !wasCanceled, "%s is known and not seen", request);
       }
     });
   }
@@ -386,7 +386,7 @@ final class CounterRun {
       }
       if (request.isApplied) {
         sum += request.delta;
-      } else if (!isKnown && !request.isCancelled) {
+      } else if (!isKnown && !request.isCanceled) {
         low += Math.min(0, request.delta);
         high += Math.max(0, request.delta);
       }
@@ -409,13 +409,13 @@ final class CounterRun {
 
   private void resolve(Counters counters, Request request) {
     boolean wasApplied = request.isApplied;
-    boolean wasCancelled = request.isCancelled;
+    boolean wasCanceled = request.isCanceled;
     if (subject.cancels && random.nextBoolean()) {
       cancel(counters, request);
     } else {
       add(counters, request);
     }
     world.check(!(wasApplied && !request.isApplied), "%s is gone", request);
-    world.check(!(wasCancelled && request.isApplied), "%s was cancelled and is applied", request);
+    world.check(!(wasCanceled && request.isApplied), "%s was canceled and is applied", request);
   }
 }

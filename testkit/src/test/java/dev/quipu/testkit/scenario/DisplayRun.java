@@ -1,10 +1,11 @@
 package dev.quipu.testkit.scenario;
 
 import dev.quipu.Counters;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.display.CacheFirst;
 import dev.quipu.display.DisplayCounters;
 import dev.quipu.display.DisplayReading;
@@ -56,7 +57,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
     @Override
     protected StoreDriver driver() {
       if (isAway) {
-        throw StoreException.notApplied(Reason.UNAVAILABLE, "simulated: the cache is away");
+        throw new NotAppliedException(Reason.UNAVAILABLE, "simulated: the cache is away");
       }
       return memory;
     }
@@ -127,7 +128,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
     try {
       client.own().shown.view(PAGE, Optional.empty());
       view.answered = nanos();
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.NOT_APPLIED) {
         views.remove(view);
       }

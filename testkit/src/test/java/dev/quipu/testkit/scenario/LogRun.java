@@ -4,11 +4,11 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Counters;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,7 +35,7 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
     final long sentNanos;
     long ackedNanos = Long.MAX_VALUE;
     boolean isVoid; // it certainly has no effect
-    boolean isCancelled; // and a client knows it
+    boolean isCanceled; // and a client knows it
     boolean isCancelSent;
     private final List<Amount> amounts = new ArrayList<>();
 
@@ -121,7 +121,7 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
     AddResult result;
     try {
       result = client.own().strong.add(request.add);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       request.isVoid |= request.add.id() == null && e.outcome() == Outcome.NOT_APPLIED;
       throw e;
     }
@@ -132,35 +132,36 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
       }
       case AddResult.Replayed replayed -> acked(request);
       case AddResult.Conflict conflict -> world.check(false, "%s: %s", request.add, conflict);
-      case AddResult.Refused refused ->
+      case AddResult.Rejected rejected ->
           world.check(
-              refused.why() == Refusal.SEALED && request.isCancelSent && !wasAcked,
+              rejected.why() == Rejection.CANCELED && request.isCancelSent && !wasAcked,
               "%s: %s",
               request.add,
-              refused);
+              rejected);
     }
   }
 
   private void acked(Request request) {
-    world.check(!request.isCancelled, "%s counts after its cancellation", request.add);
+    world.check(!request.isCanceled, "%s counts after its cancellation", request.add);
     request.ackedNanos = Math.min(request.ackedNanos, nanos());
   }
 
   private void askOrCancel(Client<Both<C>> client, Request request, boolean isCancel) {
     boolean wasAcked = request.isAcked();
-    boolean wasCancelled = request.isCancelled;
+    boolean wasCanceled = request.isCanceled;
     request.isCancelSent |= isCancel;
     RequestId id = RequestId.of("request-" + requests.indexOf(request));
     C counters = client.own().strong;
-    RequestOutcome outcome = isCancel ? counters.seal(COUNTER, id) : counters.outcome(COUNTER, id);
+    RequestOutcome outcome =
+        isCancel ? counters.cancel(COUNTER, id) : counters.outcome(COUNTER, id);
     switch (outcome) {
       case RequestOutcome.Applied applied -> acked(request);
-      case RequestOutcome.Sealed sealed -> {
-        world.check(!wasAcked && request.isCancelSent, "%s is cancelled", request.add);
-        request.isCancelled = true;
+      case RequestOutcome.Canceled canceled -> {
+        world.check(!wasAcked && request.isCancelSent, "%s is canceled", request.add);
+        request.isCanceled = true;
       }
       case RequestOutcome.NotSeen none ->
-          world.check(!wasAcked && !wasCancelled && !isCancel, "%s is not seen", request.add);
+          world.check(!wasAcked && !wasCanceled && !isCancel, "%s is not seen", request.add);
     }
   }
 
@@ -171,7 +172,7 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
     long low = 0;
     long high = 0;
     for (Request each : requests) {
-      if (!each.isVoid && !each.isCancelled) {
+      if (!each.isVoid && !each.isCanceled) {
         boolean isThere = each.ackedNanos < from;
         LongSummaryStatistics all = each.since(from).summaryStatistics();
         low += isThere ? all.getMin() : Math.min(0, all.getMin());
@@ -198,7 +199,7 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
       } else {
         request.amounts.remove(added);
       }
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.NOT_APPLIED) {
         request.amounts.remove(added);
       }
@@ -209,7 +210,7 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
   @Override
   void settle(Client<Both<C>> client) {
     for (Request request : List.copyOf(requests)) {
-      if (mayRepeat(request) && !request.isCancelled) {
+      if (mayRepeat(request) && !request.isCanceled) {
         add(client, request);
       }
     }

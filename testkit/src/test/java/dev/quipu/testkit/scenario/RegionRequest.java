@@ -10,7 +10,7 @@ final class RegionRequest {
   boolean isSent;
   boolean isApplied; // and a client knows it
   boolean isCancelSent;
-  boolean isCancelled; // and a client knows it
+  boolean isCanceled; // and a client knows it
 
   RegionRequest(RequestId id, int home, long delta) {
     this.id = id;

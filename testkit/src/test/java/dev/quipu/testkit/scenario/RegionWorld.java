@@ -1,8 +1,8 @@
 package dev.quipu.testkit.scenario;
 
 import dev.quipu.Bounds;
+import dev.quipu.QuipuException;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.region.RegionLeases;
@@ -138,7 +138,7 @@ final class RegionWorld extends Oracle {
         while (!isOver.getAsBoolean() && violations.isEmpty()) {
           try {
             leases.renewIfDue();
-          } catch (StoreException e) {
+          } catch (QuipuException e) {
             // tried again
           }
           process.sleep(Duration.ofSeconds(2));

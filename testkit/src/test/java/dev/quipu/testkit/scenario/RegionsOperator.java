@@ -1,6 +1,6 @@
 package dev.quipu.testkit.scenario;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.simulation.steps.SimProcess;
 import dev.quipu.store.Item;
 import dev.quipu.store.Key;
@@ -148,7 +148,7 @@ final class RegionsOperator {
     try {
       operator.counters().retire(world.name(region), destroyed);
       return true;
-    } catch (IllegalStateException | StoreException e) {
+    } catch (IllegalStateException | QuipuException e) {
       return false; // again later
     }
   }

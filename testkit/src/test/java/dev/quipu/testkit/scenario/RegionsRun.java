@@ -3,11 +3,11 @@ package dev.quipu.testkit.scenario;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.region.RegionLeases;
 import dev.quipu.simulation.steps.SimProcess;
 import java.time.Duration;
@@ -136,14 +136,14 @@ final class RegionsRun {
 
   private void add(RegionWorld.Region process, int region, RegionRequest request) {
     boolean wasApplied = request.isApplied;
-    boolean wasCancelled = request.isCancelled;
+    boolean wasCanceled = request.isCanceled;
     long start = world.nowNanos();
     boolean wasAway = world.isLost(request.home) && region != request.home;
     request.isSent = true;
     AddResult result;
     try {
       result = process.counters().add(new Add(RegionWorld.COUNTER, request.delta, request.id));
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       return;
     }
     if (isUnpromised(request)) {
@@ -152,29 +152,29 @@ final class RegionsRun {
               || start < operator.restoredNanos + RegionWorld.NOTICED.toNanos(),
           "%s applied in a replica that was restored",
           request);
-      request.isApplied |= !(result instanceof AddResult.Refused);
+      request.isApplied |= !(result instanceof AddResult.Rejected);
       return;
     }
     switch (result) {
       case AddResult.Applied applied -> {
         world.check(!wasApplied, "%s applied after it was acknowledged", request);
         world.check(!wasAway, "%s applied though its region is lost", request);
-        applied(request, wasCancelled, applied.added());
+        applied(request, wasCanceled, applied.added());
       }
-      case AddResult.Replayed replayed -> applied(request, wasCancelled, replayed.added());
+      case AddResult.Replayed replayed -> applied(request, wasCanceled, replayed.added());
       case AddResult.Conflict conflict -> world.violation("%s: %s", request, conflict);
-      case AddResult.Refused refused -> {
-        world.check(!wasApplied, "%s was applied, now %s", request, refused);
+      case AddResult.Rejected rejected -> {
+        world.check(!wasApplied, "%s was applied, now %s", request, rejected);
         world.check(
-            refused.why() != Refusal.SEALED || request.isCancelSent,
-            "%s is cancelled by nobody",
+            rejected.why() != Rejection.CANCELED || request.isCancelSent,
+            "%s is canceled by nobody",
             request);
       }
     }
   }
 
-  private void applied(RegionRequest request, boolean wasCancelled, long added) {
-    world.check(!wasCancelled, "%s is acknowledged after its cancellation was", request);
+  private void applied(RegionRequest request, boolean wasCanceled, long added) {
+    world.check(!wasCanceled, "%s is acknowledged after its cancellation was", request);
     world.check(added == request.delta, "%s added %d", request, added);
     request.isApplied = true;
   }
@@ -184,41 +184,41 @@ final class RegionsRun {
     request.isCancelSent = true;
     RequestOutcome outcome;
     try {
-      outcome = process.counters().seal(RegionWorld.COUNTER, request.id);
-    } catch (StoreException e) {
+      outcome = process.counters().cancel(RegionWorld.COUNTER, request.id);
+    } catch (QuipuException e) {
       return;
     }
     if (isUnpromised(request)) {
       return;
     }
     switch (outcome) {
-      case RequestOutcome.Sealed sealed -> {
-        world.check(!wasApplied, "%s was acknowledged and is cancelled", request);
-        request.isCancelled = true;
+      case RequestOutcome.Canceled canceled -> {
+        world.check(!wasApplied, "%s was acknowledged and is canceled", request);
+        request.isCanceled = true;
       }
       case RequestOutcome.Applied applied -> applied(request, false, applied.added());
-      case RequestOutcome.NotSeen none -> world.violation("cancelled, not seen: %s", request);
+      case RequestOutcome.NotSeen none -> world.violation("canceled, not seen: %s", request);
     }
   }
 
   private void ask(RegionWorld.Region process, RegionRequest request) {
     boolean wasApplied = request.isApplied;
-    boolean wasCancelled = request.isCancelled;
+    boolean wasCanceled = request.isCanceled;
     RequestOutcome outcome;
     try {
       outcome = process.counters().outcome(RegionWorld.COUNTER, request.id);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       return;
     }
     if (isUnpromised(request)) {
       return;
     }
     switch (outcome) {
-      case RequestOutcome.Sealed sealed ->
-          world.check(request.isCancelSent && !wasApplied, "%s is cancelled", request);
-      case RequestOutcome.Applied applied -> applied(request, wasCancelled, applied.added());
+      case RequestOutcome.Canceled canceled ->
+          world.check(request.isCancelSent && !wasApplied, "%s is canceled", request);
+      case RequestOutcome.Applied applied -> applied(request, wasCanceled, applied.added());
       case RequestOutcome.NotSeen none ->
-          world.check(!wasApplied && !wasCancelled, "%s is known and not seen", request);
+          world.check(!wasApplied && !wasCanceled, "%s is known and not seen", request);
     }
   }
 
@@ -239,7 +239,7 @@ final class RegionsRun {
     Set<RegionRequest> decided = new HashSet<>();
     for (RegionRequest each : requests) {
       sum += each.isApplied ? each.delta : 0;
-      if (each.isApplied || each.isCancelled) {
+      if (each.isApplied || each.isCanceled) {
         decided.add(each);
       }
     }
@@ -247,7 +247,7 @@ final class RegionsRun {
     Reading reading;
     try {
       reading = process.counters().read(RegionWorld.COUNTER).orElse(Reading.exact(0));
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       return;
     }
     boolean isAfter = start >= operator.restoredNanos;
@@ -263,7 +263,9 @@ final class RegionsRun {
         range[0],
         range[1]);
     world.check(
-        isWithin(reading) || !reading.doubts().isEmpty(), "read %s beyond the bounds", reading);
+        isWithin(reading) || !reading.uncertainties().isEmpty(),
+        "read %s beyond the bounds",
+        reading);
   }
 
   /** But for rights that a restored replica had again, and others had by then. */
@@ -351,7 +353,9 @@ final class RegionsRun {
     }
     Reading reading = process.counters().read(RegionWorld.COUNTER).orElse(Reading.exact(0));
     world.check(
-        reading.doubts().isEmpty() && isWithin(reading), "at rest, and the value is %s", reading);
+        reading.uncertainties().isEmpty() && isWithin(reading),
+        "at rest, and the value is %s",
+        reading);
     world.check(
         sum + least <= reading.value() && reading.value() <= sum + most,
         "the value is %s, the requests add up to %d and %d..%d of regions that are operator.gone",
@@ -397,7 +401,7 @@ final class RegionsRun {
   private static boolean renews(RegionWorld.Region process) {
     try {
       return process.leases().renew();
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       return false;
     }
   }
@@ -405,7 +409,7 @@ final class RegionsRun {
   /** Whether the outcome of a request is certain in the end. */
   private boolean resolve(RegionWorld.Region process, RegionRequest request) {
     boolean wasApplied = request.isApplied;
-    boolean wasCancelled = request.isCancelled;
+    boolean wasCanceled = request.isCanceled;
     if (random.nextBoolean()) {
       cancel(process, request);
     } else {
@@ -414,7 +418,7 @@ final class RegionsRun {
     if (operator.gone.contains(request.home)) {
       return true;
     }
-    world.check(!wasCancelled || !request.isApplied, "%s was cancelled and is applied", request);
+    world.check(!wasCanceled || !request.isApplied, "%s was canceled and is applied", request);
     return !wasApplied || request.isApplied;
   }
 
@@ -431,7 +435,7 @@ final class RegionsRun {
       }
       long beyond = 1 + operator.twiceMax();
       AddResult more = addOne(process, to == bounds.floor() ? -beyond : beyond);
-      world.check(more instanceof AddResult.Refused, "%d beyond %d: %s", beyond, to, more);
+      world.check(more instanceof AddResult.Rejected, "%d beyond %d: %s", beyond, to, more);
       left = to;
     }
   }

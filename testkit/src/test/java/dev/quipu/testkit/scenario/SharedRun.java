@@ -1,6 +1,6 @@
 package dev.quipu.testkit.scenario;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.layer.Store;
 import java.time.Duration;
 import java.time.Instant;
@@ -72,7 +72,7 @@ abstract class SharedRun<T> {
       long start = nanos();
       try {
         operation((Client<T>) client);
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         // the outcome is not known, and the oracle does not need it
       }
       world.check(nanos() - start <= CALL_MAX.toNanos(), "a call took %s ns", nanos() - start);

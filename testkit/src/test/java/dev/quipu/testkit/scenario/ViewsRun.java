@@ -1,7 +1,7 @@
 package dev.quipu.testkit.scenario;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.simulation.steps.LinkFaults;
 import dev.quipu.store.Scan;
 import dev.quipu.store.ScanDriver;
@@ -85,7 +85,7 @@ final class ViewsRun extends SharedRun<ViewCounter> {
             .forEach(
                 other -> world.check(mayBothCount(other, call), "event %d counts twice", event));
       }
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (e.outcome() == Outcome.NOT_APPLIED) {
         calls.remove(call);
       }

@@ -1,6 +1,6 @@
 package dev.quipu.testkit.scenario;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
@@ -121,7 +121,7 @@ final class World extends Oracle {
   static void quietly(Runnable calls) {
     try {
       calls.run();
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       // what may not be is seen by what is there
     }
   }

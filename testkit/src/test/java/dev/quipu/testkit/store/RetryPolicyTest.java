@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.layer.Backoff;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.simulation.time.ManualClock;
@@ -87,7 +87,7 @@ final class RetryPolicyTest {
   @Test
   void anInterruptBetweenRoundsIsKept() {
     Thread.currentThread().interrupt();
-    assertThrows(StoreException.class, () -> Backoff.pause(Clock.system(), random, 60));
+    assertThrows(QuipuException.class, () -> Backoff.pause(Clock.system(), random, 60));
     assertTrue(Thread.interrupted());
   }
 }

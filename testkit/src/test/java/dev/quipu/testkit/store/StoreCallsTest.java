@@ -5,14 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.layer.Store;
 import dev.quipu.layer.Sweeper;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.simulation.driver.LimitedDriver;
 import dev.quipu.simulation.time.ManualClock;
-import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.BatchDriver;
+import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
 import dev.quipu.store.Item.Field;
@@ -279,8 +279,8 @@ final class StoreCallsTest {
     Store store = store(Capability.STRONG_READ);
     store.write(put(KEY, "x"));
     Item item = store.get(KEY, Consistency.STRONG).orElseThrow();
-    assertThrows(StoreException.class, () -> item.number("t"));
-    assertThrows(StoreException.class, () -> item.tokens("t"));
+    assertThrows(QuipuException.class, () -> item.number("t"));
+    assertThrows(QuipuException.class, () -> item.tokens("t"));
     assertTrue(item.tokens("none").isEmpty());
   }
 }

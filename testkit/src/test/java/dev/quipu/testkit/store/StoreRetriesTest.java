@@ -8,10 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
-import dev.quipu.StoreException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
 import dev.quipu.memory.MemoryDriver;
@@ -48,7 +50,7 @@ final class StoreRetriesTest {
   private final MemoryDriver memory = new MemoryDriver();
 
   /** A store whose first calls fail. */
-  private Store failing(int calls, StoreException failure) {
+  private Store failing(int calls, QuipuException failure) {
     int[] left = {calls};
     InterceptingDriver driver =
         new InterceptingDriver(
@@ -69,10 +71,10 @@ final class StoreRetriesTest {
   void aCallIsMadeAgainIfItCertainlyHadNoEffectAndMaySucceed() {
     for (Reason reason : Reason.values()) {
       for (boolean isKnown : new boolean[] {true, false}) {
-        StoreException failure =
+        QuipuException failure =
             isKnown
-                ? StoreException.notApplied(reason, "failed")
-                : StoreException.unknown(reason, "failed", null);
+                ? new NotAppliedException(reason, "failed")
+                : new OutcomeUnknownException(reason, "failed", null);
         Store store = failing(2, failure);
         long start = clock.nanoTime();
         String what = reason + " " + failure.outcome();
@@ -81,7 +83,7 @@ final class StoreRetriesTest {
           assertEquals(new Store.Statistics(3, 2, 0), store.statistics(), what);
           assertTrue(clock.nanoTime() > start, what);
         } else {
-          assertSame(failure, assertThrows(StoreException.class, () -> store.write(ADD)), what);
+          assertSame(failure, assertThrows(QuipuException.class, () -> store.write(ADD)), what);
           long unknowns = isKnown ? 0 : 1;
           assertEquals(new Store.Statistics(1, 0, unknowns), store.statistics(), what);
         }
@@ -91,9 +93,9 @@ final class StoreRetriesTest {
 
   @Test
   void aStoreThatStaysAwayIsGivenUpAfterSomeAttempts() {
-    StoreException failure = StoreException.notApplied(Reason.UNAVAILABLE, "away");
+    QuipuException failure = new NotAppliedException(Reason.UNAVAILABLE, "away");
     Store store = failing(Integer.MAX_VALUE, failure);
-    assertSame(failure, assertThrows(StoreException.class, () -> store.write(ADD)));
+    assertSame(failure, assertThrows(QuipuException.class, () -> store.write(ADD)));
     assertEquals(new Store.Statistics(8, 7, 0), store.statistics());
   }
 
@@ -125,7 +127,7 @@ final class StoreRetriesTest {
   @Test
   void anUpdateThatOthersAlwaysComeBetweenIsNotApplied() {
     Store store = crowded(Integer.MAX_VALUE);
-    StoreException why = assertThrows(StoreException.class, () -> store.write(ADD));
+    QuipuException why = assertThrows(QuipuException.class, () -> store.write(ADD));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.THROTTLED, why.reason());
     assertEquals(8, memory.get(KEY, Consistency.STRONG).orElseThrow().number(Item.VALUE));
@@ -170,13 +172,13 @@ final class StoreRetriesTest {
                 @Override
                 public <T> T call(Supplier<T> call) {
                   throw ++failures[0] % every == 0
-                      ? StoreException.unknown(Reason.TIMEOUT, "lost", null)
-                      : StoreException.notApplied(Reason.UNAVAILABLE, "away");
+                      ? new OutcomeUnknownException(Reason.TIMEOUT, "lost", null)
+                      : new NotAppliedException(Reason.UNAVAILABLE, "away");
                 }
               });
       Store store = new Store(driver, clock);
       MarkerItem counters = new MarkerItem(store);
-      assertThrows(StoreException.class, () -> counters.add(new Add("a", 1, RequestId.random())));
+      assertThrows(QuipuException.class, () -> counters.add(new Add("a", 1, RequestId.random())));
       assertTrue(store.statistics().calls() <= 9, every + ": " + store.statistics());
     }
   }
@@ -198,7 +200,7 @@ final class StoreRetriesTest {
             });
     Store store = new Store(driver, clock);
     Write put = new Write.Put(KEY, Map.of(), Optional.empty(), new Condition.Absent());
-    StoreException e = assertThrows(StoreException.class, () -> store.write(put));
+    QuipuException e = assertThrows(QuipuException.class, () -> store.write(put));
     assertEquals(Reason.THROTTLED, e.reason());
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertTrue(

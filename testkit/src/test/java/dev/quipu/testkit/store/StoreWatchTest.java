@@ -4,9 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
@@ -56,7 +57,7 @@ final class StoreWatchTest {
     @Override
     public WriteResult write(Write write) {
       if (isReadOnly) {
-        throw StoreException.notApplied(Reason.DENIED, "no");
+        throw new NotAppliedException(Reason.DENIED, "no");
       }
       return super.write(write);
     }
@@ -68,7 +69,7 @@ final class StoreWatchTest {
   }
 
   private void isRejected(Runnable write, String why) {
-    StoreException e = assertThrows(StoreException.class, write::run);
+    QuipuException e = assertThrows(QuipuException.class, write::run);
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertTrue(String.valueOf(e.getMessage()).contains(why), e.getMessage());
     assertEquals(Optional.empty(), store.get(KEY, Consistency.STRONG), "and reads go on");
@@ -86,7 +87,7 @@ final class StoreWatchTest {
         List.<Runnable>of(
             () -> sets.addTokens(KEY, "f", Set.of("a")),
             () -> sets.dropTokens(KEY, "f", Set.of("a")))) {
-      StoreException stopped = assertThrows(StoreException.class, write::run);
+      QuipuException stopped = assertThrows(QuipuException.class, write::run);
       assertEquals(Reason.UNAVAILABLE, stopped.reason());
       assertEquals(Outcome.NOT_APPLIED, stopped.outcome());
     }
@@ -132,7 +133,7 @@ final class StoreWatchTest {
   void nothingIsWrittenBeforeTheSettingsAreKnown() {
     settings =
         () -> {
-          throw StoreException.notApplied(Reason.UNAVAILABLE, "the store is starting");
+          throw new NotAppliedException(Reason.UNAVAILABLE, "the store is starting");
         };
     try (StoreWatch watch = new StoreWatch(store)) {
       String why = "not known yet";
@@ -145,7 +146,7 @@ final class StoreWatchTest {
   }
 
   private static List<Finding> silent() {
-    throw StoreException.notApplied(Reason.UNAVAILABLE, "connection lost");
+    throw new NotAppliedException(Reason.UNAVAILABLE, "connection lost");
   }
 
   /** A lost connection is no setting: what was found before stays valid for a while. */
@@ -162,7 +163,7 @@ final class StoreWatchTest {
       watched.write(WRITE);
       clock.sleep(Duration.ofMillis(1));
       watch.checkAgain();
-      StoreException e = assertThrows(StoreException.class, () -> watched.write(WRITE));
+      QuipuException e = assertThrows(QuipuException.class, () -> watched.write(WRITE));
       assertEquals(
           "the settings of store memory were not known for 60 s: connection lost", e.getMessage());
       settings = List::of;
@@ -179,7 +180,7 @@ final class StoreWatchTest {
       isRejected(() -> store.write(WRITE), "fsync=off");
       settings = StoreWatchTest::silent;
       watch.checkAgain();
-      StoreException e = assertThrows(StoreException.class, () -> store.write(WRITE));
+      QuipuException e = assertThrows(QuipuException.class, () -> store.write(WRITE));
       assertEquals(
           "the settings of store memory are not known now, and writes stay rejected: connection"
               + " lost",
@@ -191,9 +192,9 @@ final class StoreWatchTest {
   void aStoreThatCannotBeAskedEndsTheStart() {
     settings =
         () -> {
-          throw StoreException.notApplied(Reason.DENIED, "no right to see settings");
+          throw new NotAppliedException(Reason.DENIED, "no right to see settings");
         };
-    StoreException e = assertThrows(StoreException.class, () -> new StoreWatch(store));
+    QuipuException e = assertThrows(QuipuException.class, () -> new StoreWatch(store));
     assertEquals(Reason.DENIED, e.reason());
   }
 
@@ -206,7 +207,7 @@ final class StoreWatchTest {
       assertTrue(watch.impediment().orElseThrow().contains("read_only=on (use the primary)"));
       store.write(WRITE); // the store decides
       isReadOnly = true;
-      StoreException e = assertThrows(StoreException.class, () -> store.write(WRITE));
+      QuipuException e = assertThrows(QuipuException.class, () -> store.write(WRITE));
       assertEquals(Reason.DENIED, e.reason());
       assertEquals(
           "no; store memory takes no writes: read_only=on (use the primary)", e.getMessage());

@@ -81,7 +81,7 @@ final class LoadTest {
         ended += replies.scan(ByteBuffer.wrap(piece.getBytes(StandardCharsets.US_ASCII)));
       }
       assertEquals(5, ended);
-      assertEquals(3, replies.applied(), "one was refused, and one a repeat");
+      assertEquals(3, replies.applied(), "one was rejected, and one a repeat");
     }
   }
 

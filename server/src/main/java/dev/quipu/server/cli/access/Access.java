@@ -26,7 +26,7 @@ public interface Access extends AutoCloseable {
 
   CounterPage list(String prefix, String after, int limit);
 
-  RequestOutcome outcome(String counter, RequestId id, boolean seal);
+  RequestOutcome outcome(String counter, RequestId id, boolean cancel);
 
   OptionalLong views(String url, Optional<Instant> from, Optional<Instant> until);
 

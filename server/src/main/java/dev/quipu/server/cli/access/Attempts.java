@@ -1,7 +1,8 @@
 package dev.quipu.server.cli.access;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.layer.RetryPolicy;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
@@ -29,7 +30,7 @@ public final class Attempts {
   /**
    * Makes the call, and makes it again while nobody can tell whether it applied.
    *
-   * @throws StoreException if it certainly did not apply, or if it is not known in the end
+   * @throws QuipuException if it certainly did not apply, or if it is not known in the end
    */
   public <T> T repeat(Supplier<T> call) {
     RetryPolicy.Attempts attempts = POLICY.begin(clock, random);
@@ -37,14 +38,14 @@ public final class Attempts {
     while (true) {
       try {
         return call.get();
-      } catch (StoreException e) {
+      } catch (QuipuException e) {
         unknown |= e.outcome() == Outcome.UNKNOWN;
         if (!unknown) {
           throw e;
         }
         boolean hopeless = e.outcome() == Outcome.NOT_APPLIED && !e.reason().isTemporary();
         if (hopeless || !attempts.again()) {
-          throw StoreException.unknown(e.reason(), String.valueOf(e.getMessage()), e);
+          throw new OutcomeUnknownException(e.reason(), String.valueOf(e.getMessage()), e);
         }
       }
     }

@@ -1,7 +1,8 @@
 package dev.quipu.server.cli.access;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.store.AtomicOperations;
 import dev.quipu.store.StoreDriver;
@@ -34,7 +35,7 @@ public final class LaterDriver extends ForwardingDriver {
   private final StoreProvider provider;
   private final Clock clock = Clock.system();
   private @Nullable StoreDriver opened;
-  private @Nullable StoreException failed;
+  private @Nullable QuipuException failed;
   private long failedNanos;
 
   /**
@@ -53,19 +54,19 @@ public final class LaterDriver extends ForwardingDriver {
     if (known != null) {
       return known;
     }
-    StoreException last = failed;
+    QuipuException last = failed;
     if (last != null && clock.nanoTime() - failedNanos < SILENCE.toNanos()) {
-      throw StoreException.notApplied(last.reason(), last.getMessage());
+      throw new NotAppliedException(last.reason(), last.getMessage());
     }
     try {
       known = provider.open(uri);
       requireAssumed(known);
       opened = known;
       return known;
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       failed = e;
       failedNanos = clock.nanoTime();
-      throw StoreException.notApplied(e.reason(), e.getMessage()); // opening it counts nothing
+      throw new NotAppliedException(e.reason(), e.getMessage()); // opening it counts nothing
     }
   }
 
@@ -79,7 +80,7 @@ public final class LaterDriver extends ForwardingDriver {
     boolean reaches = driver.profile().atomicity().compareTo(profile().atomicity()) >= 0;
     if (!lacking.isEmpty() || !reaches) {
       driver.close();
-      throw StoreException.notApplied(
+      throw new NotAppliedException(
           Reason.DENIED,
           "store %s cannot do all that was assumed while it was away; restart this process"
               .formatted(StoreUri.shown(uri)));

@@ -4,12 +4,13 @@ import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.ItemResult;
+import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Quipu;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
 import dev.quipu.sequence.SequenceOfRecords;
@@ -55,8 +56,8 @@ final class LocalAccess implements Access {
   }
 
   @Override
-  public RequestOutcome outcome(String counter, RequestId id, boolean seal) {
-    return seal ? quipu.counters().seal(counter, id) : quipu.counters().outcome(counter, id);
+  public RequestOutcome outcome(String counter, RequestId id, boolean cancel) {
+    return cancel ? quipu.counters().cancel(counter, id) : quipu.counters().outcome(counter, id);
   }
 
   @Override
@@ -78,12 +79,12 @@ final class LocalAccess implements Access {
       try {
         counted += each.get() ? 1 : 0;
       } catch (ExecutionException e) {
-        throw e.getCause() instanceof StoreException known
+        throw e.getCause() instanceof QuipuException known
             ? known
             : new IllegalStateException(e.getCause());
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw StoreException.unknown(Reason.UNAVAILABLE, "interrupted", e);
+        throw new OutcomeUnknownException(Reason.UNAVAILABLE, "interrupted", e);
       }
     }
     return counted;

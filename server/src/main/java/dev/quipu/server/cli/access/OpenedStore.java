@@ -1,6 +1,6 @@
 package dev.quipu.server.cli.access;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.layer.Store;
@@ -75,12 +75,12 @@ public record OpenedStore(
    * Opens it; if it is away, later, when it is first asked.
    *
    * @throws IllegalArgumentException if it is no store
-   * @throws StoreException if it cannot be opened for another reason
+   * @throws QuipuException if it cannot be opened for another reason
    */
   public static OpenedStore orLater(String uri) {
     try {
       return of(uri);
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       URI parsed = StoreUri.parse(uri);
       boolean canWait = StoreProvider.of(parsed).fullProfile().has(Capability.ATOMIC_BATCH);
       if (!e.reason().isTemporary() || !canWait) {

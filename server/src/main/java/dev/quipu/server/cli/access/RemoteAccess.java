@@ -3,15 +3,15 @@ package dev.quipu.server.cli.access;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
-import dev.quipu.Doubt;
 import dev.quipu.ItemResult;
 import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
+import dev.quipu.Uncertainty;
 import dev.quipu.presence.Online;
 import dev.quipu.sequence.SequenceOfRecords;
 import dev.quipu.view.ViewEvent;
@@ -103,9 +103,9 @@ public final class RemoteAccess implements Access {
       }
     }
 
-    private StoreException strange(String message, @Nullable Throwable cause) {
+    private QuipuException strange(String message, @Nullable Throwable cause) {
       Outcome outcome = writes ? Outcome.UNKNOWN : Outcome.NOT_APPLIED;
-      return new StoreException(outcome, Reason.UNAVAILABLE, message, cause);
+      return QuipuException.of(outcome, Reason.UNAVAILABLE, message, cause);
     }
   }
 
@@ -117,7 +117,7 @@ public final class RemoteAccess implements Access {
   public AddResult add(Add add) {
     RequestId id = add.id();
     if (id != null && !id.text().chars().allMatch(c -> c >= 0x20 && c < 0x7f)) {
-      return addAll(List.of(add)).getFirst().orThrow();
+      return addAll(List.of(add)).getFirst().result();
     }
     HttpRequest.Builder request =
         post("/v1/counters/" + encode(add.counter()) + "/add", JSON, json(members(add)));
@@ -145,7 +145,7 @@ public final class RemoteAccess implements Access {
     for (JsonNode line : reply.lines(adds.size())) {
       try {
         results.add(result(line.path("status").asInt(), line));
-      } catch (StoreException | IllegalArgumentException e) {
+      } catch (QuipuException | IllegalArgumentException e) {
         results.add(new ItemResult.Failed(e));
       }
     }
@@ -180,17 +180,19 @@ public final class RemoteAccess implements Access {
       return new AddResult.Conflict(0);
     }
     if (status == 409) {
-      Refusal why =
+      Rejection why =
           switch (type) {
-            case "/problems/overflow" -> Refusal.OVERFLOW;
-            case "/problems/request-sealed" -> Refusal.SEALED;
-            case "/problems/held-elsewhere" -> Refusal.HELD_ELSEWHERE;
+            case "/problems/overflow" -> Rejection.OVERFLOW;
+            case "/problems/request-canceled" -> Rejection.CANCELED;
+            case "/problems/held-elsewhere" -> Rejection.HELD_ELSEWHERE;
             default ->
-                node.path("bound").asString("").equals("ceiling") ? Refusal.CEILING : Refusal.FLOOR;
+                node.path("bound").asString("").equals("ceiling")
+                    ? Rejection.CEILING
+                    : Rejection.FLOOR;
           };
       List<String> heldBy = new ArrayList<>();
       node.path("heldBy").forEach(region -> heldBy.add(region.asString("")));
-      return new AddResult.Refused(why, number(node, "value"), heldBy);
+      return new AddResult.Rejected(why, number(node, "value"), heldBy);
     }
     throw failure(status, node, true);
   }
@@ -209,21 +211,21 @@ public final class RemoteAccess implements Access {
         required(node, "value", false),
         required(node, "low", false),
         required(node, "high", false),
-        doubts(node.path("doubts")));
+        uncertainties(node.path("uncertainty")));
   }
 
-  private static List<Doubt> doubts(JsonNode nodes) {
-    List<Doubt> doubts = new ArrayList<>();
+  private static List<Uncertainty> uncertainties(JsonNode nodes) {
+    List<Uncertainty> uncertainties = new ArrayList<>();
     for (JsonNode node : nodes) {
       String word = node.path("cause").asString("");
-      for (Doubt.Cause cause : Doubt.Cause.values()) {
+      for (Uncertainty.Cause cause : Uncertainty.Cause.values()) {
         if (cause.word().equals(word)) {
           long amount = number(node, "amount").orElse(Long.MAX_VALUE);
-          doubts.add(new Doubt(cause, node.path("where").asString(""), amount));
+          uncertainties.add(new Uncertainty(cause, node.path("where").asString(""), amount));
         }
       }
     }
-    return doubts;
+    return uncertainties;
   }
 
   @Override
@@ -244,18 +246,18 @@ public final class RemoteAccess implements Access {
   }
 
   @Override
-  public RequestOutcome outcome(String counter, RequestId id, boolean seal) {
+  public RequestOutcome outcome(String counter, RequestId id, boolean cancel) {
     String path = "/v1/requests/" + encode(id.text());
     String query = "?counter=" + encode(counter);
     JsonNode node =
         ok(
-            seal
-                ? send(post(path + "/seal" + query, JSON, ""), true)
+            cancel
+                ? send(post(path + "/cancel" + query, JSON, ""), true)
                 : send(get(path + query), false));
     return switch (node.path("outcome").asString("")) {
       case "applied" ->
           new RequestOutcome.Applied(required(node, "added", true), number(node, "value"));
-      case "sealed" -> new RequestOutcome.Sealed();
+      case "canceled" -> new RequestOutcome.Canceled();
       default -> new RequestOutcome.NotSeen();
     };
   }
@@ -361,18 +363,18 @@ public final class RemoteAccess implements Access {
     } catch (TimeoutException e) {
       answer.cancel(true);
       String message = "no answer from %s in %d s".formatted(server, DEADLINE.toSeconds());
-      throw new StoreException(outcome, Reason.TIMEOUT, message, e);
+      throw QuipuException.of(outcome, Reason.TIMEOUT, message, e);
     } catch (InterruptedException e) {
       answer.cancel(true);
       Thread.currentThread().interrupt();
-      throw new StoreException(outcome, Reason.UNAVAILABLE, "interrupted", e);
+      throw QuipuException.of(outcome, Reason.UNAVAILABLE, "interrupted", e);
     }
   }
 
-  private StoreException unanswered(Throwable cause, Outcome outcome) {
+  private QuipuException unanswered(Throwable cause, Outcome outcome) {
     // Without a connection nothing was sent.
     if (cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException) {
-      return new StoreException(
+      return QuipuException.of(
           Outcome.NOT_APPLIED,
           Reason.UNAVAILABLE,
           "no server at " + server + "; start one with: quipu serve",
@@ -383,14 +385,14 @@ public final class RemoteAccess implements Access {
       boolean isHandshake =
           cause instanceof SSLHandshakeException
               || String.valueOf(cause.getMessage()).contains("SSL message");
-      return new StoreException(
+      return QuipuException.of(
           isHandshake ? Outcome.NOT_APPLIED : outcome,
           Reason.UNAVAILABLE,
           "no TLS with %s: %s%s"
               .formatted(server, cause.getMessage(), isHandshake ? TLS_REMEDY : ""),
           cause);
     }
-    return new StoreException(outcome, Reason.UNAVAILABLE, String.valueOf(cause), cause);
+    return QuipuException.of(outcome, Reason.UNAVAILABLE, String.valueOf(cause), cause);
   }
 
   private static JsonNode ok(Reply reply) {
@@ -418,15 +420,14 @@ public final class RemoteAccess implements Access {
     // A 5xx that does not say comes from something between: the server may have done it.
     String said = problem.path("outcome").asString(status >= 500 ? "unknown" : "not-applied");
     boolean unknown = writes && said.equals("unknown");
-    return new StoreException(
-        unknown ? Outcome.UNKNOWN : Outcome.NOT_APPLIED, reason, detail, null);
+    return QuipuException.of(unknown ? Outcome.UNKNOWN : Outcome.NOT_APPLIED, reason, detail, null);
   }
 
   /** A field that every Quipu server answers with. */
   private static long required(JsonNode node, String field, boolean writes) {
     return number(node, field)
         .orElseThrow(() ->
-            new StoreException(
+            QuipuException.of(
                 writes ? Outcome.UNKNOWN : Outcome.NOT_APPLIED,
                 Reason.UNAVAILABLE,
                 "the answer has no number %s; is --server a Quipu server?".formatted(field),

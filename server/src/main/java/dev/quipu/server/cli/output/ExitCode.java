@@ -5,7 +5,7 @@ public final class ExitCode {
   public static final int OK = 0;
   public static final int FAILED = 1;
   public static final int USAGE = 2;
-  public static final int REFUSED = 3;
+  public static final int REJECTED = 3;
   public static final int DAMAGED = 4;
   public static final int UNKNOWN = 5;
   public static final int UNREACHABLE = 6;

@@ -2,7 +2,7 @@ package dev.quipu.server.cli.serve;
 
 import dev.quipu.Counters;
 import dev.quipu.Quipu;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Durability;
 import dev.quipu.engine.Engine;
@@ -404,7 +404,7 @@ public final class ServeCommand implements Callable<Integer> {
   private static void check(Supplier<Optional<String>> record, boolean canWait) {
     try {
       require(record.get());
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       if (!canWait || !e.reason().isTemporary()) {
         throw e;
       }

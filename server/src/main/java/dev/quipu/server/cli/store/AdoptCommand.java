@@ -1,7 +1,7 @@
 package dev.quipu.server.cli.store;
 
+import dev.quipu.NotAppliedException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.record.StoreRecord;
@@ -91,7 +91,7 @@ public final class AdoptCommand implements Callable<Integer> {
       before = RecordGuard.adopt(store, record);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw StoreException.notApplied(Reason.UNAVAILABLE, "interrupted; run it again");
+      throw new NotAppliedException(Reason.UNAVAILABLE, "interrupted; run it again");
     }
     String change =
         before

@@ -1,7 +1,6 @@
 package dev.quipu.server.http.message;
 
 import dev.quipu.RequestId;
-import dev.quipu.server.net.MemoryBudget;
 import dev.quipu.time.Clock;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
@@ -130,7 +129,7 @@ public final class Exchange {
         .orElseThrow(() -> Problem.badRequest("query parameter " + name + " is missing"));
   }
 
-  /** Refuses query parameters that the route does not know. */
+  /** Rejects query parameters that the route does not know. */
   public void allowParameters(Set<String> known) {
     for (String name : query.keySet()) {
       if (!known.contains(name)) {

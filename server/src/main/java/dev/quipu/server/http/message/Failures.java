@@ -1,6 +1,6 @@
 package dev.quipu.server.http.message;
 
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.server.net.HostProcess;
 import dev.quipu.time.Randomness;
 import java.util.random.RandomGenerator;
@@ -30,7 +30,7 @@ public final class Failures {
     String detail = String.valueOf(thrown.getMessage());
     return switch (thrown) {
       case Problem problem -> problem;
-      case StoreException e -> Problem.of(e);
+      case QuipuException e -> Problem.of(e);
       case IllegalArgumentException e -> Problem.badRequest(detail);
       case UnsupportedOperationException e ->
           new Problem(501, "unsupported", "Not supported", detail).with("outcome", "not-applied");

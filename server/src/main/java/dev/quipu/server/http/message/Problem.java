@@ -1,7 +1,7 @@
 package dev.quipu.server.http.message;
 
 import dev.quipu.Outcome;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.server.net.MemoryBudget;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -81,7 +81,7 @@ public final class Problem extends RuntimeException {
   }
 
   /** What to tell of a store that gave no definite good answer. */
-  static Problem of(StoreException e) {
+  static Problem of(QuipuException e) {
     boolean unknown = e.outcome() == Outcome.UNKNOWN;
     Problem problem =
         switch (e.reason()) {

@@ -5,13 +5,13 @@ import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Counters;
-import dev.quipu.Doubt;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
 import dev.quipu.Reading;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.Uncertainty;
 import dev.quipu.server.http.message.Bulk;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.Failures;
@@ -101,7 +101,7 @@ final class CounterRoutes {
 
   private Map<String, Object> line(Add add, ItemResult result) {
     try {
-      AddResult reply = result.orThrow();
+      AddResult reply = result.result();
       metrics.added(reply);
       Map<String, Object> line = new LinkedHashMap<>();
       line.put("status", 200);
@@ -128,9 +128,10 @@ final class CounterRoutes {
 
   private Map<String, Object> members(Add add, AddResult result) {
     return switch (result) {
-      case AddResult.Applied applied -> members(add, applied.added(), applied.value(), false);
-      case AddResult.Replayed again -> members(add, again.added(), again.value(), true);
-      case AddResult.Refused refused -> throw refused(add, refused);
+      case AddResult.Applied applied ->
+          members(add, applied.added(), applied.valueIfKnown(), false);
+      case AddResult.Replayed again -> members(add, again.added(), again.valueIfKnown(), true);
+      case AddResult.Rejected rejected -> throw rejected(add, rejected);
       case AddResult.Conflict conflict ->
           throw Problem.requestIdReused(
               add.counter(),
@@ -149,16 +150,16 @@ final class CounterRoutes {
     return members;
   }
 
-  private Problem refused(Add add, AddResult.Refused refused) {
-    OptionalLong value = refused.value();
+  private Problem rejected(Add add, AddResult.Rejected rejected) {
+    OptionalLong value = rejected.valueIfKnown();
     String detail =
         value.isPresent()
             ? "%d cannot be added to %d".formatted(add.delta(), value.getAsLong())
             : "%d cannot be added".formatted(add.delta());
     Problem problem =
-        switch (refused.why()) {
+        switch (rejected.why()) {
           case FLOOR, CEILING -> {
-            boolean floor = refused.why() == Refusal.FLOOR;
+            boolean floor = rejected.why() == Rejection.FLOOR;
             Bounds bounds = add.bounds().isNone() ? counters.bounds() : add.bounds();
             long bound = floor ? bounds.floor() : bounds.ceiling();
             Problem reached =
@@ -171,14 +172,14 @@ final class CounterRoutes {
                       409,
                       "held-elsewhere",
                       "There may be room in regions that do not answer",
-                      detail + "; there may be room in " + String.join(", ", refused.heldBy()))
-                  .with("heldBy", refused.heldBy());
+                      detail + "; there may be room in " + String.join(", ", rejected.heldBy()))
+                  .with("heldBy", rejected.heldBy());
           case OVERFLOW -> new Problem(409, "overflow", "The counter would leave 64 bits", detail);
-          case SEALED ->
+          case CANCELED ->
               new Problem(
                   409,
-                  "request-sealed",
-                  "The request was sealed",
+                  "request-canceled",
+                  "The request was canceled",
                   "it did not apply and never will");
         };
     Problem named = problem.with("name", add.counter());
@@ -199,20 +200,21 @@ final class CounterRoutes {
     members.put("value", Long.toString(reading.value()));
     members.put("low", Long.toString(reading.low()));
     members.put("high", Long.toString(reading.high()));
-    if (!reading.doubts().isEmpty()) {
-      members.put("doubts", reading.doubts().stream().map(CounterRoutes::doubt).toList());
+    if (!reading.uncertainties().isEmpty()) {
+      members.put(
+          "uncertainty", reading.uncertainties().stream().map(CounterRoutes::uncertainty).toList());
     }
     return members;
   }
 
-  private static Map<String, Object> doubt(Doubt doubt) {
+  private static Map<String, Object> uncertainty(Uncertainty uncertainty) {
     Map<String, Object> members = new LinkedHashMap<>();
-    members.put("cause", doubt.cause().word());
-    if (!doubt.where().isEmpty()) {
-      members.put("where", doubt.where());
+    members.put("cause", uncertainty.cause().word());
+    if (!uncertainty.where().isEmpty()) {
+      members.put("where", uncertainty.where());
     }
-    if (doubt.amount() != Long.MAX_VALUE) {
-      members.put("amount", Long.toString(doubt.amount()));
+    if (uncertainty.amount() != Long.MAX_VALUE) {
+      members.put("amount", Long.toString(uncertainty.amount()));
     }
     return members;
   }
@@ -264,11 +266,11 @@ final class CounterRoutes {
     return reply(exchange, counter, counters.outcome(counter, id(exchange.variable())));
   }
 
-  /** POST /v1/requests/{id}/seal */
-  HttpReply seal(Exchange exchange) {
+  /** POST /v1/requests/{id}/cancel */
+  HttpReply cancel(Exchange exchange) {
     exchange.allowParameters(Set.of("counter"));
     String counter = exchange.requiredParameter("counter");
-    return reply(exchange, counter, counters.seal(counter, id(exchange.variable())));
+    return reply(exchange, counter, counters.cancel(counter, id(exchange.variable())));
   }
 
   private static HttpReply reply(Exchange exchange, String counter, RequestOutcome outcome) {
@@ -279,10 +281,10 @@ final class CounterRoutes {
       case RequestOutcome.Applied applied -> {
         members.put("outcome", "applied");
         members.put("added", Long.toString(applied.added()));
-        applied.value().ifPresent(value -> members.put("value", Long.toString(value)));
+        applied.valueIfKnown().ifPresent(value -> members.put("value", Long.toString(value)));
       }
       case RequestOutcome.NotSeen notSeen -> members.put("outcome", "not-seen");
-      case RequestOutcome.Sealed sealed -> members.put("outcome", "sealed");
+      case RequestOutcome.Canceled canceled -> members.put("outcome", "canceled");
     }
     return HttpReply.json(200, members);
   }

@@ -1,7 +1,7 @@
 package dev.quipu.server.http.route;
 
 import dev.quipu.AddResult;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Timer;
@@ -62,7 +62,7 @@ public final class Metrics {
           case AddResult.Applied applied -> "applied";
           case AddResult.Replayed replayed -> "replayed";
           case AddResult.Conflict conflict -> "conflict";
-          case AddResult.Refused refused -> refused(refused.why());
+          case AddResult.Rejected rejected -> rejected(rejected.why());
         };
     adds.computeIfAbsent(
             kind,
@@ -74,8 +74,8 @@ public final class Metrics {
         .increment();
   }
 
-  private static String refused(Refusal why) {
-    return "refused_" + why.name().toLowerCase(Locale.ROOT);
+  private static String rejected(Rejection why) {
+    return "rejected_" + why.name().toLowerCase(Locale.ROOT);
   }
 
   /** All metrics in the text format of Prometheus. */

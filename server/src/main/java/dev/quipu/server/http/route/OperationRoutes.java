@@ -1,7 +1,7 @@
 package dev.quipu.server.http.route;
 
 import dev.quipu.Quipu;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
@@ -28,7 +28,7 @@ public final class OperationRoutes {
               "held-elsewhere",
               "Regions that do not answer hold the room; nothing was consumed. Repeat it later."),
           Map.entry("overflow", "The add would leave 64 bits; nothing changed."),
-          Map.entry("request-sealed", "The request was sealed: it never applies."),
+          Map.entry("request-canceled", "The request was canceled: it never applies."),
           Map.entry("request-id-reused", "The id was used for a request with another body."),
           Map.entry("outcome-unknown", "Repeat with the same id: it counts once."),
           Map.entry(
@@ -85,7 +85,7 @@ public final class OperationRoutes {
     try {
       quipu.counters().read("readyz");
       verdict = impediment.get().orElse("ok");
-    } catch (StoreException e) {
+    } catch (QuipuException e) {
       verdict = e.reason() + ": " + e.getMessage();
     }
     long micros = (clock.nanoTime() - start) / 1_000;

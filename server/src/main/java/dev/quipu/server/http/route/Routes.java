@@ -42,7 +42,7 @@ public final class Routes {
             Route.post(CounterRoutes.BULK, BULK_BODY_BYTES_MAX, counters::bulk),
             Route.get("/v1/counters", counters::list),
             Route.get("/v1/counters/{name}", counters::read),
-            Route.post("/v1/requests/{id}/seal", SMALL_BODY_BYTES_MAX, counters::seal),
+            Route.post("/v1/requests/{id}/cancel", SMALL_BODY_BYTES_MAX, counters::cancel),
             Route.get("/v1/requests/{id}", counters::outcome),
             Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add).andForPages(),
             Route.post(ViewRoutes.BULK, BULK_BODY_BYTES_MAX, views::bulk),

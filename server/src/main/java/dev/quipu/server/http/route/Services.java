@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * What a server serves. In one of several regions, what {@link Quipu} refuses there is refused when
- * it is asked for.
+ * What a server serves. In one of several regions, what {@link Quipu} rejects there is rejected
+ * when it is asked for.
  *
  * @param queue where views go before they are counted; empty to count them at once
  * @param storeName what {@code /readyz} calls the store

@@ -1,7 +1,9 @@
 package dev.quipu.server.http.route;
 
+import dev.quipu.NotAppliedException;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.ingest.ViewQueue;
 import dev.quipu.server.http.message.Bulk;
 import dev.quipu.server.http.message.Exchange;
@@ -130,7 +132,7 @@ final class ViewRoutes {
         if (!exchange.mayWait()) {
           return failed(
               line,
-              StoreException.unknown(
+              new OutcomeUnknownException(
                   Reason.TIMEOUT,
                   "the time for the request ended while this line was under way; repeat it",
                   null));
@@ -139,8 +141,8 @@ final class ViewRoutes {
     }
   }
 
-  private static StoreException late() {
-    return StoreException.notApplied(
+  private static QuipuException late() {
+    return new NotAppliedException(
         Reason.TIMEOUT, "the time for the request ended before this line; repeat it");
   }
 

@@ -3,14 +3,14 @@ package dev.quipu.server.resp.command;
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
-import dev.quipu.Refusal;
+import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.protocol.ConnectionMemory;
 import dev.quipu.server.protocol.StoredText;
 import dev.quipu.server.resp.key.Arguments;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Family;
 import dev.quipu.server.resp.key.IncrementWithin;
 import dev.quipu.server.resp.key.Kind;
@@ -164,10 +164,10 @@ public final class CounterCommands {
             .summary("Returns the outcome of a request.")
             .arity(3)
             .reads((turn, words) -> outcome(turn.outcome(words.sharedKey(1), id(words, 2)))),
-        RespCommand.of("quipu.seal", "key id")
+        RespCommand.of("quipu.cancel", "key id")
             .summary("Makes sure that a request which did not apply never will.")
             .arity(3)
-            .writes((turn, words) -> outcome(turn.seal(words.sharedKey(1), id(words, 2)))));
+            .writes((turn, words) -> outcome(turn.cancel(words.sharedKey(1), id(words, 2)))));
   }
 
   /** What GET tells. */
@@ -212,8 +212,8 @@ public final class CounterCommands {
       return new Reply.Number(value.orElse(0));
     }
     return switch (turn.add(new Add(key, delta, null))) {
-      case AddResult.Applied applied -> new Reply.Number(applied.value().orElseThrow());
-      case AddResult.Refused refused -> throw new Refused(WOULD_OVERFLOW);
+      case AddResult.Applied applied -> new Reply.Number(applied.valueIfKnown().orElseThrow());
+      case AddResult.Rejected rejected -> throw new Rejected(WOULD_OVERFLOW);
       case AddResult.Replayed again -> throw new IllegalStateException("without an id");
       case AddResult.Conflict conflict -> throw new IllegalStateException("without an id");
     };
@@ -222,7 +222,7 @@ public final class CounterCommands {
   private static Reply decrementBy(CounterAccess turn, Arguments words) {
     long less = words.number(2);
     if (less == Long.MIN_VALUE) {
-      throw new Refused("ERR decrement would overflow");
+      throw new Rejected("ERR decrement would overflow");
     }
     return add(turn, words.key(1), -less);
   }
@@ -239,7 +239,7 @@ public final class CounterCommands {
 
   private static Reply set(CounterAccess turn, Arguments words) {
     if (words.size() % 2 == 0) {
-      throw new Refused("ERR wrong number of arguments for 'mset' command");
+      throw new Rejected("ERR wrong number of arguments for 'mset' command");
     }
     List<String> keys = new ArrayList<>();
     for (int i = 1; i < words.size(); i += 2) { // nothing is done by halves
@@ -276,13 +276,13 @@ public final class CounterCommands {
     try {
       return RequestId.of(words.text(index));
     } catch (IllegalArgumentException e) {
-      throw new Refused("ERR " + e.getMessage());
+      throw new Rejected("ERR " + e.getMessage());
     }
   }
 
   private static Reply addOnce(CounterAccess turn, Arguments words) {
     if (!words.word(3).equals("ID") || words.size() % 2 == 0) {
-      throw new Refused(Arguments.SYNTAX);
+      throw new Rejected(Arguments.SYNTAX);
     }
     long floor = Long.MIN_VALUE;
     long ceiling = Long.MAX_VALUE;
@@ -290,7 +290,7 @@ public final class CounterCommands {
       switch (words.word(i)) {
         case "FLOOR" -> floor = words.number(i + 1);
         case "CEILING" -> ceiling = words.number(i + 1);
-        default -> throw new Refused(Arguments.SYNTAX);
+        default -> throw new Rejected(Arguments.SYNTAX);
       }
     }
     long delta = words.number(2);
@@ -301,28 +301,28 @@ public final class CounterCommands {
       Kind.requireNumber(turn, key);
     }
     return switch (turn.add(add)) {
-      case AddResult.Applied applied -> added(applied.value(), applied.added(), false);
-      case AddResult.Replayed again -> added(again.value(), again.added(), true);
+      case AddResult.Applied applied -> added(applied.valueIfKnown(), applied.added(), false);
+      case AddResult.Replayed again -> added(again.valueIfKnown(), again.added(), true);
       case AddResult.Conflict conflict ->
-          throw new Refused(
+          throw new Rejected(
               "CONFLICT the first request under this id added %d or had other bounds"
                   .formatted(conflict.added()));
-      case AddResult.Refused refused -> throw new Refused(refusal(refused));
+      case AddResult.Rejected rejected -> throw new Rejected(rejection(rejected));
     };
   }
 
-  private static String refusal(AddResult.Refused refused) {
+  private static String rejection(AddResult.Rejected rejected) {
     String what =
-        switch (refused.why()) {
+        switch (rejected.why()) {
           case FLOOR -> "FLOOR the counter would go below it";
           case CEILING -> "CEILING the counter would go above it";
           case OVERFLOW -> "OVERFLOW the counter would leave 64 bits";
           case HELD_ELSEWHERE -> "HELD room is held in regions that do not answer";
-          case SEALED -> "SEALED the request never applied and never will";
+          case CANCELED -> "CANCELED the request never applied and never will";
         };
-    return refused.why() == Refusal.SEALED || refused.value().isEmpty()
+    return rejected.why() == Rejection.CANCELED || rejected.valueIfKnown().isEmpty()
         ? what
-        : what + ": it is at " + refused.value().getAsLong();
+        : what + ": it is at " + rejected.valueIfKnown().getAsLong();
   }
 
   private static Reply added(OptionalLong value, long added, boolean replayed) {
@@ -338,9 +338,9 @@ public final class CounterCommands {
               List.of(
                   Reply.bulk("applied"),
                   new Reply.Number(applied.added()),
-                  new Reply.Number(applied.value().orElseThrow())));
+                  new Reply.Number(applied.valueIfKnown().orElseThrow())));
       case RequestOutcome.NotSeen unseen -> new Reply.Several(List.of(Reply.bulk("not-seen")));
-      case RequestOutcome.Sealed sealed -> new Reply.Several(List.of(Reply.bulk("sealed")));
+      case RequestOutcome.Canceled canceled -> new Reply.Several(List.of(Reply.bulk("canceled")));
     };
   }
 }

@@ -5,7 +5,7 @@ import dev.quipu.engine.CounterAccess;
 import dev.quipu.engine.Engine;
 import dev.quipu.server.protocol.Flush;
 import dev.quipu.server.resp.key.Arguments;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Family;
 import dev.quipu.server.resp.key.Kind;
 import dev.quipu.server.resp.session.Session;
@@ -15,7 +15,7 @@ import dev.quipu.server.resp.wire.Reply;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Commands about what counts, and those that counters refuse. */
+/** Commands about what counts, and those that counters reject. */
 final class EngineCommands {
   private EngineCommands() {}
 
@@ -25,8 +25,8 @@ final class EngineCommands {
             .summary("Shows how a counter is kept, and what a lost reply means.")
             .arity(2)
             .onTurn((session, words) -> turn -> explain(session, turn, words)),
-        refused("incrbyfloat", 3, "key increment", "INCRBY"),
-        refused("hincrbyfloat", 4, "key field increment", "HINCRBY"),
+        rejected("incrbyfloat", 3, "key increment", "INCRBY"),
+        rejected("hincrbyfloat", 4, "key field increment", "HINCRBY"),
         RespCommand.of("flushall", "[ASYNC | SYNC]")
             .summary("Removes everything, if the server was started so that it may.")
             .arity(-1)
@@ -37,12 +37,12 @@ final class EngineCommands {
             .onTurn(EngineCommands::flush));
   }
 
-  private static RespCommand refused(String name, int arity, String usage, String instead) {
+  private static RespCommand rejected(String name, int arity, String usage, String instead) {
     return RespCommand.of(name, usage)
-        .summary("Is refused: counters have no fractions.")
+        .summary("Is rejected: counters have no fractions.")
         .arity(arity)
         .writes((turn, words) -> {
-          throw new Refused("ERR counters have no fractions: use " + instead);
+          throw new Rejected("ERR counters have no fractions: use " + instead);
         });
   }
 
@@ -82,13 +82,13 @@ final class EngineCommands {
   private static DeferredCommand flush(Session session, Arguments words) {
     if (words.size() > 2
         || (words.size() == 2 && !words.word(1).equals("ASYNC") && !words.word(1).equals("SYNC"))) {
-      throw new Refused(Arguments.SYNTAX);
+      throw new Rejected(Arguments.SYNTAX);
     }
     if (!session.shared.mayFlush()) {
-      throw new Refused("ERR flushing is off: it needs --allow-flush");
+      throw new Rejected("ERR flushing is off: it needs --allow-flush");
     }
     if (session.isQueueing()) {
-      throw new Refused("ERR flushing is no part of a transaction");
+      throw new Rejected("ERR flushing is no part of a transaction");
     }
     return new Flushing();
   }

@@ -2,7 +2,7 @@ package dev.quipu.server.resp.command;
 
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Family;
 import dev.quipu.server.resp.key.Kind;
 import dev.quipu.server.resp.session.Collected;
@@ -127,7 +127,7 @@ final class HashCommands {
 
   private static Reply set(CounterAccess turn, Arguments words) {
     if (words.size() % 2 != 0) {
-      throw new Refused("ERR wrong number of arguments for 'hset' command");
+      throw new Rejected("ERR wrong number of arguments for 'hset' command");
     }
     Family family = family(turn, words);
     List<String> members = new ArrayList<>();

@@ -2,7 +2,7 @@ package dev.quipu.server.resp.command;
 
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Expiry;
 import dev.quipu.server.resp.key.Family;
 import dev.quipu.server.resp.key.Glob;
@@ -84,14 +84,14 @@ final class KeyCommands {
     for (int i = 3; i < words.size(); i++) {
       switch (words.word(i)) {
         case "NX", "XX", "GT", "LT" -> options.add(words.word(i));
-        default -> throw new Refused("ERR Unsupported option " + words.text(i));
+        default -> throw new Rejected("ERR Unsupported option " + words.text(i));
       }
     }
     if (options.contains("NX") && options.size() > 1) {
-      throw new Refused("ERR NX and XX, GT or LT options at the same time are not compatible");
+      throw new Rejected("ERR NX and XX, GT or LT options at the same time are not compatible");
     }
     if (options.contains("GT") && options.contains("LT")) {
-      throw new Refused("ERR GT and LT options at the same time are not compatible");
+      throw new Rejected("ERR GT and LT options at the same time are not compatible");
     }
     String key = words.key(1);
     long at = Expiry.anyAt(turn.nowMillis(), unit, words.number(2), command);
@@ -141,7 +141,7 @@ final class KeyCommands {
     } else if (Expiry.isUnit(option) && words.size() == 4) {
       at = Expiry.at(turn.nowMillis(), option, words.number(3), "getex");
     } else {
-      throw new Refused(Arguments.SYNTAX);
+      throw new Rejected(Arguments.SYNTAX);
     }
     if (at != 0 && at <= turn.nowMillis()) {
       turn.remove(key);
@@ -167,7 +167,7 @@ final class KeyCommands {
         last = key; // members of a family follow each other
       }
       if (count > KEYS_MAX) {
-        throw new Refused("ERR more than 100000 keys match: use SCAN");
+        throw new Rejected("ERR more than 100000 keys match: use SCAN");
       }
       page = turn.names("", page.getLast(), SCANNED_MAX);
     }

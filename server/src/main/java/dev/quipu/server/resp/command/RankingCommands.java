@@ -2,7 +2,7 @@ package dev.quipu.server.resp.command;
 
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Family;
 import dev.quipu.server.resp.key.Kind;
 import dev.quipu.server.resp.session.Collected;
@@ -96,8 +96,8 @@ final class RankingCommands {
   private static long number(Arguments words, int index) {
     try {
       return words.number(index);
-    } catch (Refused e) {
-      throw new Refused(NOT_A_NUMBER);
+    } catch (Rejected e) {
+      throw new Rejected(NOT_A_NUMBER);
     }
   }
 
@@ -121,10 +121,10 @@ final class RankingCommands {
       first += isOption ? 1 : 0;
     }
     if (first == words.size() || (words.size() - first) % 2 != 0) {
-      throw new Refused(Arguments.SYNTAX);
+      throw new Rejected(Arguments.SYNTAX);
     }
     if (ifAbsent && ifPresent) {
-      throw new Refused("ERR XX and NX options at the same time are not compatible");
+      throw new Rejected("ERR XX and NX options at the same time are not compatible");
     }
     Family family = family(turn, words);
     List<String> members = new ArrayList<>();
@@ -178,11 +178,11 @@ final class RankingCommands {
         case "WITHSCORES" -> withScores = true;
         case "REV" -> {
           if (isReverse) {
-            throw new Refused(Arguments.SYNTAX);
+            throw new Rejected(Arguments.SYNTAX);
           }
           isHighestFirst = true;
         }
-        default -> throw new Refused(Arguments.SYNTAX);
+        default -> throw new Rejected(Arguments.SYNTAX);
       }
     }
     long start = words.number(2);

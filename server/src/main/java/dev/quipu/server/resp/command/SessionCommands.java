@@ -117,7 +117,7 @@ final class SessionCommands {
       long wanted;
       try {
         wanted = words.number(1);
-      } catch (Arguments.Refused e) {
+      } catch (Arguments.Rejected e) {
         return new Reply.Failure("ERR Protocol version is not an integer or out of range");
       }
       if (wanted != 2 && wanted != 3) {

@@ -2,7 +2,7 @@ package dev.quipu.server.resp.command;
 
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Expiry;
 import dev.quipu.server.resp.key.Kind;
 import dev.quipu.server.resp.wire.Replies;
@@ -25,7 +25,7 @@ final class SetCommand {
       i += options.take(turn, words, i);
     }
     if (options.ifAbsent && options.ifPresent) {
-      throw new Refused(Arguments.SYNTAX);
+      throw new Rejected(Arguments.SYNTAX);
     }
     return options.set(turn, words.key(1), number(words, 2));
   }
@@ -43,11 +43,11 @@ final class SetCommand {
       case "GET" -> tells = true;
       case "KEEPTTL" -> {
         if (expiresAt != 0) {
-          throw new Refused(Arguments.SYNTAX);
+          throw new Rejected(Arguments.SYNTAX);
         }
         keeps = true;
       }
-      default -> throw new Refused(Arguments.SYNTAX);
+      default -> throw new Rejected(Arguments.SYNTAX);
     }
     return 0;
   }
@@ -83,8 +83,9 @@ final class SetCommand {
   static long number(Arguments words, int index) {
     try {
       return words.number(index);
-    } catch (Refused e) {
-      throw new Refused("ERR value is not an integer or out of range: only counters are kept here");
+    } catch (Rejected e) {
+      throw new Rejected(
+          "ERR value is not an integer or out of range: only counters are kept here");
     }
   }
 }

@@ -3,7 +3,7 @@ package dev.quipu.server.resp.command;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.protocol.StoredText;
 import dev.quipu.server.resp.key.Arguments;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Kind;
 import dev.quipu.server.resp.wire.Replies;
 import dev.quipu.server.resp.wire.Reply;
@@ -44,7 +44,7 @@ final class SketchCommands {
   private static DistinctSketch read(CounterAccess turn, String key) {
     Kind kind = Kind.of(turn, key);
     if (kind == Kind.COUNTER || kind == Kind.TEXT) {
-      throw new Refused("WRONGTYPE Key is not a valid HyperLogLog string value.");
+      throw new Rejected("WRONGTYPE Key is not a valid HyperLogLog string value.");
     }
     Kind.require(turn, key, Kind.SKETCH);
     byte[] stored = turn.text(key);
@@ -53,7 +53,7 @@ final class SketchCommands {
 
   private static DistinctSketch union(CounterAccess turn, Arguments words, int first) {
     if (words.size() - first > KEYS_MAX) {
-      throw new Refused("ERR %d keys at once, the limit is %d".formatted(words.size(), KEYS_MAX));
+      throw new Rejected("ERR %d keys at once, the limit is %d".formatted(words.size(), KEYS_MAX));
     }
     DistinctSketch all = DistinctSketch.empty();
     for (int i = first; i < words.size(); i++) {

@@ -20,10 +20,10 @@ public record Arguments(List<byte[]> words, ConnectionMemory memory, int protoco
   public static final String SYNTAX = "ERR syntax error";
 
   /** A command cannot be done; the message is the answer. */
-  public static final class Refused extends RuntimeException {
+  public static final class Rejected extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    public Refused(String answer) {
+    public Rejected(String answer) {
       super(answer, null, false, false);
     }
   }
@@ -81,12 +81,12 @@ public record Arguments(List<byte[]> words, ConnectionMemory memory, int protoco
       text =
           StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(words.get(index))).toString();
     } catch (CharacterCodingException e) {
-      throw new Refused("ERR the %s is not UTF-8, as names of counters are".formatted(what));
+      throw new Rejected("ERR the %s is not UTF-8, as names of counters are".formatted(what));
     }
     try {
       return Limits.checkText(what, text, Limits.NAME_BYTES_MAX);
     } catch (IllegalArgumentException e) {
-      throw new Refused("ERR " + e.getMessage());
+      throw new Rejected("ERR " + e.getMessage());
     }
   }
 
@@ -102,21 +102,21 @@ public record Arguments(List<byte[]> words, ConnectionMemory memory, int protoco
       at++;
     }
     if (word.length == at || word.length > 20 || (word[at] == '0' && word.length > 1)) {
-      throw new Refused(NOT_AN_INTEGER);
+      throw new Rejected(NOT_AN_INTEGER);
     }
     long value = 0; // kept negative, for there is one more of these
     for (; at < word.length; at++) {
       int digit = word[at] - '0';
       if (digit < 0 || digit > 9 || value < Long.MIN_VALUE / 10) {
-        throw new Refused(NOT_AN_INTEGER);
+        throw new Rejected(NOT_AN_INTEGER);
       }
       value = value * 10 - digit;
       if (value > 0) {
-        throw new Refused(NOT_AN_INTEGER);
+        throw new Rejected(NOT_AN_INTEGER);
       }
     }
     if (!isNegative && value == Long.MIN_VALUE) {
-      throw new Refused(NOT_AN_INTEGER);
+      throw new Rejected(NOT_AN_INTEGER);
     }
     return isNegative ? value : -value;
   }

@@ -1,6 +1,6 @@
 package dev.quipu.server.resp.key;
 
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 
 /** When something expires, as commands say it: EX, PX, EXAT or PXAT, and a number. */
 public final class Expiry {
@@ -42,7 +42,7 @@ public final class Expiry {
     return isAbsolute ? millis : now + millis;
   }
 
-  private static Refused invalid(String command) {
-    return new Refused("ERR invalid expire time in '%s' command".formatted(command));
+  private static Rejected invalid(String command) {
+    return new Rejected("ERR invalid expire time in '%s' command".formatted(command));
   }
 }

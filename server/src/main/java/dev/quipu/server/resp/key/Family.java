@@ -2,7 +2,7 @@ package dev.quipu.server.resp.key;
 
 import dev.quipu.Limits;
 import dev.quipu.engine.CounterAccess;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.wire.Reply;
 import java.util.List;
 
@@ -42,7 +42,7 @@ public final class Family {
    * The family under the key of a command.
    *
    * @param kind HASH or RANKING
-   * @throws Refused if there is something else under the key
+   * @throws Rejected if there is something else under the key
    */
   public static Family of(CounterAccess turn, Arguments words, Kind kind) {
     String key = words.key(1);
@@ -96,7 +96,7 @@ public final class Family {
   public String member(String field) {
     int bytes = Limits.utf8Length(prefix) + Limits.utf8Length(field);
     if (bytes > Limits.NAME_BYTES_MAX) {
-      throw new Refused(
+      throw new Rejected(
           "ERR key and field are %d bytes together, the limit is %d"
               .formatted(bytes - 1, Limits.NAME_BYTES_MAX - 1)); // without what separates them
     }
@@ -139,7 +139,7 @@ public final class Family {
     long before = turn.get(name).orElse(0);
     long after = before + delta;
     if (((before ^ after) & (delta ^ after)) < 0) {
-      throw new Refused(overflow);
+      throw new Rejected(overflow);
     }
     return after;
   }

@@ -1,7 +1,7 @@
 package dev.quipu.server.resp.key;
 
 import dev.quipu.engine.CounterAccess;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import java.util.List;
 
 /**
@@ -28,7 +28,7 @@ public final class Glob {
   /**
    * Whether a text is as one of the patterns says.
    *
-   * @throws Refused if that takes too long
+   * @throws Rejected if that takes too long
    */
   public boolean matches(String text) {
     long before = steps;
@@ -54,7 +54,7 @@ public final class Glob {
       int next = p < pattern.length() && pattern.charAt(p) != '*' ? end(p) : -1;
       steps += next < 0 ? 1 : next - p;
       if (steps > STEPS_MAX) {
-        throw new Refused(
+        throw new Rejected(
             "ERR the pattern takes more than %d steps on these keys. Use a shorter one"
                 .formatted(STEPS_MAX));
       }

@@ -1,7 +1,7 @@
 package dev.quipu.server.resp.key;
 
 import dev.quipu.engine.CounterAccess;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.wire.Reply;
 import java.util.List;
 
@@ -24,10 +24,10 @@ public final class IncrementWithin {
       i += options.take(turn, words, i);
     }
     if (options.floor > options.ceiling) {
-      throw new Refused("ERR LBOUND can't be greater than UBOUND");
+      throw new Rejected("ERR LBOUND can't be greater than UBOUND");
     }
     if (options.onlyIfNone && options.expiresAt == 0) {
-      throw new Refused("ERR ENX flag requires EX, PX, EXAT or PXAT");
+      throw new Rejected("ERR ENX flag requires EX, PX, EXAT or PXAT");
     }
     return options.increment(turn, words.key(1));
   }
@@ -42,16 +42,16 @@ public final class IncrementWithin {
     switch (word) {
       case "BYINT" -> {
         if (!hasNext || isBySet) {
-          throw new Refused(Arguments.SYNTAX);
+          throw new Rejected(Arguments.SYNTAX);
         }
         by = words.number(at + 1);
         isBySet = true;
         return 1;
       }
-      case "BYFLOAT" -> throw new Refused("ERR counters have no fractions: use BYINT");
+      case "BYFLOAT" -> throw new Rejected("ERR counters have no fractions: use BYINT");
       case "LBOUND", "UBOUND" -> {
         if (!hasNext) {
-          throw new Refused(Arguments.SYNTAX);
+          throw new Rejected(Arguments.SYNTAX);
         }
         long bound = words.number(at + 1);
         floor = word.equals("LBOUND") ? bound : floor;
@@ -62,11 +62,11 @@ public final class IncrementWithin {
       case "ENX" -> onlyIfNone = true;
       case "PERSIST" -> {
         if (expiresAt != 0) {
-          throw new Refused(Arguments.SYNTAX);
+          throw new Rejected(Arguments.SYNTAX);
         }
         persists = true;
       }
-      default -> throw new Refused(Arguments.SYNTAX);
+      default -> throw new Rejected(Arguments.SYNTAX);
     }
     return 0;
   }

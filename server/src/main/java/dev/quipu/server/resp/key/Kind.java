@@ -2,7 +2,7 @@ package dev.quipu.server.resp.key;
 
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.protocol.StoredText;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 
 /** What is under a key. */
 public enum Kind {
@@ -58,8 +58,8 @@ public enum Kind {
   public static void requireNumber(CounterAccess turn, String key) {
     switch (of(turn, key)) {
       case NONE, COUNTER -> {}
-      case TEXT -> throw new Refused(Arguments.NOT_AN_INTEGER);
-      case SKETCH, HASH, RANKING -> throw new Refused(WRONG);
+      case TEXT -> throw new Rejected(Arguments.NOT_AN_INTEGER);
+      case SKETCH, HASH, RANKING -> throw new Rejected(WRONG);
     }
   }
 
@@ -67,7 +67,7 @@ public enum Kind {
   public static void require(CounterAccess turn, String key, Kind wanted) {
     Kind found = of(turn, key);
     if (found != wanted && found != NONE) {
-      throw new Refused(WRONG);
+      throw new Rejected(WRONG);
     }
   }
 

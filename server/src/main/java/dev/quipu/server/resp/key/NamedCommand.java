@@ -1,11 +1,12 @@
 package dev.quipu.server.resp.key;
 
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
-import dev.quipu.StoreException;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.net.Incidents;
 import dev.quipu.server.protocol.PendingCommand;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.wire.DeferredCommand;
 import dev.quipu.server.resp.wire.Reply;
 
@@ -35,14 +36,14 @@ public record NamedCommand(String command, DeferredCommand deferred) {
   }
 
   private static RuntimeException halfDone(RuntimeException why) {
-    return StoreException.unknown(Reason.FULL, "a part was done: " + why.getMessage(), why);
+    return new OutcomeUnknownException(Reason.FULL, "a part was done: " + why.getMessage(), why);
   }
 
   /** Returns the answer of a command that ended so. */
   Reply failure(RuntimeException why) {
     return switch (why) {
-      case Refused refused -> new Reply.Failure(String.valueOf(why.getMessage()));
-      case StoreException store -> new Reply.Failure(code(store) + " " + why.getMessage());
+      case Rejected rejected -> new Reply.Failure(String.valueOf(why.getMessage()));
+      case QuipuException store -> new Reply.Failure(code(store) + " " + why.getMessage());
       case IllegalArgumentException wrong -> new Reply.Failure("ERR " + why.getMessage());
       default -> {
         Incidents.inCommand("Redis", command, why);
@@ -51,7 +52,7 @@ public record NamedCommand(String command, DeferredCommand deferred) {
     };
   }
 
-  private static String code(StoreException why) {
+  private static String code(QuipuException why) {
     return switch (why.outcome()) {
       case UNKNOWN -> "UNKNOWN";
       case NOT_APPLIED -> why.reason() == Reason.FULL ? "OOM" : "ERR";

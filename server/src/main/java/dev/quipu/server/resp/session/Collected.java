@@ -2,7 +2,7 @@ package dev.quipu.server.resp.session;
 
 import dev.quipu.server.protocol.ConnectionMemory;
 import dev.quipu.server.resp.key.Arguments;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.wire.Reply;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -34,19 +34,19 @@ public final class Collected {
   /**
    * Adds an item.
    *
-   * @throws Refused if there is no memory for it
+   * @throws Rejected if there is no memory for it
    */
   public Collected add(Reply item) {
-    String why = refusal(item);
+    String why = rejection(item);
     if (why != null) {
-      throw new Refused(why);
+      throw new Rejected(why);
     }
     return this;
   }
 
   /** Adds the reply of something that was done; if there is no memory for it, an error. */
   public void addDone(Reply item) {
-    String why = refusal(item);
+    String why = rejection(item);
     if (why != null) {
       new Reply.Failure(why + " The command was executed").write(bytes, protocol);
       items++;
@@ -56,26 +56,26 @@ public final class Collected {
   /**
    * Adds a part of a text.
    *
-   * @throws Refused if there is no memory for it
+   * @throws Rejected if there is no memory for it
    */
   public void addText(String part) {
     int before = bytes.writerIndex();
     bytes.writeCharSequence(part, StandardCharsets.UTF_8);
-    String why = refusal(before);
+    String why = rejection(before);
     if (why != null) {
-      throw new Refused(why);
+      throw new Rejected(why);
     }
   }
 
-  private @Nullable String refusal(Reply item) {
+  private @Nullable String rejection(Reply item) {
     int before = bytes.writerIndex();
     item.write(bytes, protocol);
-    String why = refusal(before);
+    String why = rejection(before);
     items += why == null ? 1 : 0;
     return why;
   }
 
-  private @Nullable String refusal(int before) {
+  private @Nullable String rejection(int before) {
     if (bytes.writerIndex() > takenBytes) {
       int more = Math.max(bytes.writerIndex() - takenBytes, takenBytes); // as the buffer grows
       switch (memory.collect(more)) {

@@ -2,7 +2,7 @@ package dev.quipu.server.resp.session;
 
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.resp.key.Arguments;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Family;
 import dev.quipu.server.resp.key.Glob;
 import dev.quipu.server.resp.key.Kind;
@@ -31,17 +31,17 @@ public final class Scanning {
     String type = "";
     for (int i = 2; i < words.size(); i += 2) {
       if (i + 1 == words.size()) {
-        throw new Refused(Arguments.SYNTAX);
+        throw new Rejected(Arguments.SYNTAX);
       }
       switch (words.word(i)) {
         case "MATCH" -> pattern = words.text(i + 1);
         case "COUNT" -> count = words.number(i + 1);
         case "TYPE" -> type = words.text(i + 1).toLowerCase(Locale.ROOT);
-        default -> throw new Refused(Arguments.SYNTAX);
+        default -> throw new Rejected(Arguments.SYNTAX);
       }
     }
     if (count < 1) {
-      throw new Refused(Arguments.SYNTAX);
+      throw new Rejected(Arguments.SYNTAX);
     }
     Glob glob = new Glob(turn, List.of(pattern));
     int end = (int) Math.min(cursor + Math.min(count, COUNT_MAX), turn.places());
@@ -67,9 +67,9 @@ public final class Scanning {
       if (cursor >= 0) {
         return cursor;
       }
-    } catch (Refused e) {
+    } catch (Rejected e) {
       // told below
     }
-    throw new Refused(CURSOR);
+    throw new Rejected(CURSOR);
   }
 }

@@ -3,7 +3,7 @@ package dev.quipu.server.resp.session;
 import dev.quipu.Limits;
 import dev.quipu.engine.CounterAccess;
 import dev.quipu.server.protocol.ConnectionMemory;
-import dev.quipu.server.resp.key.Arguments.Refused;
+import dev.quipu.server.resp.key.Arguments.Rejected;
 import dev.quipu.server.resp.key.Kind;
 import dev.quipu.server.resp.key.NamedCommand;
 import dev.quipu.server.resp.wire.Replies;
@@ -185,12 +185,12 @@ public final class Session {
     Set<String> added = new TreeSet<>(counters);
     added.removeAll(watched.keySet());
     if (watched.size() + added.size() > WATCHED_MAX) {
-      throw new Refused(
+      throw new Rejected(
           "ERR connection would watch %d keys; the limit is %d. Watch fewer keys"
               .formatted(watched.size() + added.size(), WATCHED_MAX));
     }
     if (!memory.tryTake(bytes(added))) {
-      throw new Refused(OUT_OF_MEMORY.formatted("WATCH"));
+      throw new Rejected(OUT_OF_MEMORY.formatted("WATCH"));
     }
     try {
       for (String counter : added) {

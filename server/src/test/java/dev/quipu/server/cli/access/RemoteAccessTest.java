@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
+import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Quipu;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.StoreException;
 import dev.quipu.backend.Backends;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.http.HttpOptions;
@@ -77,11 +79,11 @@ final class RemoteAccessTest {
         .formatted(status, body.length(), body);
   }
 
-  private static StoreException failure(String answer, boolean write) throws IOException {
+  private static QuipuException failure(String answer, boolean write) throws IOException {
     try (Stranger server = new Stranger(answer);
         RemoteAccess access = new RemoteAccess(server.uri(), Optional.empty())) {
       return assertThrows(
-          StoreException.class,
+          QuipuException.class,
           () -> {
             if (write) {
               access.add(ADD);
@@ -134,7 +136,7 @@ final class RemoteAccessTest {
   void answersThatAreNotQuipusAreNotTrusted(
       String status, boolean write, Outcome outcome, Reason reason) throws Exception {
     String answer = status.isEmpty() ? "" : reply(status, "<html>");
-    StoreException failure = failure(answer, write);
+    QuipuException failure = failure(answer, write);
     assertEquals(outcome, failure.outcome());
     assertEquals(reason, failure.reason());
   }
@@ -153,7 +155,7 @@ final class RemoteAccessTest {
   @Test
   void anAnswerWithoutItsNumbersIsExplained() throws Exception {
     assertEquals(Outcome.UNKNOWN, failure(reply("200 OK", "{}"), true).outcome());
-    StoreException read = failure(reply("200 OK", "{}"), false);
+    QuipuException read = failure(reply("200 OK", "{}"), false);
     assertEquals(Outcome.NOT_APPLIED, read.outcome());
     String message = String.valueOf(read.getMessage());
     assertTrue(message.contains("no number value; is --server a Quipu server?"), message);
@@ -165,7 +167,7 @@ final class RemoteAccessTest {
         RemoteAccess access =
             new RemoteAccess(
                 URI.create("https://127.0.0.1:" + server.uri().getPort()), Optional.empty())) {
-      StoreException failure = assertThrows(StoreException.class, () -> access.add(ADD));
+      QuipuException failure = assertThrows(QuipuException.class, () -> access.add(ADD));
       assertEquals(Outcome.NOT_APPLIED, failure.outcome());
       String message = String.valueOf(failure.getMessage());
       assertTrue(message.contains("write http:// instead of https://"), message);
@@ -179,39 +181,39 @@ final class RemoteAccessTest {
     try (Stranger server = new Stranger(reply("200 OK", line));
         RemoteAccess access = new RemoteAccess(server.uri(), Optional.empty())) {
       assertEquals(1, access.addViews(List.of(event)));
-      StoreException failure =
-          assertThrows(StoreException.class, () -> access.addViews(List.of(event, event)));
+      QuipuException failure =
+          assertThrows(QuipuException.class, () -> access.addViews(List.of(event, event)));
       assertEquals(Outcome.UNKNOWN, failure.outcome());
     }
   }
 
   @Test
   void whatIsUnknownStaysUnknownUntilAnAnswerIsDefinite() {
-    StoreException lost = StoreException.unknown(Reason.UNAVAILABLE, "lost", null);
-    StoreException gone = StoreException.notApplied(Reason.UNAVAILABLE, "gone");
-    StoreException full = StoreException.notApplied(Reason.FULL, "full");
+    QuipuException lost = new OutcomeUnknownException(Reason.UNAVAILABLE, "lost", null);
+    QuipuException gone = new NotAppliedException(Reason.UNAVAILABLE, "gone");
+    QuipuException full = new NotAppliedException(Reason.FULL, "full");
     assertEquals(Outcome.NOT_APPLIED, repeated(List.of(gone)).outcome());
     assertEquals(Outcome.UNKNOWN, repeated(List.of(lost, gone, gone, gone, gone)).outcome());
     assertEquals(Outcome.UNKNOWN, repeated(List.of(lost, full)).outcome());
     assertEquals(Outcome.UNKNOWN, repeated(List.of(lost, lost, lost, lost, lost)).outcome());
 
-    Deque<StoreException> failures = new ArrayDeque<>(List.of(lost, gone, lost));
+    Deque<QuipuException> failures = new ArrayDeque<>(List.of(lost, gone, lost));
     ManualClock clock = new ManualClock(0);
     assertEquals("done", new Attempts(clock).repeat(() -> next(failures)));
     long millis = clock.nanoTime() / 1_000_000; // of 100, 200 and 400 ms half to all
     assertTrue(350 <= millis && millis <= 700, () -> millis + " ms");
   }
 
-  private static StoreException repeated(List<StoreException> failures) {
-    Deque<StoreException> left = new ArrayDeque<>(failures);
-    StoreException thrown =
+  private static QuipuException repeated(List<QuipuException> failures) {
+    Deque<QuipuException> left = new ArrayDeque<>(failures);
+    QuipuException thrown =
         assertThrows(
-            StoreException.class, () -> new Attempts(new ManualClock(0)).repeat(() -> next(left)));
+            QuipuException.class, () -> new Attempts(new ManualClock(0)).repeat(() -> next(left)));
     assertTrue(left.isEmpty());
     return thrown;
   }
 
-  private static String next(Deque<StoreException> failures) {
+  private static String next(Deque<QuipuException> failures) {
     if (!failures.isEmpty()) {
       throw failures.removeFirst();
     }

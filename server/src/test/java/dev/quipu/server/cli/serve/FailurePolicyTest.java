@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Add;
 import dev.quipu.Bounds;
-import dev.quipu.StoreException;
+import dev.quipu.QuipuException;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.server.cli.input.Stopping;
@@ -59,7 +59,7 @@ final class FailurePolicyTest {
       engine.add(new Add("a", 1, Bounds.none(), null));
       policy.onUncaught(Thread.currentThread(), new OutOfMemoryError("on purpose"));
       assertEquals("on purpose", engine.failure().orElseThrow().getMessage());
-      assertThrows(StoreException.class, () -> engine.add(new Add("a", 1, Bounds.none(), null)));
+      assertThrows(QuipuException.class, () -> engine.add(new Add("a", 1, Bounds.none(), null)));
       assertEquals(ExitCode.FAILURE, code.get());
     }
   }

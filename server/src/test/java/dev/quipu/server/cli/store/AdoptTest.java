@@ -53,7 +53,8 @@ final class AdoptTest {
     StringWriter err = new StringWriter();
     CommandLine line =
         QuipuCommand.commandLine(
-            directory -> Quipu.open(directory), new ManualClock(Clock.system().epochMillis()));
+            directory -> Quipu.builder().directory(directory).build(),
+            new ManualClock(Clock.system().epochMillis()));
     line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
     int code = line.execute(command.split(" ", -1));
     return new CommandResult(code, out.toString(), err.toString());
@@ -66,7 +67,7 @@ final class AdoptTest {
   }
 
   @Test
-  void countersWithoutARecordAreRefusedUntilTheStoreIsAdopted() {
+  void countersWithoutARecordAreRejectedUntilTheStoreIsAdopted() {
     try (RedisServer redis = RedisServer.startDurable()) {
       String uri = "redis://127.0.0.1:" + redis.port();
       try (StoreDriver driver = StoreProvider.open(uri)) {
@@ -244,7 +245,7 @@ final class AdoptTest {
   }
 
   @Test
-  void whatCannotBeAdoptedIsRefused() {
+  void whatCannotBeAdoptedIsRejected() {
     says("adopt", ExitCode.USAGE, "give either STORE-URI, or --region and --topology");
     says("adopt engine:x", ExitCode.USAGE, "needs no record");
     says("adopt memory:", ExitCode.USAGE, "needs no record");

@@ -7,7 +7,7 @@ package dev.quipu;
  * @param where the region, or the two regions, that it is about
  * @param amount by how much it may change the value; {@link Long#MAX_VALUE} if nothing limits it
  */
-public record Doubt(Cause cause, String where, long amount) {
+public record Uncertainty(Cause cause, String where, long amount) {
   /** Kinds of reasons. */
   public enum Cause {
     /** A region did not answer: what it counted since it was last heard is missing. */

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A call to a store that has no definite good answer. Says what is known of its effect, and why.
  */
-public class StoreException extends RuntimeException {
+public class QuipuException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   private final Outcome outcome;
@@ -13,7 +13,7 @@ public class StoreException extends RuntimeException {
   private final String message;
 
   /** Makes one. */
-  public StoreException(Outcome outcome, Reason reason, String message, @Nullable Throwable cause) {
+  public QuipuException(Outcome outcome, Reason reason, String message, @Nullable Throwable cause) {
     super(message, cause);
     this.outcome = outcome;
     this.reason = reason;
@@ -36,12 +36,12 @@ public class StoreException extends RuntimeException {
   }
 
   /** The exception for a call that certainly had no effect. */
-  public static StoreException notApplied(Reason reason, String message) {
-    return new StoreException(Outcome.NOT_APPLIED, reason, message, null);
+  public static QuipuException notApplied(Reason reason, String message) {
+    return QuipuException.of(Outcome.NOT_APPLIED, reason, message, null);
   }
 
   /** The exception for a call that may have had its effect. */
-  public static StoreException unknown(Reason reason, String message, @Nullable Throwable cause) {
-    return new StoreException(Outcome.UNKNOWN, reason, message, cause);
+  public static QuipuException unknown(Reason reason, String message, @Nullable Throwable cause) {
+    return QuipuException.of(Outcome.UNKNOWN, reason, message, cause);
   }
 }

@@ -2,8 +2,8 @@ package dev.quipu;
 
 import org.jspecify.annotations.Nullable;
 
-/** Why an add was refused. A refused add consumes nothing. */
-public enum Refusal {
+/** Why an add was rejected. A rejected add consumes nothing. */
+public enum Rejection {
   /** It would have gone below the floor. Not remembered: the same id may succeed later. */
   FLOOR,
   /** It would have gone above the ceiling. Not remembered: the same id may succeed later. */
@@ -15,14 +15,14 @@ public enum Refusal {
    * same id may succeed later.
    */
   HELD_ELSEWHERE,
-  /** The request was sealed before it arrived: it never applied and never will. */
-  SEALED;
+  /** The request was canceled before it arrived: it never applied and never will. */
+  CANCELED;
 
   /**
-   * Why {@code value + delta} must be refused within {@code bounds}, or null if it must not: the
+   * Why {@code value + delta} must be rejected within {@code bounds}, or null if it must not: the
    * one place that decides it.
    */
-  public static @Nullable Refusal of(long value, long delta, Bounds bounds) {
+  public static @Nullable Rejection of(long value, long delta, Bounds bounds) {
     long after = value + delta;
     if (((value ^ after) & (delta ^ after)) < 0) {
       return OVERFLOW;
