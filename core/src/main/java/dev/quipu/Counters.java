@@ -64,7 +64,23 @@ public interface Counters {
    *     begun fail as not applied with {@link Reason#TIMEOUT}
    */
   default List<ItemResult> addAll(List<Add> adds, BooleanSupplier mayBegin) {
-    return ParallelAdds.addAll(this, adds, mayBegin);
+    return addAll(adds, mayBegin, () -> true);
+  }
+
+  /**
+   * The same for a caller who does not wait for the last of them.
+   *
+   * @param mayWait asked while adds are under way; once it is false, those are answered {@link
+   *     dev.quipu.Reason#TIMEOUT}, unknown: they may still apply
+   */
+  default List<ItemResult> addAll(
+      List<Add> adds, BooleanSupplier mayBegin, BooleanSupplier mayWait) {
+    return ParallelAdds.addAll(this, adds, mayBegin, mayWait);
+  }
+
+  /** The bounds that every counter has, besides those of an add; none unless there are such. */
+  default Bounds bounds() {
+    return Bounds.none();
   }
 
   /** Returns the value of a counter; empty if it was never written, or was deleted. */

@@ -10,24 +10,35 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** Executes adds in parallel, those to one counter in order. */
 final class ParallelAdds {
   /** Adds at the same time. */
   private static final int ADDS_MAX = 16;
 
+  /** How often the caller's patience is asked for. */
+  private static final long WAIT_MILLIS = 50;
+
+  /** The place of an add that has begun and has no result yet. */
+  private static final ItemResult UNDER_WAY = new ItemResult.Failed(new IllegalStateException());
+
   private final Counters counters;
   private final List<Add> adds;
   private final BooleanSupplier mayBegin;
-  private final ItemResult[] results; // each place is written by one thread
+  private final AtomicReferenceArray<@Nullable ItemResult> results;
   private final Queue<List<Integer>> waiting; // places of the adds to one counter
 
   private ParallelAdds(Counters counters, List<Add> adds, BooleanSupplier mayBegin) {
     this.counters = counters;
     this.adds = adds;
     this.mayBegin = mayBegin;
-    this.results = new ItemResult[adds.size()];
+    this.results = new AtomicReferenceArray<>(adds.size());
     Map<String, List<Integer>> places = new LinkedHashMap<>();
     for (int i = 0; i < adds.size(); i++) {
       places.computeIfAbsent(adds.get(i).counter(), name -> new ArrayList<>()).add(i);
@@ -35,32 +46,44 @@ final class ParallelAdds {
     this.waiting = new ConcurrentLinkedQueue<>(places.values());
   }
 
-  static List<ItemResult> addAll(Counters counters, List<Add> adds, BooleanSupplier mayBegin) {
+  static List<ItemResult> addAll(
+      Counters counters, List<Add> adds, BooleanSupplier mayBegin, BooleanSupplier mayWait) {
     Limits.checkBatch(adds.size());
     ParallelAdds all = new ParallelAdds(counters, adds, mayBegin);
-    int threads = Math.min(ADDS_MAX, all.waiting.size());
-    if (threads <= 1) {
-      all.work();
-    } else {
-      all.work(threads);
-    }
-    return List.of(all.results);
+    all.work(Math.min(ADDS_MAX, all.waiting.size()), mayWait);
+    return IntStream.range(0, adds.size()).mapToObj(all::result).toList();
   }
 
-  private void work(int threads) {
+  /** Works on so many threads; what is under way in the end goes on without the caller. */
+  private void work(int threads, BooleanSupplier mayWait) {
     List<Future<?>> running = new ArrayList<>();
-    try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
-      for (int i = 0; i < threads; i++) {
-        running.add(executor.submit(() -> work()));
-      }
+    ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+    for (int i = 0; i < threads; i++) {
+      running.add(executor.submit(() -> work()));
     }
-    for (Future<?> each : running) {
+    executor.shutdown();
+    try {
+      for (Future<?> each : running) {
+        await(each, mayWait);
+      }
+    } catch (InterruptedException e) {
+      executor.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void await(Future<?> running, BooleanSupplier mayWait)
+      throws InterruptedException {
+    while (true) {
       try {
-        each.get();
+        running.get(WAIT_MILLIS, TimeUnit.MILLISECONDS);
+        return;
       } catch (ExecutionException e) {
         throw new IllegalStateException("adds ended in an error", e.getCause());
-      } catch (InterruptedException e) {
-        throw new IllegalStateException("all of them have ended", e);
+      } catch (TimeoutException e) {
+        if (!mayWait.getAsBoolean()) {
+          return;
+        }
       }
     }
   }
@@ -68,9 +91,29 @@ final class ParallelAdds {
   private void work() {
     for (List<Integer> places = waiting.poll(); places != null; places = waiting.poll()) {
       for (int place : places) {
-        results[place] = mayBegin.getAsBoolean() ? add(counters, adds.get(place)) : late();
+        if (mayBegin.getAsBoolean()) {
+          results.set(place, UNDER_WAY);
+          results.set(place, add(counters, adds.get(place)));
+        }
       }
     }
+  }
+
+  private ItemResult result(int place) {
+    ItemResult result = results.get(place);
+    if (result == null) {
+      return new ItemResult.Failed(
+          new NotAppliedException(
+              Reason.TIMEOUT, "the time for the batch ended before this add began; repeat it"));
+    }
+    return !result.equals(UNDER_WAY)
+        ? result
+        : new ItemResult.Failed(
+            new OutcomeUnknownException(
+                Reason.TIMEOUT,
+                "the time for the batch ended while this add was under way; repeat it with the"
+                    + " same id",
+                null));
   }
 
   /** Adds, and keeps what is thrown. */
@@ -80,11 +123,5 @@ final class ParallelAdds {
     } catch (RuntimeException e) {
       return new ItemResult.Failed(e);
     }
-  }
-
-  private static ItemResult late() {
-    return new ItemResult.Failed(
-        new NotAppliedException(
-            Reason.TIMEOUT, "the time for the batch ended before this add began; repeat it"));
   }
 }

@@ -286,7 +286,7 @@ public final class Engine implements EmbeddedEngine {
   }
 
   @Override
-  public List<ItemResult> addAll(List<Add> adds, BooleanSupplier mayBegin) {
+  public List<ItemResult> addAll(List<Add> adds, BooleanSupplier begin, BooleanSupplier wait) {
     return addAll(adds); // quick, and limited by the deadline of a call
   }
 

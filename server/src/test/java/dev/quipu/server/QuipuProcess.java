@@ -17,8 +17,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The jar as users run it, in a process of its own. */
-record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort)
+/**
+ * The jar as users run it, in a process of its own.
+ *
+ * @param said what it logged before it was ready
+ */
+record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort, List<String> said)
     implements AutoCloseable {
   private static final Path JAR = Path.of("target/quipu.jar").toAbsolutePath();
   private static final Duration ANSWER_MAX = Duration.ofMinutes(5);
@@ -89,7 +93,7 @@ record QuipuProcess(Process process, URI uri, int redisPort, int memcachedPort)
       if (ready.matches()) {
         Thread.ofVirtual().start(() -> lines.lines().forEach(each -> {}));
         URI uri = URI.create(ready.group(1));
-        return new QuipuProcess(process, uri, port(ready.group(2)), port(ready.group(3)));
+        return new QuipuProcess(process, uri, port(ready.group(2)), port(ready.group(3)), said);
       }
       said.add(line);
     }

@@ -93,6 +93,17 @@ final class SimpleDbIT {
     }
   }
 
+  /** Nothing is written before the record is. */
+  @Test
+  void theFirstStartOnAnEmptyStoreWarnsOfNoClock() throws Exception {
+    try (QuipuProcess db = QuipuProcess.simpleDb(temporary.resolve("db"));
+        QuipuProcess server = serve(db)) {
+      assertTrue(
+          server.said().stream().noneMatch(line -> line.contains("Clocks not compared")),
+          server.said()::toString);
+    }
+  }
+
   /** By the version tree: no ids, so an unknown add is not repeated, and may count. */
   @Test
   void aTreeIsDrawn() throws Exception {

@@ -14,17 +14,22 @@ import org.slf4j.LoggerFactory;
  * Checks how a store is set up, at the start and every ten seconds, and logs what endangers writes.
  * While acknowledged writes could be lost without a trace, and the user did not choose that by
  * {@code durability=store}, and until the store could be asked, it rejects writes. While the store
- * itself rejects them, their errors name the setting and what to do.
+ * itself rejects them, their errors name the setting and what to do. What was found stays valid for
+ * {@link #VALID} if the store does not answer a later check.
  */
 public final class StoreWatch implements AutoCloseable {
   /** Time between two checks. */
   public static final Duration INTERVAL = Duration.ofSeconds(10);
+
+  /** How long the last answer of a store about its settings is relied on. */
+  public static final Duration VALID = Duration.ofMinutes(1);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(StoreWatch.class);
 
   private final Store store;
   private final Periodic running;
   private List<Finding> last = List.of();
+  private long answeredNanos;
 
   /**
    * Checks, and goes on checking until it is closed.
@@ -44,13 +49,9 @@ public final class StoreWatch implements AutoCloseable {
       if (!e.reason().isTemporary()) {
         throw e;
       }
-      store
-          .barrier()
-          .stop(
-              "the settings of store %s are not known yet: %s"
-                  .formatted(store.profile().name(), e.getMessage()));
+      stop("the settings of store %s are not known yet: %s", e);
     }
-    this.running = new Periodic("quipu-store-watch", INTERVAL, this::round);
+    this.running = new Periodic("quipu-store-watch", INTERVAL, this::checkAgain);
   }
 
   /**
@@ -60,18 +61,44 @@ public final class StoreWatch implements AutoCloseable {
     return store.barrier().impediment().map(why -> "writes are rejected: " + why);
   }
 
-  private void round() {
+  /** Checks once more. */
+  public void checkAgain() {
     try {
       check();
+    } catch (QuipuException e) {
+      unanswered(e);
     } catch (RuntimeException e) {
       store.barrier().noteRejecting(Optional.empty()); // unknown now
       LOGGER.warn("Store check failed; will retry: store={}", store.profile().name(), e);
     }
   }
 
+  /**
+   * No answer is no setting: writes go on if they did, and those of a store that is away say so by
+   * themselves.
+   */
+  private void unanswered(QuipuException e) {
+    store.barrier().noteRejecting(Optional.empty()); // unknown now
+    LOGGER.warn(
+        "Store did not answer about its settings; will retry: store={} reason={}",
+        store.profile().name(),
+        e.getMessage());
+    boolean wasSafe = store.barrier().stoppedBy().isEmpty();
+    if (!wasSafe) {
+      stop("the settings of store %s are not known now, and writes stay rejected: %s", e);
+    } else if (store.clock().nanoTime() - answeredNanos > VALID.toNanos()) {
+      stop("the settings of store %s were not known for " + VALID.toSeconds() + " s: %s", e);
+    }
+  }
+
+  private void stop(String why, QuipuException e) {
+    store.barrier().stop(why.formatted(store.profile().name(), e.getMessage()));
+  }
+
   private void check() {
     String name = store.profile().name();
     List<Finding> found = store.barrier().inspect();
+    answeredNanos = store.clock().nanoTime();
     if (!found.equals(last)) {
       for (Finding each : found) {
         LOGGER.warn(

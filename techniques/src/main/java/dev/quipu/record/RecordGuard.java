@@ -163,7 +163,7 @@ public final class RecordGuard implements AutoCloseable {
   private void say(String now) {
     if (!now.equals(said)) {
       if (now.isEmpty()) {
-        LOGGER.info("Store record agrees; writes go on");
+        LOGGER.info("Store record agrees");
       } else {
         LOGGER.warn(now);
       }
@@ -220,11 +220,16 @@ public final class RecordGuard implements AutoCloseable {
                   .formatted(where)
               + " interrupted, run it again");
     }
+    String remedy =
+        record.dropsBounds(found)
+            ? ". To adopt the options of this process would drop the bounds of the record"
+            : "; or, if that is wrong, stop all servers of the store and run: " + adopt;
     return Optional.of(
         "this process is not configured as the record of %s says: %s. Start it with the values of"
                 .formatted(where, String.join("; ", differences))
-            + " the record; or, if that is wrong, stop all servers of the store and run: "
-            + adopt);
+            + " the record"
+            + StoreRecord.options(found)
+            + remedy);
   }
 
   /** Why the first record must not be written to this region; empty if it may. */

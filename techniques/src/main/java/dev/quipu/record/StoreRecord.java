@@ -122,6 +122,31 @@ public record StoreRecord(
     return differences;
   }
 
+  /** Whether a record that was found has bounds, and this one has none. */
+  boolean dropsBounds(Item found) {
+    boolean has = !text(found, "floor").equals(NONE) || !text(found, "ceiling").equals(NONE);
+    return has && bounds.isNone();
+  }
+
+  /** The options of a process that counts as a record says, as a message has them. */
+  static String options(Item found) {
+    if (text(found, "technique").equals(REGIONAL)) {
+      return ""; // its topology says that
+    }
+    StringBuilder options = new StringBuilder(" (");
+    for (String name : List.of("technique", WINDOW, SHARDS, "floor", "ceiling")) {
+      String value = text(found, name);
+      if (!value.equals(NONE) && !value.equals(PER_COUNTER)) {
+        options.append(" --").append(name).append(' ').append(text(name, value));
+      }
+    }
+    return options.append(')').toString().replace("( ", "(");
+  }
+
+  private static String text(Item found, String name) {
+    return found.text(name).orElse(NONE);
+  }
+
   /** A stored value as a message has it. */
   private static String text(String name, String value) {
     if (name.equals(SHARDS)) {

@@ -2,6 +2,7 @@ package dev.quipu.region;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.NotAppliedException;
@@ -201,6 +202,11 @@ public final class RegionalCounters implements Technique {
     this.requests = new RegionRequests(regions, leases);
     this.items = new CounterItems(regions.here());
     this.random = random;
+  }
+
+  @Override
+  public Bounds bounds() {
+    return options.bounds();
   }
 
   @Override

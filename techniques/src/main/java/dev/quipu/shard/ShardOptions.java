@@ -1,6 +1,14 @@
 package dev.quipu.shard;
 
 import dev.quipu.Bounds;
+import dev.quipu.Guarantee;
+import dev.quipu.store.StoreProfile;
+import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
+import dev.quipu.technique.AddPart;
+import dev.quipu.technique.ItemCollection;
+import dev.quipu.technique.Technique;
+import dev.quipu.technique.Techniques;
 
 /**
  * How {@link Sharded} divides its counters.
@@ -82,5 +90,48 @@ public record ShardOptions(
   /** Whether shards must act together, which needs batches over the whole store. */
   public boolean actTogether() {
     return grows() || !bounds.isNone();
+  }
+
+  /**
+   * Passes if a technique on a store can be divided so.
+   *
+   * @throws IllegalArgumentException if it cannot
+   */
+  void requireWorks(StoreProfile profile, Technique below) {
+    if (below instanceof ItemCollection) {
+      throw new IllegalArgumentException(
+          "item-collection has no item that is hot: it needs no shards");
+    }
+    if (!actTogether()) {
+      return;
+    }
+    if (!(below instanceof AddPart.Shardable splittable)) {
+      throw new IllegalArgumentException(
+          "%s cannot be split, so its shards have neither bounds nor growth; these can: %s"
+              .formatted(
+                  below.spec().name(),
+                  "atomic-add, optimistic, optimistic-with-history, marker-item, token-set"));
+    }
+    if (grows() && below.spec().remembersIds() && !splittable.keepsIdsApart()) {
+      throw new IllegalArgumentException(
+          "%s keeps request ids with the number, so its shards cannot grow: use marker-item, or"
+                  .formatted(below.spec().name())
+              + " ShardOptions.fixed");
+    }
+    if (!bounds().isNone() && !below.spec().promises(Guarantee.BOUNDED)) {
+      throw Techniques.keepsNoBounds(below.spec());
+    }
+    boolean works = profile.has(Capability.ATOMIC_BATCH);
+    if (!works || profile.atomicity() != Atomicity.STORE) {
+      throw new IllegalArgumentException(
+          "shards with bounds or growth need batches over all items, which store %s lacks; without"
+                  .formatted(profile.name())
+              + " them, ShardOptions.fixed works");
+    }
+    if (shardsMax() + 2 > profile.batchItemsMax()) {
+      throw new IllegalArgumentException(
+          "store %s takes %d items a batch, which is too few for %d shards"
+              .formatted(profile.name(), profile.batchItemsMax(), shardsMax()));
+    }
   }
 }

@@ -2,6 +2,8 @@ package dev.quipu.shard;
 
 import dev.quipu.Bounds;
 import dev.quipu.NotAppliedException;
+import dev.quipu.Outcome;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.cache.LruMap;
 import dev.quipu.layer.Store;
@@ -17,6 +19,8 @@ import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.CounterItems;
+import dev.quipu.technique.IdempotentRetry;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,17 +30,36 @@ final class ShardPlans {
   private static final int KNOWN_MAX = 100_000;
   private static final int TRIES_MAX = 20;
 
-  private final Store store;
-  private final ShardOptions options;
-  private final LruMap<String, ShardPlan> known = new LruMap<>(KNOWN_MAX);
+  /** Longest time that shards by themselves are counted on without a look at their plan. */
+  private static final Duration KNOWN_FOR = Duration.ofSeconds(10);
 
-  ShardPlans(Store store, ShardOptions options) {
+  private final Store store;
+  private final CounterItems items;
+  private final ShardOptions options;
+  private final LruMap<String, Known> known = new LruMap<>(KNOWN_MAX);
+
+  ShardPlans(Store store, CounterItems items, ShardOptions options) {
     this.store = store;
+    this.items = items;
     this.options = options;
   }
 
-  /** The plan of a counter; makes one if there is none. */
+  /** A plan, and when it was read or written. */
+  private record Known(ShardPlan plan, long nanos) {}
+
+  /**
+   * The plan of a counter; makes one if there is none.
+   *
+   * @throws QuipuException with {@link Outcome#NOT_APPLIED} if there is no plan after that
+   */
   ShardPlan of(String counter) {
+    Optional<ShardPlan> plan = known(counter);
+    return plan.isPresent()
+        ? plan.get()
+        : IdempotentRetry.prepared(store, counter, "its plan", () -> storedOrMade(counter));
+  }
+
+  private ShardPlan storedOrMade(String counter) {
     for (int i = 0; i < TRIES_MAX; i++) {
       Optional<ShardPlan> plan = find(counter);
       if (plan.isPresent()) {
@@ -49,7 +72,42 @@ final class ShardPlans {
 
   /** The plan that was used lately: it may have changed. */
   Optional<ShardPlan> known(String counter) {
-    return Optional.ofNullable(known.get(counter));
+    return Optional.ofNullable(known.get(counter)).map(Known::plan);
+  }
+
+  /** The plan of a counter whose plan the store has lost: one that is made anew, if none was. */
+  ShardPlan again(String counter) {
+    known.remove(counter);
+    ShardPlan plan = of(counter);
+    items.enlistAgain(counter);
+    return plan;
+  }
+
+  /**
+   * The plan by which to count on shards by themselves: no condition of their writes fails when the
+   * store has lost it, so it is read again after {@link #KNOWN_FOR}, and restored if it is not
+   * there.
+   *
+   * @param plan that is known
+   */
+  ShardPlan renewed(String counter, ShardPlan plan) {
+    Known now = known.get(counter);
+    if (now != null && store.clock().nanoTime() - now.nanos() < KNOWN_FOR.toNanos()) {
+      return plan;
+    }
+    return IdempotentRetry.prepared(
+        store,
+        counter,
+        "its plan",
+        () -> {
+          Optional<ShardPlan> stored = stored(counter);
+          if (stored.isEmpty()) {
+            store.write(put(counter, plan, new Condition.Absent()));
+            items.enlistAgain(counter);
+            stored = stored(counter);
+          }
+          return stored.orElse(plan);
+        });
   }
 
   /** The plan that is known, or else stored. */
@@ -65,7 +123,7 @@ final class ShardPlans {
   }
 
   private ShardPlan keep(String counter, ShardPlan plan) {
-    known.put(counter, plan);
+    known.put(counter, new Known(plan, store.clock().nanoTime()));
     return plan;
   }
 

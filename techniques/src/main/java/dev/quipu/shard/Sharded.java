@@ -2,6 +2,7 @@ package dev.quipu.shard;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
+import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Limits;
@@ -15,15 +16,12 @@ import dev.quipu.RequestOutcome;
 import dev.quipu.Uncertainty;
 import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
-import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
-import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.technique.AddPart;
 import dev.quipu.technique.CounterItems;
-import dev.quipu.technique.ItemCollection;
+import dev.quipu.technique.IdempotentRetry;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
-import dev.quipu.technique.Techniques;
 import dev.quipu.time.Randomness;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -124,13 +122,13 @@ public final class Sharded implements Technique {
   /** As {@link #Sharded(Store, Technique, ShardOptions)}, with the caller's chance. */
   public Sharded(Store store, Technique technique, ShardOptions options, RandomGenerator random) {
     this.spec = spec(technique.spec(), options);
-    requireWorks(store.profile(), technique, options);
+    options.requireWorks(store.profile(), technique);
     this.store = store;
     this.technique = technique;
     this.options = options;
     this.random = random;
     this.items = new CounterItems(store);
-    this.plans = new ShardPlans(store, options);
+    this.plans = new ShardPlans(store, items, options);
     this.load = new ShardLoad(store.clock(), random);
   }
 
@@ -152,47 +150,14 @@ public final class Sharded implements Technique {
         below.source());
   }
 
-  private static void requireWorks(StoreProfile profile, Technique below, ShardOptions wanted) {
-    if (below instanceof ItemCollection) {
-      throw new IllegalArgumentException(
-          "item-collection has no item that is hot: it needs no shards");
-    }
-    if (!wanted.actTogether()) {
-      return;
-    }
-    if (!(below instanceof AddPart.Shardable splittable)) {
-      throw new IllegalArgumentException(
-          "%s cannot be split, so its shards have neither bounds nor growth; these can: %s"
-              .formatted(
-                  below.spec().name(),
-                  "atomic-add, optimistic, optimistic-with-history, marker-item, token-set"));
-    }
-    if (wanted.grows() && below.spec().remembersIds() && !splittable.keepsIdsApart()) {
-      throw new IllegalArgumentException(
-          "%s keeps request ids with the number, so its shards cannot grow: use marker-item, or"
-                  .formatted(below.spec().name())
-              + " ShardOptions.fixed");
-    }
-    if (!wanted.bounds().isNone() && !below.spec().promises(Guarantee.BOUNDED)) {
-      throw Techniques.keepsNoBounds(below.spec());
-    }
-    boolean works = profile.has(Capability.ATOMIC_BATCH);
-    if (!works || profile.atomicity() != Atomicity.STORE) {
-      throw new IllegalArgumentException(
-          "shards with bounds or growth need batches over all items, which store %s lacks; without"
-                  .formatted(profile.name())
-              + " them, ShardOptions.fixed works");
-    }
-    if (wanted.shardsMax() + 2 > profile.batchItemsMax()) {
-      throw new IllegalArgumentException(
-          "store %s takes %d items a batch, which is too few for %d shards"
-              .formatted(profile.name(), profile.batchItemsMax(), wanted.shardsMax()));
-    }
-  }
-
   @Override
   public TechniqueSpec spec() {
     return spec;
+  }
+
+  @Override
+  public Bounds bounds() {
+    return options.bounds();
   }
 
   /**
@@ -214,7 +179,16 @@ public final class Sharded implements Technique {
       growOrLetBe(counter, Math.min(2 * plan.shards(), options.shardsMax()));
       plan = plans.of(counter);
     }
-    return plan.together() ? addTogether(add, plan, heat) : addAlone(add, plan, heat);
+    if (!plan.together()) {
+      return addAlone(add, plan, heat);
+    }
+    ShardPlan first = plan;
+    return add.id() == null
+        ? addTogether(add, first, heat)
+        : IdempotentRetry.answer( // by another plan too, if the shards grew meanwhile
+            store,
+            "request " + add.id(),
+            () -> addTogether(add, plans.known(counter).orElse(first), heat));
   }
 
   private void checkBounds(Add add) {
@@ -236,7 +210,8 @@ public final class Sharded implements Technique {
     }
   }
 
-  private AddResult addAlone(Add add, ShardPlan plan, ShardLoad.Heat heat) {
+  private AddResult addAlone(Add add, ShardPlan known, ShardLoad.Heat heat) {
+    ShardPlan plan = plans.renewed(add.counter(), known);
     int home = home(add, plan, heat);
     Add own = onShard(add, home);
     return withoutValue(counted(heat, home, () -> technique.add(own)));
@@ -264,6 +239,10 @@ public final class Sharded implements Technique {
         return withoutValue(answer);
       }
       ShardSnapshot now = plans.snapshot(add.counter(), plan);
+      if (now.planItem().isEmpty()) { // the store has lost what it held
+        plan = plans.again(add.counter());
+        continue;
+      }
       if (now.plan().equals(plan)) {
         Rejection why = Rejection.of(now.total(), add.delta(), options.bounds());
         if (why != null) {

@@ -64,9 +64,14 @@ public final class CounterItems {
     }
     Key key = new Key(DIRECTORY, counter);
     Write entry = new Write.Put(key, Map.of(), Optional.empty(), new Condition.Absent());
-    IdempotentRetry.result(
-        store, "name of " + counter, () -> store.write(entry)); // the add is still to come
+    IdempotentRetry.prepared(store, counter, "its name", () -> store.write(entry));
     listed.put(counter, true); // what is evicted is written again, to no effect
+  }
+
+  /** Enlists a counter that was, on a store that has lost what it held. */
+  public void enlistAgain(String counter) {
+    listed.remove(counter);
+    enlist(counter);
   }
 
   /**

@@ -43,6 +43,30 @@ public final class IdempotentRetry {
             answer instanceof AddResult.Rejected rejected && rejected.why() != Rejection.CANCELED);
   }
 
+  /**
+   * The first definite result of a write that precedes a change of a counter. If there is none, the
+   * change was not sent, and so did not apply, whatever became of this write.
+   *
+   * @param what is written, for the message
+   * @param once writes it; sent twice, it must be as harmless as once
+   * @throws QuipuException with {@link Outcome#NOT_APPLIED} if there is none
+   */
+  public static <T> T prepared(Store store, String counter, String what, Supplier<T> once) {
+    try {
+      return result(store, what, once);
+    } catch (QuipuException e) {
+      if (e.outcome() == Outcome.NOT_APPLIED) {
+        throw e;
+      }
+      throw QuipuException.of(
+          Outcome.NOT_APPLIED,
+          e.reason(),
+          "counter %s was not changed: store %s did not confirm a write that precedes it: %s"
+              .formatted(counter, store.profile().name(), e.getMessage()),
+          e);
+    }
+  }
+
   /** The first result that is definite even if an attempt was lost that may still arrive. */
   private static <T> T first(Store store, String what, Supplier<T> once, Predicate<T> mayChange) {
     RetryPolicy.Attempts attempts = store.attempts();
@@ -71,9 +95,10 @@ public final class IdempotentRetry {
 
   private static QuipuException unknown(
       String what, RetryPolicy.Attempts attempts, QuipuException cause) {
+    String begin = "no definite answer for %s after ".formatted(what);
+    boolean isOfOne = cause.getMessage().startsWith(begin); // of the same that was sent within
+    Throwable why = isOfOne && cause.getCause() != null ? cause.getCause() : cause;
     return new OutcomeUnknownException(
-        cause.reason(),
-        "no definite answer for %s after %s: %s".formatted(what, attempts, cause.getMessage()),
-        cause);
+        cause.reason(), begin + attempts + ": " + why.getMessage(), cause);
   }
 }

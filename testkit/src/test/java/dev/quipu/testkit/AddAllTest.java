@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -163,6 +164,44 @@ final class AddAllTest {
         assertEquals(Reason.TIMEOUT, why.reason());
       }
     }
+  }
+
+  /** The store does not answer, and the caller must. */
+  @Test
+  void whatIsUnderWayInTheEndIsUnknownAndTheOthersHaveTheirResults() {
+    CountDownLatch never = new CountDownLatch(1);
+    AtomicInteger begun = new AtomicInteger();
+    Counters counters =
+        new Answering(add -> {
+          begun.incrementAndGet();
+          if (add.counter().equals("stuck")) {
+            try {
+              never.await();
+            } catch (InterruptedException e) {
+              throw new IllegalStateException(e);
+            }
+          }
+          return applied(add);
+        });
+    for (List<Add> adds :
+        List.of(
+            List.of(add("a", 1), add("stuck", 1), add("stuck", 2), add("b", 1)),
+            List.of(add("stuck", 1), add("stuck", 2)))) {
+      begun.set(0);
+      int mayBegin = adds.size() - 1;
+      List<ItemResult> results = counters.addAll(adds, () -> true, () -> begun.get() < mayBegin);
+      for (int i = 0; i < adds.size(); i++) {
+        if (!adds.get(i).counter().equals("stuck")) {
+          assertEquals(applied(adds.get(i)), results.get(i));
+          continue;
+        }
+        QuipuException why = assertThrows(QuipuException.class, results.get(i)::result);
+        boolean hasBegun = adds.get(i).delta() == 1;
+        assertEquals(hasBegun ? Outcome.UNKNOWN : Outcome.NOT_APPLIED, why.outcome());
+        assertEquals(Reason.TIMEOUT, why.reason());
+      }
+    }
+    never.countDown();
   }
 
   /** Not a result of an add: nobody may go on as if nothing had happened. */

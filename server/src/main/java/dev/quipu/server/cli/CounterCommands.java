@@ -77,12 +77,33 @@ final class CounterCommands {
         output.note("request id: " + request); // before the first attempt: kept if we are killed
       }
       try (Access access = target.open()) {
-        return print(add, target.attempts().repeat(() -> access.add(add)));
+        return print(add, given == null ? addOnce(access, add) : repeated(access, add));
       } catch (QuipuException e) {
         if (e.outcome() == Outcome.UNKNOWN && !verbose) {
           output.note("request id: " + request);
         }
         throw e;
+      }
+    }
+
+    private AddResult repeated(Access access, Add add) {
+      return target.attempts().repeat(() -> access.add(add));
+    }
+
+    /**
+     * Adds under an id that was made up. Counters may take no such id: they keep none, or a region
+     * is to be named in it. Then the add did not apply, and is sent without one, and not repeated.
+     */
+    private AddResult addOnce(Access access, Add add) {
+      try {
+        return repeated(access, add);
+      } catch (IllegalArgumentException | UnsupportedOperationException e) {
+        Add bare = new Add(add.counter(), add.delta(), add.bounds(), null);
+        AddResult result = access.add(bare);
+        if (verbose) {
+          output.note("the request was sent without an id: " + e.getMessage());
+        }
+        return result;
       }
     }
 

@@ -61,15 +61,19 @@ final class ExplainCommand implements Callable<Integer> {
         return tree(new TreePicture(counter, trees));
       }
       HitLog.Stored hits = new HitLog(on).stored(counter);
-      if (svg != null) {
-        throw new IllegalArgumentException(
-            "--svg is for version trees; %s is none".formatted(counter));
-      }
       if (hits.end().isEmpty() && hits.stored() == 0) {
         output.note("%s has neither versions nor hits".formatted(counter));
         return ExitCode.FAILED;
       }
-      return hits(hits);
+      int code = hits(hits);
+      if (svg == null) {
+        return code;
+      }
+      output.note(
+          "%s was not written: --svg draws the tree of technique version-tree, and %s is counted by"
+                  .formatted(svg, counter)
+              + " hit-log");
+      return ExitCode.FAILED;
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.quipu.server.http;
 
 import dev.quipu.server.http.message.Body;
+import dev.quipu.server.http.message.Exchange;
 import dev.quipu.server.http.message.HttpReply;
 import dev.quipu.server.http.message.Problem;
 import dev.quipu.server.http.message.Reservation;
@@ -29,7 +30,6 @@ import io.netty.util.ReferenceCountUtil;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -319,11 +319,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
       write(context, call, early == null ? HttpReply.of(Problem.notFound("no route")) : early);
       return;
     }
-    long beginUntil = clock.nanoTime() + timeouts.request().toNanos() * 2 / 3;
-    BooleanSupplier mayBegin = () -> clock.nanoTime() - beginUntil < 0;
+    Exchange.TimeLeft timeLeft = new Exchange.TimeLeft(clock, clock.nanoTime(), timeouts.request());
     boolean runs =
         shared.workers.tryRun(
-            () -> answered(context, call, shared.dispatcher.reply(route, call, mayBegin)),
+            () -> answered(context, call, shared.dispatcher.reply(route, call, timeLeft)),
             () -> {
               call.reservation.release();
               channel.close();

@@ -21,7 +21,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 
 /** From a request to its answer: who may ask, which route, what went wrong. Thread-safe. */
@@ -102,17 +101,17 @@ final class Dispatcher {
   /**
    * Runs the route, which may block. Throws only what making the answer throws.
    *
-   * @param mayBegin see {@link Exchange#mayBegin}
+   * @param timeLeft until the answer must be there
    */
-  HttpReply reply(Route route, PendingRequest call, BooleanSupplier mayBegin) {
+  HttpReply reply(Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
     HttpRequest request = call.request;
-    HttpReply reply = run(route, call, mayBegin);
+    HttpReply reply = run(route, call, timeLeft);
     return route.forPages() && isAllowedOrigin(request.headers())
         ? open(reply, request.headers())
         : reply;
   }
 
-  private HttpReply run(Route route, PendingRequest call, BooleanSupplier mayBegin) {
+  private HttpReply run(Route route, PendingRequest call, Exchange.TimeLeft timeLeft) {
     HttpRequest request = call.request;
     try {
       String raw = String.valueOf(route.match(rawPath(request.uri())));
@@ -123,11 +122,11 @@ final class Dispatcher {
               query(request.uri()),
               call.body.all(),
               call.reservation,
-              mayBegin);
+              timeLeft);
       return route.handler().handle(exchange);
     } catch (Throwable e) {
       Problem problem = failures.problem(e, route.path());
-      return HttpReply.of(route.writes() ? problem : problem.ofRead());
+      return HttpReply.of(route.writes() ? problem.ofWrite() : problem.ofRead());
     }
   }
 

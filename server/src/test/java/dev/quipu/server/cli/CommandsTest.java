@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.quipu.Quipu;
+import dev.quipu.backend.Backends;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.cli.input.CombinedLog;
 import dev.quipu.server.http.HttpOptions;
 import dev.quipu.server.http.HttpServer;
 import dev.quipu.server.http.route.Services;
+import dev.quipu.technique.AtomicAdd;
 import dev.quipu.time.Clock;
 import dev.quipu.view.ViewEvent;
 import java.io.PrintWriter;
@@ -102,6 +105,20 @@ final class CommandsTest {
           assertEquals(
               "5", JsonMapper.builder().build().readTree(json.out).path("value").asString());
         });
+  }
+
+  /** An id that was made up is not one that the user wants kept. */
+  @Test
+  void anAddWithoutAnIdGoesToCountersThatKeepNone() throws Exception {
+    HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
+    try (Quipu quipu = Backends.on(new MemoryDriver(), AtomicAdd::new);
+        HttpServer server = HttpServer.start(options, Services.of(quipu, "test"), Clock.system())) {
+      List<String> target = List.of("--server", "http://127.0.0.1:" + server.address().getPort());
+      assertEquals(new CommandResult(0, line("1"), ""), run(target, "add", "likes", "1"));
+      assertEquals(2, run(target, "add", "likes", "1", "--id", "given").code);
+      assertEquals(2, run(target, "add", "likes", "0").code);
+      assertEquals(new CommandResult(0, line("1"), ""), run(target, "get", "likes"));
+    }
   }
 
   @ParameterizedTest

@@ -160,13 +160,24 @@ final class BadInputTest {
             List.of("{\"delta\":1", "the body is not valid JSON: Unexpected end-of-input"),
             List.of("{\"delta\":x}", "the body is not valid JSON: Unrecognized token 'x'"),
             List.of("{\"delta\":1,\"delta\":2}", "uplicate"),
+            List.of("{\"delta\":+1}", "the body is not valid JSON: "),
+            List.of("{\"delta\":01}", "the body is not valid JSON: "),
+            List.of("{\"delta\":.5}", "the body is not valid JSON: "),
+            List.of("{\"delta\":NaN}", "the body is not valid JSON: "),
+            List.of("{\"delta\":1/**/}", "the body is not valid JSON: "),
+            List.of("{'delta':1}", "the body is not valid JSON: "),
+            List.of("{delta:1}", "the body is not valid JSON: "),
+            List.of(
+                "{\"delta\":1.5}",
+                "send a JSON number or a string of decimal digits, from -9223372036854775808 to"
+                    + " 9223372036854775807"),
             List.of("{\"delta\":\"" + "1".repeat(16_385) + "\"}", "a string is longer than 16384"),
             List.of("{\"" + "n".repeat(257) + "\":1}", "a field name is longer than 256"),
             List.of("{\"delta\":" + "1".repeat(65) + "}", "a number is longer than 64"),
             List.of("{\"delta\":" + "[".repeat(17) + "}", "it is nested deeper than 16"))) {
       String detail = client.add("a", each.getFirst()).text("detail");
       assertTrue(detail.contains(each.getLast()), detail);
-      assertFalse(detail.matches("(?s).*(Source|Stream|#|offset|start marker).*"), detail);
+      assertFalse(detail.matches("(?s).*(Source|Stream|Feature|#|offset|start marker).*"), detail);
     }
   }
 

@@ -4,12 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Bounds;
 import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import dev.quipu.engine.Engine;
 import dev.quipu.engine.EngineOptions;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.http.route.Services;
+import dev.quipu.shard.ShardOptions;
+import dev.quipu.shard.Sharded;
+import dev.quipu.technique.MarkerItem;
 import dev.quipu.time.Clock;
 import java.io.IOException;
 import java.net.http.HttpRequest;
@@ -102,6 +106,43 @@ final class HttpServerTest {
   void quotesInAQuotedKeyAreEscaped() {
     client.add("a", "{\"delta\":1}", "Idempotency-Key", "\"one\\\"two\\\\\"");
     assertEquals("applied", client.get("/v1/requests/one%22two%5C?counter=a").text("outcome"));
+  }
+
+  /** As a line of a bulk does. */
+  @Test
+  void aProblemOfAnAddHasItsNameAndItsOutcome() {
+    client.add("a", "{\"delta\":1}", "Idempotency-Key", "\"k\"");
+    for (Client.Reply reply :
+        List.of(
+            client.add("a", "{\"delta\":\"x\"}"),
+            client.add("a", "{\"delta\":-9,\"floor\":0}"),
+            client.add("a", "{\"delta\":2}", "Idempotency-Key", "\"k\""),
+            client.postAs("/v1/counters/a/add", "text/plain", "{\"delta\":1}"))) {
+      assertTrue(reply.status() >= 400, reply.body());
+      assertEquals("not-applied", reply.text("outcome"), reply.body());
+      assertEquals("a", reply.text("name"), reply.body());
+    }
+    assertEquals("", client.get("/v1/counters/none").text("outcome"));
+  }
+
+  @Test
+  void aBoundOfAllCountersIsNamedAsTheLimit() throws Exception {
+    ShardOptions options = ShardOptions.fixed(2).within(Bounds.between(0, 5));
+    Quipu bounded =
+        Backends.on(
+            new MemoryDriver(), store -> new Sharded(store, new MarkerItem(store), options));
+    try (HttpServer other =
+        serve(HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false), bounded)) {
+      Client of = new Client(other.address());
+      for (String bounds : List.of("", ",\"floor\":0,\"ceiling\":5")) {
+        Client.Reply reply = of.add("a", "{\"delta\":6" + bounds + "}");
+        assertEquals(409, reply.status(), reply.body());
+        assertEquals("ceiling", reply.text("bound"));
+        assertEquals("5", reply.text("limit"), reply.body());
+      }
+    } finally {
+      bounded.close();
+    }
   }
 
   @Test

@@ -30,7 +30,7 @@ final class Failures {
       case ApiProxy.RequestTooLargeException large ->
           QuipuException.of(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
       case DatastoreNeedIndexException index ->
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+          QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
       case IllegalArgumentException rejected ->
           QuipuException.of(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
       case DatastoreTimeoutException late -> QuipuException.of(lost, Reason.TIMEOUT, message, e);

@@ -34,11 +34,12 @@ final class Failures {
       case ABORTED -> new Transactions.Contended(message, e);
       case RESOURCE_EXHAUSTED ->
           QuipuException.of(Outcome.NOT_APPLIED, Reason.THROTTLED, message, e);
-      case INVALID_ARGUMENT, FAILED_PRECONDITION, NOT_FOUND, ALREADY_EXISTS, OUT_OF_RANGE ->
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+      case INVALID_ARGUMENT -> QuipuException.of(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
       case PERMISSION_DENIED, UNAUTHENTICATED ->
           QuipuException.of(Outcome.NOT_APPLIED, Reason.DENIED, message, e);
-      case UNIMPLEMENTED -> QuipuException.of(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+      case FAILED_PRECONDITION, NOT_FOUND, ALREADY_EXISTS, OUT_OF_RANGE, UNIMPLEMENTED ->
+          // an index or the database is missing, say: no fault of what was sent
+          QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
       case DEADLINE_EXCEEDED -> QuipuException.of(lost, Reason.TIMEOUT, message, e);
       default -> QuipuException.of(lost, Reason.UNAVAILABLE, message, e);
     };

@@ -85,8 +85,17 @@ final class Failures {
           "ExpiredTokenException" ->
           Reason.DENIED;
       case "ItemCollectionSizeLimitExceededException" -> Reason.FULL;
-      default -> Reason.INVALID;
+      case "ValidationException" -> ofValidation(String.valueOf(answer.getMessage()));
+      case "IdempotentParameterMismatchException" -> Reason.INVALID;
+      default -> Reason.UNAVAILABLE; // the table is missing, say: no fault of what was sent
     };
+  }
+
+  /** A key that does not fit is the fault of another table, not of what was sent. */
+  private static Reason ofValidation(String message) {
+    return message.contains("does not match the schema") || message.contains("Missing the key")
+        ? Reason.UNAVAILABLE
+        : Reason.INVALID;
   }
 
   /** A transaction that was not applied, for another reason than a condition. */
@@ -97,7 +106,7 @@ final class Failures {
       if (invalid || code.equals("ItemCollectionSizeLimitExceeded")) {
         return QuipuException.of(
             Outcome.NOT_APPLIED,
-            invalid ? Reason.INVALID : Reason.FULL,
+            invalid ? ofValidation(String.valueOf(reason.message())) : Reason.FULL,
             "DynamoDB: " + reason.message(),
             e);
       }

@@ -12,9 +12,11 @@ import net.rubyeye.xmemcached.exception.MemcachedServerException;
 final class Failures {
   private Failures() {}
 
+  private static final String NON_NUMERIC = "non-numeric";
+
   /** Whether {@code incr} found something else than digits. */
   static boolean isNotANumber(QuipuException e) {
-    return e.reason() == Reason.INVALID && message(e).contains("non-numeric");
+    return e.reason() == Reason.INVALID && message(e).contains(NON_NUMERIC);
   }
 
   /** Whether {@code incr} found nothing. */
@@ -41,7 +43,11 @@ final class Failures {
       case MemcachedServerException answer ->
           QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, message, e);
       case MemcachedClientException answer ->
-          QuipuException.of(Outcome.NOT_APPLIED, Reason.INVALID, message, e);
+          QuipuException.of(
+              Outcome.NOT_APPLIED,
+              message.contains(NON_NUMERIC) ? Reason.INVALID : Reason.UNAVAILABLE,
+              message,
+              e);
       default -> {
         boolean neverSent =
             message.contains("no available connection") || message.contains(": Session(");
@@ -59,6 +65,6 @@ final class Failures {
   }
 
   private static String message(Exception e) {
-    return String.valueOf(e.getMessage());
+    return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
   }
 }

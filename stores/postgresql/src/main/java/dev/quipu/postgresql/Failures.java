@@ -54,7 +54,26 @@ final class Failures {
   }
 
   private static QuipuException failure(Outcome outcome, SQLException e) {
-    return QuipuException.of(outcome, reason(e), "PostgreSQL: " + e.getMessage(), e);
+    String remedy = isOfSchema(state(e)) ? "; compare the table with what quipu schema prints" : "";
+    return QuipuException.of(outcome, reason(e), "PostgreSQL: " + e.getMessage() + remedy, e);
+  }
+
+  /** A text that PostgreSQL has no characters for; all other data fits into the table of ddl(). */
+  private static boolean isOfText(String state) {
+    return state.equals("22021") || state.equals("22P05");
+  }
+
+  /**
+   * Whether the table is another than that of {@link Schema#ddl}: data do not fit (class 22, 54), a
+   * constraint is broken (23), or a name or a type is another (42).
+   */
+  private static boolean isOfSchema(String state) {
+    return !isOfText(state)
+        && !state.equals("42501") // a right
+        && (state.startsWith("22")
+            || state.startsWith("23")
+            || state.startsWith("42")
+            || state.startsWith("54"));
   }
 
   private static Reason reason(SQLException e) {
@@ -73,9 +92,11 @@ final class Failures {
             case "53100" -> Reason.FULL;
             default -> Reason.THROTTLED;
           };
-      case "22", "54" -> Reason.INVALID; // what was sent cannot be stored
+      case "22" -> isOfText(state) ? Reason.INVALID : Reason.UNAVAILABLE;
       case "42" -> state.equals("42501") ? Reason.DENIED : Reason.UNAVAILABLE; // another table
-      default -> Reason.UNAVAILABLE; // also a server that only reads now, class 25
+      default ->
+          Reason.UNAVAILABLE; // also another table, class 23 and 54; and a server that only reads
+        // now, class 25
     };
   }
 }

@@ -25,6 +25,8 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -139,6 +141,38 @@ final class PostgresSetupTest {
       Item item = driver.get(ADD.key(), Consistency.STRONG).orElseThrow();
       assertEquals(2, item.number(Item.VALUE));
     }
+  }
+
+  /** What was sent fits into the table that was created, and not into the one that is there. */
+  @Test
+  void aTableThatWasAlteredIsUnavailableAndTheSchemaIsNamed() throws Exception {
+    try (StoreDriver driver = PostgresDriver.of(source("postgres"), "altered", TIMEOUT)) {
+      driver.write(ADD);
+      for (List<String> alter :
+          List.of(
+              List.of(
+                  "ALTER COLUMN value TYPE integer USING 2147483647",
+                  "ALTER COLUMN value TYPE bigint USING 1"),
+              List.of("ADD CONSTRAINT small CHECK (value < 2)", "DROP CONSTRAINT small"),
+              List.of(
+                  "ALTER COLUMN sort TYPE varchar(1) USING left(sort, 1)",
+                  "ALTER COLUMN sort TYPE text"))) {
+        execute("ALTER TABLE altered " + alter.getFirst());
+        QuipuException why =
+            assertThrows(QuipuException.class, () -> driver.write(alteredWrite(alter)));
+        assertEquals(Outcome.NOT_APPLIED, why.outcome(), why.getMessage());
+        assertEquals(Reason.UNAVAILABLE, why.reason(), why.getMessage());
+        assertTrue(why.getMessage().contains("quipu schema"), why.getMessage());
+        execute("ALTER TABLE altered " + alter.getLast());
+      }
+    }
+  }
+
+  private static Write alteredWrite(List<String> alter) {
+    Key key = new Key("p", "sort-of-many-characters");
+    return alter.getFirst().contains("varchar")
+        ? new Write.Put(key, Map.of(), Optional.empty(), Condition.always())
+        : ADD;
   }
 
   private static void expectUnavailable(StoreDriver driver) {

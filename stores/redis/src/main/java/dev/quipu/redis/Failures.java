@@ -7,6 +7,7 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
+import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -18,10 +19,6 @@ final class Failures {
   private static final int CAUSES_MAX = 100;
 
   private Failures() {}
-
-  static QuipuException ofRead(Throwable e) {
-    return of(e, Outcome.NOT_APPLIED);
-  }
 
   /**
    * A step of the script failed.
@@ -37,10 +34,11 @@ final class Failures {
    * An error as an answer means that nothing was done: the script checks all before it writes. So
    * does a command that was never sent.
    *
+   * @param server where it is, as messages name it; empty if that is not known
    * @param lost what it means if there was no answer
    */
-  static QuipuException of(Throwable e, Outcome lost) {
-    String message = "Redis: " + e.getMessage();
+  static QuipuException of(Throwable e, String server, Outcome lost) {
+    String message = named(server) + text(e);
     return switch (e) {
       case RedisConnectionException unconnected -> ofConnect(unconnected, lost);
       case RedisCommandExecutionException answer ->
@@ -61,7 +59,7 @@ final class Failures {
   static QuipuException ofConnect(RedisException e, Outcome lost) {
     String what = String.valueOf(e.getMessage()).replace("/<unresolved>", "");
     Throwable root = root(e);
-    String why = String.valueOf(root.getMessage());
+    String why = text(root);
     Optional<String> remedy =
         root instanceof RedisCommandExecutionException ? remedy(why) : Optional.empty();
     Outcome outcome = what.contains("Unable to") || remedy.isPresent() ? Outcome.NOT_APPLIED : lost;
@@ -73,6 +71,25 @@ final class Failures {
             + (root.equals(e) ? "" : ": " + why)
             + remedy.map(text -> ". " + text).orElse(""),
         e);
+  }
+
+  /** What the message of a failure begins with. */
+  static String named(String server) {
+    return server.isEmpty() ? "Redis: " : "Redis %s: ".formatted(server);
+  }
+
+  /** A closed channel, for one, has no message. */
+  private static String text(Throwable e) {
+    if (e instanceof ClosedChannelException) {
+      return "connection closed";
+    }
+    return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+  }
+
+  /** Whether the server answered that it does not let the user do this, or does not know it. */
+  static boolean isRejection(QuipuException e) {
+    return e.getCause() instanceof RedisCommandExecutionException answer
+        && (e.reason() == Reason.DENIED || String.valueOf(answer.getMessage()).startsWith("ERR"));
   }
 
   /** The answer of a server if there is one, else the innermost cause. */

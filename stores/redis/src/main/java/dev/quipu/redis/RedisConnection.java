@@ -38,15 +38,18 @@ final class RedisConnection implements AutoCloseable {
   private final Supplier<Opened> opener;
   private final Atomicity atomicity;
   private final Duration timeout;
+  private final String server;
   private final ReentrantLock opening = new ReentrantLock();
   private volatile Opened opened;
   private volatile int attempts;
   private volatile boolean isClosed;
 
-  private RedisConnection(Supplier<Opened> opener, Atomicity atomicity, Duration timeout) {
+  private RedisConnection(
+      Supplier<Opened> opener, Atomicity atomicity, Duration timeout, String server) {
     this.opener = opener;
     this.atomicity = atomicity;
     this.timeout = timeout;
+    this.server = server;
     this.opened = open(opener);
     warnIfItRepeats(opened.connection.getOptions());
   }
@@ -61,17 +64,24 @@ final class RedisConnection implements AutoCloseable {
       RedisClusterAsyncCommands<String, String> commands,
       Supplier<List<RedisClusterAsyncCommands<String, String>>> masters) {}
 
-  static RedisConnection to(RedisClient client, Duration timeout) {
+  /**
+   * Returns a connection to one server.
+   *
+   * @param server where it is, for messages; empty if that is not known
+   */
+  static RedisConnection to(RedisClient client, Duration timeout, String server) {
     return new RedisConnection(
         () -> {
           StatefulRedisConnection<String, String> connection = client.connect(StringCodec.UTF8);
           return new Opened(connection, connection.async(), () -> List.of(connection.async()));
         },
         Atomicity.STORE,
-        timeout);
+        timeout,
+        server);
   }
 
-  static RedisConnection to(RedisClusterClient client, Duration timeout) {
+  /** Returns a connection to a cluster. */
+  static RedisConnection to(RedisClusterClient client, Duration timeout, String server) {
     return new RedisConnection(
         () -> {
           StatefulRedisClusterConnection<String, String> connection =
@@ -79,7 +89,8 @@ final class RedisConnection implements AutoCloseable {
           return new Opened(connection, connection.async(), () -> masters(connection));
         },
         Atomicity.PARTITION, // a script works in one slot
-        timeout);
+        timeout,
+        server);
   }
 
   private static List<RedisClusterAsyncCommands<String, String>> masters(
@@ -128,7 +139,8 @@ final class RedisConnection implements AutoCloseable {
       boolean triedMeanwhile = attempts != seen;
       if (!opened.connection.isOpen()) {
         if (triedMeanwhile || isClosed) {
-          throw new NotAppliedException(Reason.UNAVAILABLE, "Redis: not connected");
+          throw new NotAppliedException(
+              Reason.UNAVAILABLE, Failures.named(server) + "not connected");
         }
         attempts = seen + 1; // whoever waits for the lock need not try once more
         opened.connection.closeAsync();
@@ -173,16 +185,17 @@ final class RedisConnection implements AutoCloseable {
     try {
       answer = call.on(on);
     } catch (RedisException e) {
-      throw Failures.of(e, lost);
+      throw Failures.of(e, server, lost);
     }
     try {
       return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      throw Failures.of(e.getCause() == null ? e : e.getCause(), lost);
+      throw Failures.of(e.getCause() == null ? e : e.getCause(), server, lost);
     } catch (TimeoutException e) {
       answer.cancel(true);
       connection.connection.closeAsync();
-      throw QuipuException.of(lost, Reason.TIMEOUT, "Redis: no answer in " + timeout, e);
+      String late = Failures.named(server) + "no answer in " + timeout;
+      throw QuipuException.of(lost, Reason.TIMEOUT, late, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw QuipuException.of(lost, Reason.UNAVAILABLE, "Redis: interrupted", e);

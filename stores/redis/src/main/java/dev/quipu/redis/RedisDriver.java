@@ -76,6 +76,7 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
   /** Largest item, in bytes. */
   static final int ITEM_BYTES_MAX = 1 << 20;
 
+  private static final String PROBE = "permissions"; // a partition that has no items
   private static final int BATCH_ITEMS_MAX = 100;
   private static final Duration KEEP_EXPIRED = Duration.ofMinutes(1);
   private static final Set<Capability> CAPABILITIES =
@@ -101,7 +102,8 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
     this.settings = new Settings(link, mayLose);
     this.script = new Script(link);
     this.prefix = prefix;
-    this.profile = profile(isDurable(), link.atomicity());
+    this.profile =
+        profile(settings.inspect().stream().noneMatch(Finding::losesWrites), link.atomicity());
     this.onClose = onClose;
   }
 
@@ -114,12 +116,12 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
    * @throws QuipuException if the server cannot be used
    */
   public static RedisDriver of(RedisClient client, String prefix, Duration timeout) {
-    return open(RedisConnection.to(client, timeout), prefix, false, () -> {});
+    return open(RedisConnection.to(client, timeout, ""), prefix, false, () -> {});
   }
 
   /** Counts on a cluster; see {@link #of(RedisClient, String, Duration)}. */
   public static RedisDriver of(RedisClusterClient client, String prefix, Duration timeout) {
-    return open(RedisConnection.to(client, timeout), prefix, false, () -> {});
+    return open(RedisConnection.to(client, timeout, ""), prefix, false, () -> {});
   }
 
   static RedisDriver open(RedisConnection link, String prefix, boolean mayLose, Runnable onClose) {
@@ -137,14 +139,6 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
       capabilities.add(Capability.DURABLE);
     }
     return new StoreProfile("redis", capabilities, atomicity, BATCH_ITEMS_MAX, ITEM_BYTES_MAX);
-  }
-
-  private boolean isDurable() {
-    try {
-      return settings.inspect().stream().noneMatch(Finding::losesWrites);
-    } catch (QuipuException e) {
-      return false; // those who run it for others do not let one look
-    }
   }
 
   /** In a cluster the earliest of all masters, so that no item expires too early. */
@@ -169,7 +163,9 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
 
   @Override
   public List<Finding> inspect() {
-    return settings.inspect();
+    List<Finding> found = new ArrayList<>(settings.inspect());
+    script.obstacle(indexKey(PROBE)).ifPresent(found::add);
+    return found;
   }
 
   @Override

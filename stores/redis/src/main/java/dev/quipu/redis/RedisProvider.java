@@ -16,6 +16,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Opens {@code redis://} and {@code redis-cluster://}, and the same with TLS. */
 public final class RedisProvider implements StoreProvider {
@@ -64,7 +65,7 @@ public final class RedisProvider implements StoreProvider {
     RedisClient client = RedisClient.create(redisUri(uri, uri.host()));
     client.setOptions(options(ClientOptions.builder().autoReconnect(false), uri.timeout()));
     try {
-      RedisConnection link = RedisConnection.to(client, uri.timeout());
+      RedisConnection link = RedisConnection.to(client, uri.timeout(), shown(List.of(uri.host())));
       return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);
@@ -79,12 +80,18 @@ public final class RedisProvider implements StoreProvider {
     client.setOptions(
         (ClusterClientOptions) options(ClusterClientOptions.builder(), uri.timeout()));
     try {
-      RedisConnection link = RedisConnection.to(client, uri.timeout());
+      RedisConnection link = RedisConnection.to(client, uri.timeout(), shown(uri.hosts()));
       return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);
       throw e;
     }
+  }
+
+  private static String shown(List<StoreUri.Host> hosts) {
+    return hosts.stream()
+        .map(host -> host.name() + ":" + host.port())
+        .collect(Collectors.joining(","));
   }
 
   private static void shutdown(AbstractRedisClient client) {

@@ -4,6 +4,7 @@ import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver.Finding;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.codec.Base16;
@@ -15,6 +16,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The script, as a library of functions where the server has them, else by its digest. Its name
@@ -32,7 +34,8 @@ final class Script {
   private static final Entry JUDGE = new Entry("judge", "judge", READS);
   private static final Entry READ = new Entry("read", "read", READS);
   private static final Entry SCAN = new Entry("scan", "scan", FREES);
-  private static final List<Entry> ENTRIES = List.of(WRITE, REMOVE, JUDGE, READ, SCAN);
+  private static final Entry PERMIT = new Entry("permit", "permit", READS);
+  private static final List<Entry> ENTRIES = List.of(WRITE, REMOVE, JUDGE, READ, SCAN, PERMIT);
   private static final int LOADS_MAX = 3; // a failover may lose what was just loaded
 
   private static final String NAME = "quipu_" + ID;
@@ -111,6 +114,31 @@ final class Script {
 
   List<Object> scan(String index, List<String> arguments) {
     return call(SCAN, List.of(index), arguments, true);
+  }
+
+  /**
+   * Returns what the user may not do of all that is needed: call the script, or a command in it.
+   * Nothing is written.
+   *
+   * @param index of a partition
+   */
+  Optional<Finding> obstacle(String index) {
+    String answer;
+    try {
+      answer = (String) call(PERMIT, List.of(index, index + ":"), List.of(), true).getFirst();
+    } catch (QuipuException e) {
+      if (e.reason() != Reason.DENIED) {
+        throw e;
+      }
+      answer = String.valueOf(e.getMessage());
+    }
+    return answer.equals("ok")
+        ? Optional.empty()
+        : Optional.of(
+            new Finding(
+                Finding.Effect.REJECTS_WRITES,
+                "rights=missing",
+                "allow the user what Quipu calls: " + answer));
   }
 
   private List<Object> call(

@@ -41,7 +41,7 @@ final class Settings {
     try {
       infos = link.onEachMaster(commands -> commands.info());
     } catch (QuipuException e) {
-      if (e.reason() != Reason.DENIED) {
+      if (!Failures.isRejection(e)) {
         throw e;
       }
       String remedy = "allow the user INFO and CONFIG GET";
@@ -61,6 +61,9 @@ final class Settings {
     try {
       return link.onEachMaster(commands -> commands.configGet(ASKED.toArray(String[]::new)));
     } catch (QuipuException e) {
+      if (!Failures.isRejection(e)) {
+        throw e; // what is not answered is not hidden
+      }
       return eachByItself();
     }
   }
@@ -80,6 +83,9 @@ final class Settings {
       }
       return all;
     } catch (QuipuException e) {
+      if (!Failures.isRejection(e)) {
+        throw e;
+      }
       return List.of();
     }
   }

@@ -288,6 +288,15 @@ local function judge(KEYS, ARGV)
   return {'ok'}
 end
 
+-- KEYS: an index, and an item. Answers {'ok'}, or {why} if a command that writes is not allowed.
+local function permit(KEYS)
+  local index, item = KEYS[1], KEYS[2]
+  local why = obstacle(index, {
+    {'HSET', item, 'v', '0'}, {'HDEL', item, 'v'}, {'DEL', item}, {'PEXPIREAT', item, '0'},
+    {'ZADD', index, '0', 'x'}, {'ZREM', index, 'x'}})
+  return {why or 'ok'}
+end
+
 -- KEYS: items. Answers the fields of each, as they are at one moment.
 local function read(KEYS)
   local found = {}

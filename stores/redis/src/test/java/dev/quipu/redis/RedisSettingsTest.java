@@ -128,6 +128,53 @@ final class RedisSettingsTest {
     }
   }
 
+  /** A lost connection is no setting that is hidden. */
+  @Test
+  void anAnswerThatIsLostIsAskedForAgain() throws Exception {
+    try (RedisServer server = RedisServer.startDurable();
+        CutConnections proxy = new CutConnections(server.port(), "CONFIG");
+        StoreDriver driver = StoreProvider.open(Stores.newUri("redis", proxy.port(), TIMEOUT))) {
+      proxy.cut(2);
+      QuipuException lost = assertThrows(QuipuException.class, driver::inspect);
+      assertTrue(lost.reason().isTemporary(), lost.getMessage());
+      assertTrue(
+          lost.getMessage().startsWith("Redis 127.0.0.1:%d: ".formatted(proxy.port())),
+          lost.getMessage());
+      assertFalse(lost.getMessage().contains("null"), lost.getMessage());
+      proxy.cut(2);
+      try (StoreWatch watch = new StoreWatch(new Store(driver, Clock.system()))) {
+        assertEquals(Optional.empty(), watch.impediment());
+      }
+      assertEquals(List.of(), settings(driver));
+    }
+  }
+
+  @Test
+  void aUserWhoMayNotCallWhatTheDriverCallsIsFound() {
+    List<String> missing = List.of("REJECTS_WRITES rights=missing");
+    try (RedisServer server = RedisServer.startDurable()) {
+      AclSetuserArgs all =
+          AclSetuserArgs.Builder.on().addPassword("p").allKeys().allChannels().allCommands();
+      admin(server, connection -> connection.sync().aclSetuser("app", all));
+      try (StoreDriver driver =
+          StoreProvider.open("redis://app:p@127.0.0.1:%d".formatted(server.port()))) {
+        assertEquals(List.of(), settings(driver));
+        for (AclSetuserArgs less :
+            List.of(
+                AclSetuserArgs.Builder.removeCommand(CommandType.FCALL)
+                    .removeCommand(CommandType.EVAL)
+                    .removeCommand(CommandType.EVALSHA),
+                AclSetuserArgs.Builder.removeCommand(CommandType.HSET),
+                AclSetuserArgs.Builder.resetKeys().keyPattern("other*"))) {
+          admin(server, connection -> connection.sync().aclSetuser("app", less));
+          assertEquals(missing, settings(driver));
+          admin(server, connection -> connection.sync().aclSetuser("app", all));
+          assertEquals(List.of(), settings(driver));
+        }
+      }
+    }
+  }
+
   @Test
   void aStoreThatCanLoseWritesIsRejectedUnlessThatWasChosen() {
     try (RedisServer server = RedisServer.start("--appendonly", "no")) {

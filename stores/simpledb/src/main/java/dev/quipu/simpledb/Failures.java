@@ -51,6 +51,8 @@ final class Failures {
               "NumberItemAttributesExceeded" ->
               Reason.FULL;
           case "RequestExpired" -> Reason.DENIED;
+          case "NoSuchDomain", "NumberDomainsExceeded", "FeatureDeprecated" ->
+              Reason.UNAVAILABLE; // no fault of what was sent
           default -> e.status() == 403 ? Reason.DENIED : Reason.INVALID;
         };
     return QuipuException.of(Outcome.NOT_APPLIED, reason, message, e);

@@ -145,6 +145,49 @@ final class StoreWatchTest {
     }
   }
 
+  private static List<Finding> silent() {
+    throw new NotAppliedException(Reason.UNAVAILABLE, "connection lost");
+  }
+
+  /** A lost connection is no setting: what was found before stays valid for a while. */
+  @Test
+  void aCheckThatIsNotAnsweredStopsNoWritesUntilTheLastAnswerIsOld() throws InterruptedException {
+    ManualClock clock = new ManualClock(0);
+    Store watched = new Store(new Inspected(), clock, Randomness.seeded(1), ONCE);
+    try (StoreWatch watch = new StoreWatch(watched)) {
+      settings = StoreWatchTest::silent;
+      watch.checkAgain();
+      assertEquals(Optional.empty(), watch.impediment());
+      clock.sleep(StoreWatch.VALID);
+      watch.checkAgain();
+      watched.write(WRITE);
+      clock.sleep(Duration.ofMillis(1));
+      watch.checkAgain();
+      QuipuException e = assertThrows(QuipuException.class, () -> watched.write(WRITE));
+      assertEquals(
+          "the settings of store memory were not known for 60 s: connection lost", e.getMessage());
+      settings = List::of;
+      watch.checkAgain();
+      watched.write(WRITE);
+    }
+  }
+
+  @Test
+  void aReasonThatIsOutdatedIsNotGiven() {
+    try (StoreWatch watch = new StoreWatch(store)) {
+      settings = () -> List.of(Finding.losesWrites(false, "fsync=off", "fsync=on"));
+      watch.checkAgain();
+      isRejected(() -> store.write(WRITE), "fsync=off");
+      settings = StoreWatchTest::silent;
+      watch.checkAgain();
+      QuipuException e = assertThrows(QuipuException.class, () -> store.write(WRITE));
+      assertEquals(
+          "the settings of store memory are not known now, and writes stay rejected: connection"
+              + " lost",
+          e.getMessage());
+    }
+  }
+
   @Test
   void aStoreThatCannotBeAskedEndsTheStart() {
     settings =

@@ -137,8 +137,22 @@ public final class CountingFlags {
     return isDivided() ? new Sharded(on, plain, shardOptions()) : plain;
   }
 
-  /** Guards a store that is counted on by these options; it has not read the record yet. */
+  /**
+   * Passes if these options can be had on a store.
+   *
+   * @throws IllegalArgumentException naming what the store or the technique lacks
+   */
+  public void requireWorksOn(Store store) {
+    counters(store);
+  }
+
+  /**
+   * Guards a store that is counted on by these options; it has not read the record yet.
+   *
+   * @throws IllegalArgumentException if these options cannot be had on the store
+   */
   public RecordGuard guard(Store store) {
+    requireWorksOn(store); // else the record would be compared with one that nobody can adopt
     return new RecordGuard(store, record(store.profile()), adopt(store.profile()));
   }
 

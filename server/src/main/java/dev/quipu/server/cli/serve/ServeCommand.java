@@ -317,7 +317,6 @@ public final class ServeCommand implements Callable<Integer> {
     try {
       StoreWatch watch = new StoreWatch(quipu.part(Store.class));
       closing.addFirst(watch::close);
-      closing.addFirst(new Sweeper(quipu.part(Store.class))::close);
       ViewCounter counter = new ViewCounter(quipu.part(Store.class), views.options());
       CacheOptions.Shown shown = cache.open(quipu);
       closing.addFirst(shown.onClose());
@@ -332,8 +331,13 @@ public final class ServeCommand implements Callable<Integer> {
               .counting(counter, into)
               .showing(shown.counters())
               .with(presence);
+      Runnable begin =
+          () -> {
+            counting.begin.run();
+            closing.addFirst(new Sweeper(quipu.part(Store.class))::close); // it writes
+          };
       return new Opened(
-          services, () -> counting.impediment.get().or(watch::impediment), counting.begin, close);
+          services, () -> counting.impediment.get().or(watch::impediment), begin, close);
     } catch (RuntimeException e) {
       close.run();
       throw e;

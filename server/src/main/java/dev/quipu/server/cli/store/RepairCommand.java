@@ -72,6 +72,10 @@ public final class RepairCommand implements Callable<Integer> {
           throw new IllegalArgumentException("give --shards, --floor or --ceiling");
         }
         boolean isChanged = sharded.repair(counter);
+        if (!isChanged && sharded.read(counter).isEmpty()) {
+          output.note("no such counter: " + counter);
+          return ExitCode.FAILED;
+        }
         output.print(
             counter + (isChanged ? " has the bounds of the record now" : " needs no repair"),
             Output.members("name", counter, "repaired", isChanged));

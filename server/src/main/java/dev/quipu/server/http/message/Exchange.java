@@ -1,18 +1,20 @@
 package dev.quipu.server.http.message;
 
 import dev.quipu.RequestId;
+import dev.quipu.time.Clock;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
+import java.util.TreeSet;
 
 /** One request, and what its route reads of it. */
 public final class Exchange {
@@ -23,7 +25,7 @@ public final class Exchange {
   private final Map<String, String> query;
   private final ByteBuffer body;
   private final Reservation reservation;
-  private final BooleanSupplier mayBegin;
+  private final TimeLeft timeLeft;
 
   /**
    * Creates an exchange.
@@ -37,18 +39,33 @@ public final class Exchange {
       Map<String, String> query,
       ByteBuffer body,
       Reservation reservation,
-      BooleanSupplier mayBegin) {
+      TimeLeft timeLeft) {
     this.request = request;
     this.variable = variable;
     this.query = query;
     this.body = body;
     this.reservation = reservation;
-    this.mayBegin = mayBegin;
+    this.timeLeft = timeLeft;
   }
 
-  /** Whether there is time for another part of a request that does many things in turn. */
+  /**
+   * The time of a request that does many things in turn: all of it is the request's deadline, after
+   * which nothing of the reply is sent.
+   */
+  public record TimeLeft(Clock clock, long startNanos, Duration deadline) {
+    private boolean isWithin(int fifteenths) {
+      return clock.nanoTime() - startNanos < deadline.toNanos() * fifteenths / 15;
+    }
+  }
+
+  /** Returns whether there is time for another part of a request that does many things in turn. */
   public boolean mayBegin() {
-    return mayBegin.getAsBoolean();
+    return timeLeft.isWithin(10);
+  }
+
+  /** Returns whether there is time to wait for the parts that have begun. */
+  public boolean mayWait() {
+    return timeLeft.isWithin(14);
   }
 
   public HttpMethod method() {
@@ -116,7 +133,9 @@ public final class Exchange {
   public void allowParameters(Set<String> known) {
     for (String name : query.keySet()) {
       if (!known.contains(name)) {
-        throw Problem.badRequest("query parameter " + name + " is not known");
+        throw Problem.badRequest(
+            "query parameter %s is not known; known are %s"
+                .formatted(name, String.join(", ", new TreeSet<>(known))));
       }
     }
   }

@@ -28,7 +28,9 @@ public final class JsonBody {
 
   /** Where a message of the parser begins to speak of its source. */
   private static final Pattern SOURCE =
-      Pattern.compile("\\s*\\((?:for|start marker) .*|\\[Source.*");
+      Pattern.compile(
+          "\\s*\\((?:for|start marker) .*|\\[Source.*"
+              + "|[:;,]?\\s*\\(?(?:enable|not recognized as one since)[^(]*Feature.*");
 
   /** Reads and writes all JSON of the server. */
   static final JsonMapper MAPPER =
@@ -131,8 +133,11 @@ public final class JsonBody {
 
   /** A text that must be there. */
   public String text(String field) {
-    return optionalText(field)
-        .orElseThrow(() -> Problem.badRequest("field " + field + " is missing"));
+    return optionalText(field).orElseThrow(() -> missing(field, "a string"));
+  }
+
+  private static Problem missing(String field, String type) {
+    return Problem.badRequest("field %s is missing; send %s".formatted(field, type));
   }
 
   /** A text. */
@@ -144,13 +149,12 @@ public final class JsonBody {
     if (value instanceof String text) {
       return Optional.of(text);
     }
-    throw Problem.badRequest("field " + field + " is not a string");
+    throw Problem.badRequest("field %s is not a string; send one in quotes".formatted(field));
   }
 
   /** A 64-bit integer that must be there. */
   public long number(String field) {
-    return optionalNumber(field)
-        .orElseThrow(() -> Problem.badRequest("field " + field + " is missing"));
+    return optionalNumber(field).orElseThrow(() -> missing(field, "an integer of 64 bits"));
   }
 
   /** A 64-bit integer, as a JSON number or as a string of decimal digits. */
@@ -168,18 +172,24 @@ public final class JsonBody {
     if (value == Other.BEYOND_64_BITS) {
       throw beyond(field);
     }
-    throw Problem.badRequest("field " + field + " is not an integer");
+    throw notInteger(field);
   }
 
   private static long decimal(String field, String text) {
     if (!text.matches("-?(0|[1-9][0-9]{0,63})")) {
-      throw Problem.badRequest("field " + field + " is not an integer");
+      throw notInteger(field);
     }
     try {
       return Long.parseLong(text);
     } catch (NumberFormatException e) {
       throw beyond(field);
     }
+  }
+
+  private static Problem notInteger(String field) {
+    return Problem.badRequest(
+        "field %s is not an integer; send a JSON number or a string of decimal digits, from %d to %d"
+            .formatted(field, Long.MIN_VALUE, Long.MAX_VALUE));
   }
 
   private static Problem beyond(String field) {

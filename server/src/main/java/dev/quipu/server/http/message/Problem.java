@@ -31,6 +31,12 @@ public final class Problem extends RuntimeException {
     return this;
   }
 
+  /** Says that a request did not apply, if nothing else is said of it. */
+  public Problem ofWrite() {
+    extensions.putIfAbsent("outcome", "not-applied");
+    return this;
+  }
+
   /** Leaves out that a request did not apply, which is no news of one that only reads. */
   public Problem ofRead() {
     extensions.remove("outcome", "not-applied");

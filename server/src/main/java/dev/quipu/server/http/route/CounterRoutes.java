@@ -27,11 +27,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Counters over HTTP. */
 final class CounterRoutes {
+  static final String ADD = "/v1/counters/{name}/add";
   static final String BULK = "/v1/counters/bulk";
 
   private static final int PAGE_COUNTERS = 100;
@@ -51,21 +51,28 @@ final class CounterRoutes {
 
   /** POST /v1/counters/{name}/add */
   HttpReply add(Exchange exchange) {
-    JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling"));
-    Add add = read(exchange.variable(), body, exchange.idempotencyKey().orElse(null));
-    AddResult result = counters.add(add);
-    metrics.added(result);
-    Map<String, Object> members = members(add, result);
+    Add add;
+    AddResult result;
+    Map<String, Object> members;
+    try {
+      JsonBody body = exchange.json(Set.of("delta", "floor", "ceiling"));
+      add = read(exchange.variable(), body, exchange.idempotencyKey().orElse(null));
+      result = counters.add(add);
+      metrics.added(result);
+      members = members(add, result);
+    } catch (RuntimeException e) {
+      throw failures.problem(e, ADD).ofWrite().with("name", exchange.variable()); // as in a bulk
+    }
     HttpReply reply = HttpReply.json(200, members);
     return result instanceof AddResult.Replayed ? reply.with("Idempotent-Replayed", "true") : reply;
   }
 
   /** POST /v1/counters/bulk */
   HttpReply bulk(Exchange exchange) {
-    return Bulk.reply(exchange, Limits.BULK_ADDS_MAX, lines -> addLines(lines, exchange::mayBegin));
+    return Bulk.reply(exchange, Limits.BULK_ADDS_MAX, lines -> addLines(lines, exchange));
   }
 
-  private List<Map<String, Object>> addLines(List<Lines.Line> lines, BooleanSupplier mayBegin) {
+  private List<Map<String, Object>> addLines(List<Lines.Line> lines, Exchange exchange) {
     List<Map<String, Object>> answers = new ArrayList<>();
     List<Add> adds = new ArrayList<>();
     List<Integer> places = new ArrayList<>();
@@ -85,7 +92,7 @@ final class CounterRoutes {
         answers.add(reply);
       }
     }
-    List<ItemResult> results = counters.addAll(adds, mayBegin);
+    List<ItemResult> results = counters.addAll(adds, exchange::mayBegin, exchange::mayWait);
     for (int i = 0; i < places.size(); i++) {
       answers.set(places.get(i), line(adds.get(i), results.get(i)));
     }
@@ -108,9 +115,7 @@ final class CounterRoutes {
   }
 
   private Map<String, Object> failed(RuntimeException thrown) {
-    Map<String, Object> line = failures.problem(thrown, BULK).members();
-    line.putIfAbsent("outcome", "not-applied");
-    return line;
+    return failures.problem(thrown, BULK).ofWrite().members();
   }
 
   private static Add read(String name, JsonBody body, @Nullable RequestId id) {
@@ -121,7 +126,7 @@ final class CounterRoutes {
     return new Add(name, body.number("delta"), bounds, id);
   }
 
-  private static Map<String, Object> members(Add add, AddResult result) {
+  private Map<String, Object> members(Add add, AddResult result) {
     return switch (result) {
       case AddResult.Applied applied ->
           members(add, applied.added(), applied.valueIfKnown(), false);
@@ -145,7 +150,7 @@ final class CounterRoutes {
     return members;
   }
 
-  private static Problem rejected(Add add, AddResult.Rejected rejected) {
+  private Problem rejected(Add add, AddResult.Rejected rejected) {
     OptionalLong value = rejected.valueIfKnown();
     String detail =
         value.isPresent()
@@ -155,13 +160,12 @@ final class CounterRoutes {
         switch (rejected.why()) {
           case FLOOR, CEILING -> {
             boolean floor = rejected.why() == Rejection.FLOOR;
-            long bound = floor ? add.bounds().floor() : add.bounds().ceiling();
+            Bounds bounds = add.bounds().isNone() ? counters.bounds() : add.bounds();
+            long bound = floor ? bounds.floor() : bounds.ceiling();
             Problem reached =
                 new Problem(409, "bound-reached", "The counter would leave its bounds", detail)
                     .with("bound", floor ? "floor" : "ceiling");
-            yield add.bounds().isNone() // then the counters have their own
-                ? reached
-                : reached.with("limit", Long.toString(bound));
+            yield bounds.isNone() ? reached : reached.with("limit", Long.toString(bound));
           }
           case HELD_ELSEWHERE ->
               new Problem(
@@ -235,7 +239,9 @@ final class CounterRoutes {
     try {
       return Integer.parseInt(text);
     } catch (NumberFormatException e) {
-      throw Problem.badRequest("query parameter limit is not a number");
+      throw Problem.badRequest(
+          "query parameter limit is not a number; the limits are 1 and "
+              + Limits.PAGE_COUNTERS_MAX);
     }
   }
 

@@ -38,7 +38,7 @@ public final class Routes {
         new OperationRoutes(services.quipu(), services.storeName(), metrics, impediment, clock);
     all =
         List.of(
-            Route.post("/v1/counters/{name}/add", SMALL_BODY_BYTES_MAX, counters::add),
+            Route.post(CounterRoutes.ADD, SMALL_BODY_BYTES_MAX, counters::add),
             Route.post(CounterRoutes.BULK, BULK_BODY_BYTES_MAX, counters::bulk),
             Route.get("/v1/counters", counters::list),
             Route.get("/v1/counters/{name}", counters::read),

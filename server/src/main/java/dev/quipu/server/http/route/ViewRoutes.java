@@ -1,6 +1,8 @@
 package dev.quipu.server.http.route;
 
 import dev.quipu.NotAppliedException;
+import dev.quipu.OutcomeUnknownException;
+import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.ingest.ViewQueue;
 import dev.quipu.server.http.message.Bulk;
@@ -23,11 +25,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /** Exact unique views over HTTP. */
@@ -36,6 +41,7 @@ final class ViewRoutes {
 
   private static final int LINES_MAX = 10_000;
   private static final int AT_ONCE_MAX = 512;
+  private static final long WAIT_MILLIS = 50;
   private static final Set<String> FIELDS = Set.of("url", "time", "clientId");
 
   private final Supplier<ViewCounter> views;
@@ -75,10 +81,14 @@ final class ViewRoutes {
 
   private List<Map<String, Object>> addLines(List<Lines.Line> lines, Exchange exchange) {
     List<Map<String, Object>> answers = new ArrayList<>();
-    try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+    ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+    try {
       List<Future<Map<String, Object>>> running = new ArrayList<>();
       for (Lines.Line line : lines) {
-        places.acquireUninterruptibly();
+        if (!hasPlace(exchange)) {
+          running.add(CompletableFuture.completedFuture(failed(line, late())));
+          continue;
+        }
         running.add(
             executor.submit(() -> {
               try {
@@ -88,24 +98,65 @@ final class ViewRoutes {
               }
             }));
       }
-      for (Future<Map<String, Object>> each : running) {
-        answers.add(each.get());
+      for (int i = 0; i < running.size(); i++) {
+        answers.add(answer(running.get(i), lines.get(i), exchange));
       }
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause()); // addLine answers every exception
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Problem.unknown("the server stops");
+    } finally {
+      executor.shutdown(); // what is under way goes on
     }
     return answers;
+  }
+
+  /** Takes a place, unless there was none in time. */
+  private boolean hasPlace(Exchange exchange) throws InterruptedException {
+    while (!places.tryAcquire(WAIT_MILLIS, TimeUnit.MILLISECONDS)) {
+      if (!exchange.mayBegin()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private Map<String, Object> answer(
+      Future<Map<String, Object>> running, Lines.Line line, Exchange exchange)
+      throws ExecutionException, InterruptedException {
+    while (true) {
+      try {
+        return running.get(WAIT_MILLIS, TimeUnit.MILLISECONDS);
+      } catch (TimeoutException e) {
+        if (!exchange.mayWait()) {
+          return failed(
+              line,
+              new OutcomeUnknownException(
+                  Reason.TIMEOUT,
+                  "the time for the request ended while this line was under way; repeat it",
+                  null));
+        }
+      }
+    }
+  }
+
+  private static QuipuException late() {
+    return new NotAppliedException(
+        Reason.TIMEOUT, "the time for the request ended before this line; repeat it");
+  }
+
+  private Map<String, Object> failed(Lines.Line line, RuntimeException thrown) {
+    Map<String, Object> members = failures.problem(thrown, BULK).ofWrite().members();
+    members.put("line", line.number());
+    return members;
   }
 
   private Map<String, Object> addLine(Lines.Line line, Exchange exchange) {
     try {
       ViewEvent event = event(line.json(FIELDS));
       if (!exchange.mayBegin()) {
-        throw new NotAppliedException(
-            Reason.TIMEOUT, "the time for the request ended before this line; repeat it");
+        throw late();
       }
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("status", 202);
@@ -116,10 +167,7 @@ final class ViewRoutes {
       }
       return members;
     } catch (RuntimeException e) {
-      Map<String, Object> members = failures.problem(e, BULK).members();
-      members.putIfAbsent("outcome", "not-applied");
-      members.put("line", line.number());
-      return members;
+      return failed(line, e);
     }
   }
 

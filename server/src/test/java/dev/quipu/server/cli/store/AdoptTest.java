@@ -9,6 +9,7 @@ import dev.quipu.Add;
 import dev.quipu.Bounds;
 import dev.quipu.Quipu;
 import dev.quipu.Reading;
+import dev.quipu.hits.HitLog;
 import dev.quipu.layer.Store;
 import dev.quipu.server.cli.QuipuCommand;
 import dev.quipu.server.cli.output.ExitCode;
@@ -194,11 +195,52 @@ final class AdoptTest {
       says(repair, ExitCode.USAGE, "no record");
       says("adopt" + options + uri, ExitCode.OK, "floor -10");
       says("repair stock --store " + uri, ExitCode.USAGE, "floor: record -10, this process none");
+      CommandResult plain = run("serve --http 0 --store " + uri); // must not be told to drop the bounds
+      assertTrue(
+          plain.err.contains(
+              "the values of the record (--technique marker-item --window 24h --floor -10 --ceiling"
+                  + " 60). To adopt"),
+          plain.err);
+      assertFalse(plain.err.contains("quipu adopt"), plain.err);
+      says(
+          "repair nosuch" + options + "--store " + uri, ExitCode.FAILED, "no such counter: nosuch");
       says(repair, ExitCode.OK, "has the bounds of the record now");
       says(repair, ExitCode.OK, "needs no repair");
       ShardOptions after = ShardOptions.fixed(4).within(Bounds.between(-10, 60));
       Sharded counters = new Sharded(store, new MarkerItem(store), after);
       assertEquals(Optional.of(Reading.exact(50)), counters.read("stock"));
+    }
+  }
+
+  /** A record that nobody can serve would end every start. */
+  @Test
+  void whatTheStoreCannotDoIsNeitherAdoptedNorComparedWithItsRecord() {
+    try (RedisServer redis = RedisServer.startDurable();
+        StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + redis.port())) {
+      String uri = " redis://127.0.0.1:" + redis.port();
+      String options = " --technique item-collection --shards 4";
+      says("adopt" + options + uri, ExitCode.USAGE, "it needs no shards");
+      assertEquals(Optional.empty(), driver.get(RECORD, Consistency.STRONG));
+      says("adopt --technique marker-item" + uri, ExitCode.OK, "marker-item");
+      CommandResult serve = run("serve --http 0 --store" + uri + options);
+      assertEquals(ExitCode.USAGE, serve.code);
+      assertTrue(serve.err.contains("it needs no shards"), serve.err);
+      assertFalse(serve.err.contains("quipu adopt"), serve.err);
+    }
+  }
+
+  @Test
+  void hitsArePrintedThoughTheyAreNoTree() {
+    try (RedisServer redis = RedisServer.startDurable();
+        StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + redis.port())) {
+      new HitLog(new Store(driver, Clock.system())).add(new Add("page", 3, null));
+      CommandResult said =
+          run(
+              "explain page --store redis://127.0.0.1:%d --svg %s"
+                  .formatted(redis.port(), temporary.resolve("page.svg")));
+      assertEquals(ExitCode.FAILED, said.code, said.toString());
+      assertTrue(said.out.startsWith("page = 3\n"), said.out);
+      assertTrue(said.err.contains("page.svg was not written"), said.err);
     }
   }
 

@@ -1,0 +1,71 @@
+package dev.quipu.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A way to a server on which some commands end the connection, so many times. */
+final class CutConnections implements AutoCloseable {
+  private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+  private final AtomicInteger cuts = new AtomicInteger();
+  private final int serverPort;
+  private final String command;
+
+  CutConnections(int serverPort, String command) throws IOException {
+    this.serverPort = serverPort;
+    this.command = command;
+    Thread.ofVirtual().start(this::accept);
+  }
+
+  int port() {
+    return listener.getLocalPort();
+  }
+
+  /** From now on, so many of the commands end their connections. */
+  void cut(int times) {
+    cuts.set(times);
+  }
+
+  private void accept() {
+    try {
+      while (true) {
+        Socket client = listener.accept();
+        Socket server = new Socket(InetAddress.getLoopbackAddress(), serverPort);
+        Thread.ofVirtual().start(() -> copy(client, server, true));
+        Thread.ofVirtual().start(() -> copy(server, client, false));
+      }
+    } catch (IOException closed) {
+      // it ends with the test
+    }
+  }
+
+  private void copy(Socket from, Socket to, boolean isClient) {
+    byte[] bytes = new byte[8_192];
+    try (from;
+        to) {
+      InputStream in = from.getInputStream();
+      OutputStream out = to.getOutputStream();
+      for (int read = in.read(bytes); read >= 0; read = in.read(bytes)) {
+        String text = new String(bytes, 0, read, StandardCharsets.ISO_8859_1);
+        boolean isIt = isClient && text.contains(command);
+        if (isIt && cuts.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+          return;
+        }
+        out.write(bytes, 0, read);
+        out.flush();
+      }
+    } catch (IOException broken) {
+      // as the other end sees it
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    listener.close();
+  }
+}
