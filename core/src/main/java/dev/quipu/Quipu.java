@@ -1,7 +1,5 @@
 package dev.quipu;
 
-import dev.quipu.store.StoreDriver;
-import dev.quipu.store.StoreProvider;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -69,8 +67,7 @@ public final class Quipu implements AutoCloseable {
   /** Builds a {@link Quipu}. */
   public static final class Builder {
     private @Nullable Path directory;
-    private @Nullable StoreDriver driver;
-    private boolean ownsDriver;
+    private @Nullable String store;
     private @Nullable String technique;
     private @Nullable Duration requestIdRetention;
 
@@ -84,22 +81,11 @@ public final class Quipu implements AutoCloseable {
 
     /**
      * Counts on a store by its URI, such as {@code redis://127.0.0.1} or {@code
-     * postgresql://user@127.0.0.1/db}. The client is closed with the counters.
-     *
-     * @throws IllegalArgumentException if the URI is malformed, or its store is not on the class
-     *     path
-     * @throws NotAppliedException if the store cannot be reached
+     * postgresql://user@127.0.0.1/db}. The client is closed with the counters. On a driver of your
+     * own, {@code dev.quipu.backend.Backends} counts.
      */
     public Builder store(String uri) {
-      driver = StoreProvider.open(uri);
-      ownsDriver = true;
-      return this;
-    }
-
-    /** Counts on a store by its driver, which stays the caller's to close. */
-    public Builder driver(StoreDriver other) {
-      driver = other;
-      ownsDriver = false;
+      store = uri;
       return this;
     }
 
@@ -126,13 +112,13 @@ public final class Quipu implements AutoCloseable {
      *
      * @throws IllegalStateException if neither or both are given, or {@code quipu-engine} or {@code
      *     quipu-techniques} is not on the class path
-     * @throws IllegalArgumentException if the technique does not work on the store, or the store is
-     *     already used with other settings
+     * @throws IllegalArgumentException if the URI is malformed or its store is not on the class
+     *     path, the technique does not work on the store, or the store is used with other settings
      * @throws NotAppliedException if the directory is locked, damaged or not writable, or the store
      *     does not answer
      */
     public Quipu build() {
-      if ((directory == null) == (driver == null)) {
+      if ((directory == null) == (store == null)) {
         throw new IllegalStateException(
             directory == null
                 ? "neither directory nor store is set; set one of them"
@@ -141,8 +127,7 @@ public final class Quipu implements AutoCloseable {
       Settings settings =
           new Settings(
               Optional.ofNullable(directory),
-              Optional.ofNullable(driver),
-              ownsDriver,
+              Optional.ofNullable(store),
               Optional.ofNullable(technique),
               Optional.ofNullable(requestIdRetention));
       for (Opener opener : ServiceLoader.load(Opener.class)) {
@@ -161,15 +146,13 @@ public final class Quipu implements AutoCloseable {
    * The settings of a builder.
    *
    * @param directory where the embedded engine keeps its files
-   * @param driver the store, if there is no directory
-   * @param ownsDriver whether the driver is closed with the counters
+   * @param store the URI of the store, if there is no directory
    * @param technique the name of the technique, if not the default
    * @param requestIdRetention how long request ids are kept, if not the default
    */
   public record Settings(
       Optional<Path> directory,
-      Optional<StoreDriver> driver,
-      boolean ownsDriver,
+      Optional<String> store,
       Optional<String> technique,
       Optional<Duration> requestIdRetention) {}
 

@@ -5,6 +5,7 @@ import dev.quipu.layer.Store;
 import dev.quipu.record.RecordGuard;
 import dev.quipu.record.StoreRecord;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProvider;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.Techniques;
 import dev.quipu.time.Clock;
@@ -19,24 +20,25 @@ public final class StoreOpener implements Quipu.Opener {
 
   @Override
   public Optional<Quipu.Backend> open(Quipu.Settings settings) {
-    return settings.driver().map(driver -> open(driver, settings));
+    return settings.store().map(uri -> open(StoreProvider.open(uri), settings));
   }
 
   private static Quipu.Backend open(StoreDriver driver, Quipu.Settings settings) {
     try {
       TechniqueSpec spec =
-          settings.technique().map(Techniques::named).orElse(Techniques.bestFor(driver.profile()));
+          settings
+              .technique()
+              .map(Techniques::named)
+              .orElseGet(() -> Techniques.bestFor(driver.profile()));
       spec.requireWorksOn(driver.profile());
       Optional<Duration> retention = settings.requestIdRetention();
       RecordGuard.require(new Store(driver, Clock.system()), StoreRecord.of(spec, retention));
       return Backends.backend(
           driver,
           store -> Backends.technique(spec, store, Randomness.secure(), retention),
-          settings.ownsDriver() ? driver::close : () -> {});
+          driver::close);
     } catch (RuntimeException | Error e) {
-      if (settings.ownsDriver()) {
-        driver.close();
-      }
+      driver.close();
       throw e;
     }
   }
