@@ -3,35 +3,35 @@ package dev.quipu;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request to change a counter.
+ * A request to add to a counter.
  *
- * @param counter its name: 1 to {@link Limits#NAME_BYTES_MAX} bytes of UTF-8, no control characters
+ * @param counter the name of the counter: 1 to {@link Limits#NAME_BYTES_MAX} bytes of UTF-8, no control characters
  * @param delta what to add; not zero
- * @param bounds what the counter must stay within
- * @param id the name of this request, under which a repeat counts once; null for none, and then a
- *     lost reply cannot be resolved
+ * @param bounds the bounds that the add must keep
+ * @param id the request id, under which a repeat counts once; null for none, and then an unknown
+ *     outcome cannot be resolved
  */
 public record Add(String counter, long delta, Bounds bounds, @Nullable RequestId id) {
   /**
-   * Checks the limits.
+   * Creates a request.
    *
-   * @throws IllegalArgumentException naming the field that breaks one
+   * @throws IllegalArgumentException naming the field that is outside its limits
    */
   public Add {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     if (delta == 0) {
-      throw new IllegalArgumentException("delta is 0, which counts nothing");
+      throw new IllegalArgumentException("delta must not be 0");
     }
   }
 
-  /** An unbounded add. */
+  /** Creates a request without bounds. */
   public Add(String counter, long delta, @Nullable RequestId id) {
     this(counter, delta, Bounds.none(), id);
   }
 
   /**
-   * A mark of everything but the name and the delta, to tell a repeat from another request under
-   * the same id: 0 when there are no bounds.
+   * Returns a hash of the bounds, which distinguishes a repeat from another request under the same
+   * id; 0 if there are no bounds.
    */
   public int boundsMark() {
     if (bounds.isNone()) {

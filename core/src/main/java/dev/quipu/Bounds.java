@@ -1,7 +1,7 @@
 package dev.quipu;
 
 /**
- * The range that an add must leave the counter in, checked atomically with the add.
+ * The range in which an add must leave the counter, checked atomically with the add.
  *
  * <p>Only the bound that the add moves towards is checked: a counter that already lies outside may
  * always move back in. If the bounds exclude 0, where a counter starts, both are checked: a counter
@@ -14,7 +14,7 @@ public record Bounds(long floor, long ceiling) {
   private static final Bounds NONE = new Bounds(Long.MIN_VALUE, Long.MAX_VALUE);
 
   /**
-   * Checks that a value can satisfy both bounds.
+   * Creates bounds.
    *
    * @throws IllegalArgumentException if {@code floor} is above {@code ceiling}
    */
@@ -24,22 +24,22 @@ public record Bounds(long floor, long ceiling) {
     }
   }
 
-  /** No bound but those of 64 bits. */
+  /** Returns no bounds but those of 64 bits. */
   public static Bounds none() {
     return NONE;
   }
 
-  /** A floor alone: stock that must not go below zero. */
+  /** Returns a floor: for stock that must not go below zero. */
   public static Bounds atLeast(long floor) {
     return new Bounds(floor, Long.MAX_VALUE);
   }
 
-  /** A ceiling alone: a quota. */
+  /** Returns a ceiling: for a quota. */
   public static Bounds atMost(long ceiling) {
     return new Bounds(Long.MIN_VALUE, ceiling);
   }
 
-  /** Both. */
+  /** Returns a floor and a ceiling. */
   public static Bounds between(long floor, long ceiling) {
     return new Bounds(floor, ceiling);
   }

@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Part of a listing of counters, in order of name (by UTF-16 code unit).
+ * A page of a listing of counters, in order of name (by UTF-16 code unit).
  *
  * @param counters names and values
- * @param resumeAfter the name to ask for the next page with; empty on the last page
+ * @param resumeAfter the name after which the next page starts; empty on the last page
  */
 public record CounterPage(List<Entry> counters, Optional<String> resumeAfter) {
-  /** One counter. */
+  /** A counter of the page. */
   public record Entry(String name, Reading reading) {}
 
   /** Copies the list. */

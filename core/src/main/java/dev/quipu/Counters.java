@@ -68,17 +68,17 @@ public interface Counters {
   }
 
   /**
-   * The same for a caller who does not wait for the last of them.
+   * Adds several like {@link #addAll(List, BooleanSupplier)}, without waiting for the last of them.
    *
-   * @param mayWait asked while adds are under way; once it is false, those are answered {@link
-   *     dev.quipu.Reason#TIMEOUT}, unknown: they may still apply
+   * @param mayWait called while adds are under way; once it is false, the outcome of those is
+   *     unknown with {@link Reason#TIMEOUT}: they may still be applied
    */
   default List<ItemResult> addAll(
       List<Add> adds, BooleanSupplier mayBegin, BooleanSupplier mayWait) {
     return ParallelAdds.addAll(this, adds, mayBegin, mayWait);
   }
 
-  /** The bounds that every counter has, besides those of an add; none unless there are such. */
+  /** Returns the bounds that all counters have, besides those of an add. */
   default Bounds bounds() {
     return Bounds.none();
   }

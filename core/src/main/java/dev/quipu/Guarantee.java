@@ -1,7 +1,7 @@
 package dev.quipu;
 
 /**
- * What a technique promises. A constant exists only if a checker in {@code dev.quipu.simulation}
+ * A guarantee of a technique. A constant exists only if a checker in {@code dev.quipu.simulation}
  * can prove it, and a test shows that a technique without it fails that checker.
  */
 public enum Guarantee {
@@ -26,7 +26,7 @@ public enum Guarantee {
     this.sentence = sentence;
   }
 
-  /** The promise in a few words. */
+  /** Returns the guarantee in one sentence. */
   public String sentence() {
     return sentence;
   }

@@ -1,6 +1,6 @@
 package dev.quipu;
 
-/** Every limit of the API, named once, with its unit last. */
+/** The limits of the API; units come last in their names. */
 public final class Limits {
   /** Longest name of a counter, in bytes of UTF-8. */
   public static final int NAME_BYTES_MAX = 512;
@@ -44,10 +44,10 @@ public final class Limits {
   private Limits() {}
 
   /**
-   * Returns {@code text} if it is fit to be a name: not empty, well-formed Unicode, no control
+   * Returns {@code text} if it is valid: not empty, well-formed Unicode, no control
    * characters, not longer than {@code bytesMax} in UTF-8.
    *
-   * @throws IllegalArgumentException naming {@code field} and the rule that was broken
+   * @throws IllegalArgumentException naming {@code field} and the rule that it violates
    */
   public static String checkText(String field, String text, int bytesMax) {
     if (text.isEmpty()) {
@@ -79,7 +79,7 @@ public final class Limits {
     return text;
   }
 
-  /** The length of {@code text} in bytes of UTF-8. */
+  /** Returns the length of {@code text} in bytes of UTF-8. */
   public static int utf8Length(String text) {
     int bytes = text.length();
     for (int i = 0; i < text.length(); i++) {

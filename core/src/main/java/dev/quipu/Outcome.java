@@ -1,9 +1,9 @@
 package dev.quipu;
 
-/** What is known of a write that ended in an exception. */
+/** What is known of the effect of a write that ended in an exception. */
 public enum Outcome {
-  /** Certainly not applied: it may be repeated. */
+  /** The write was certainly not applied, and may be repeated. */
   NOT_APPLIED,
-  /** Applied or not, wholly or not at all; and it may still be applied later. */
+  /** The write was applied or not, as a whole, and may still be applied later. */
   UNKNOWN
 }

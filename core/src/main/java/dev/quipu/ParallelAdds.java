@@ -28,6 +28,12 @@ final class ParallelAdds {
   /** The place of an add that has begun and has no result yet. */
   private static final ItemResult UNDER_WAY = new ItemResult.Failed(new IllegalStateException());
 
+  /** The result of an add that did not begin in time. */
+  private static final ItemResult LATE =
+      new ItemResult.Failed(
+          new NotAppliedException(
+              Reason.TIMEOUT, "the time for the batch ended before this add began; repeat it"));
+
   private final Counters counters;
   private final List<Add> adds;
   private final BooleanSupplier mayBegin;
@@ -54,7 +60,7 @@ final class ParallelAdds {
     return IntStream.range(0, adds.size()).mapToObj(all::result).toList();
   }
 
-  /** Works on so many threads; what is under way in the end goes on without the caller. */
+  /** Executes the adds on this number of threads; those under way at the end go on. */
   private void work(int threads, BooleanSupplier mayWait) {
     List<Future<?>> running = new ArrayList<>();
     ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
@@ -91,8 +97,7 @@ final class ParallelAdds {
   private void work() {
     for (List<Integer> places = waiting.poll(); places != null; places = waiting.poll()) {
       for (int place : places) {
-        if (mayBegin.getAsBoolean()) {
-          results.set(place, UNDER_WAY);
+        if (mayBegin.getAsBoolean() && results.compareAndSet(place, null, UNDER_WAY)) {
           results.set(place, add(counters, adds.get(place)));
         }
       }
@@ -100,13 +105,11 @@ final class ParallelAdds {
   }
 
   private ItemResult result(int place) {
-    ItemResult result = results.get(place);
-    if (result == null) {
-      return new ItemResult.Failed(
-          new NotAppliedException(
-              Reason.TIMEOUT, "the time for the batch ended before this add began; repeat it"));
+    if (results.compareAndSet(place, null, LATE)) { // from here on it cannot begin
+      return LATE;
     }
-    return !result.equals(UNDER_WAY)
+    ItemResult result = results.get(place);
+    return result != UNDER_WAY
         ? result
         : new ItemResult.Failed(
             new OutcomeUnknownException(
@@ -116,7 +119,7 @@ final class ParallelAdds {
                 null));
   }
 
-  /** Adds, and keeps what is thrown. */
+  /** Adds, and returns what is thrown as a result. */
   static ItemResult add(Counters counters, Add add) {
     try {
       return counters.add(add);

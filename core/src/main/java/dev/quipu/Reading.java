@@ -3,10 +3,10 @@ package dev.quipu;
 import java.util.List;
 
 /**
- * The value of a counter, and how sure it is: the true value lies in {@code low..high}, ends
- * included. Where a technique reads exactly, all three are equal.
+ * The value of a counter with its lower and upper bound: the exact value lies in {@code low..high},
+ * both included. If the technique reads exactly, all three are equal.
  *
- * @param uncertainties what makes {@code low} and {@code high} differ, if the technique can tell
+ * @param uncertainties why {@code low} and {@code high} differ, if known
  */
 public record Reading(long value, long low, long high, List<Uncertainty> uncertainties) {
   /** Copies the list. */
@@ -14,12 +14,12 @@ public record Reading(long value, long low, long high, List<Uncertainty> uncerta
     uncertainties = List.copyOf(uncertainties);
   }
 
-  /** One whose uncertainties are not told. */
+  /** Creates a reading whose uncertainties are unknown. */
   public Reading(long value, long low, long high) {
     this(value, low, high, List.of());
   }
 
-  /** A value that is certain. */
+  /** Returns an exact reading. */
   public static Reading exact(long value) {
     return new Reading(value, value, value);
   }

@@ -1,18 +1,18 @@
 package dev.quipu;
 
-/** Why a call to a store ended in an exception. */
+/** Why a call ended in an exception. */
 public enum Reason {
-  /** The store cannot be reached, or is not working. */
+  /** The store is unreachable or does not work. */
   UNAVAILABLE,
-  /** The store asks for fewer calls. */
+  /** The store limits the rate of calls, or there is contention. */
   THROTTLED,
-  /** No answer within the deadline. */
+  /** There was no answer within the deadline. */
   TIMEOUT,
-  /** The store has no room for more; reads go on. */
+  /** The store is full; reads still work. */
   FULL,
-  /** The store does not let this caller in. */
+  /** The store denies access. */
   DENIED,
-  /** The store rejects what was sent; a repeat would be rejected too. */
+  /** The store rejects the request; a repeat would be rejected, too. */
   INVALID,
   /** What is stored is damaged. */
   CORRUPT,
@@ -21,7 +21,7 @@ public enum Reason {
   /** The request id was used before for another request; see {@link AddResult.Conflict}. */
   CONFLICT;
 
-  /** Whether the same call may succeed a moment later. */
+  /** Returns whether the same call may succeed a moment later. */
   public boolean isTemporary() {
     return switch (this) {
       case UNAVAILABLE, THROTTLED, TIMEOUT -> true;

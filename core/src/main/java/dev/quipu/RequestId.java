@@ -9,15 +9,15 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The caller's name for one logical request: an add repeated under the same id counts once.
+ * The caller's name for one logical request: an add that is repeated under the same id counts once.
  *
- * <p>Make it before the first attempt and keep it until a definite answer came; an order number or
- * the id of a queue message serves. An id belongs to one counter: the same id on another counter is
+ * <p>Create it before the first attempt and keep it until there is a definite answer. An order
+ * number or the id of a queue message will do. An id belongs to one counter: the same id on another counter is
  * another request.
  *
  * <p>Every id has a 128-bit form. A text of 32 lower-case hexadecimal digits is its own 128-bit
- * form; any other text is reduced by SHA-256, cut to 128 bits, so that nobody can make two texts
- * meet. Ids are equal when their 128-bit forms are.
+ * form; any other text is reduced by SHA-256, cut to 128 bits, so that two texts cannot be made to
+ * collide. Ids are equal when their 128-bit forms are.
  */
 public final class RequestId {
   private static final int HEX_DIGITS = 32;
@@ -35,7 +35,7 @@ public final class RequestId {
   }
 
   /**
-   * The id with this text.
+   * Returns the id with this text.
    *
    * @param text 1 to {@link Limits#REQUEST_ID_BYTES_MAX} bytes of UTF-8, no control characters
    * @throws IllegalArgumentException if {@code text} breaks one of these rules
@@ -53,7 +53,7 @@ public final class RequestId {
   }
 
   /**
-   * The id with a text in ASCII, which is not kept: {@link #text} tells its 128 bits.
+   * Returns the id with a text in ASCII, which is not kept: {@link #text} returns its 128 bits.
    *
    * @return null if the text has other bytes, control characters among them, or is empty or longer
    *     than {@link Limits#REQUEST_ID_BYTES_MAX}
@@ -79,37 +79,37 @@ public final class RequestId {
     return of(hash.getLong(), hash.getLong());
   }
 
-  /** The id with these 128 bits; its text is their 32 hexadecimal digits. */
+  /** Returns the id with these 128 bits; its text is their 32 hexadecimal digits. */
   public static RequestId of(long high, long low) {
     return new RequestId(high, low, null);
   }
 
-  /** An id that nobody else has. */
+  /** Returns a new unique id. */
   public static RequestId random() {
     return random(Randomness.secure());
   }
 
-  /** An id by the caller's chance. */
+  /** Returns a new id from a source of randomness. */
   public static RequestId random(RandomGenerator random) {
     return of(random.nextLong(), random.nextLong());
   }
 
-  /** The 128 bits in hexadecimal: equal for equal ids. */
+  /** Returns the 128 bits in hexadecimal, which are equal for equal ids. */
   public String bits() {
     return "%016x%016x".formatted(high, low);
   }
 
-  /** The upper 64 of the 128 bits. */
+  /** Returns the upper 64 of the 128 bits. */
   public long high() {
     return high;
   }
 
-  /** The lower 64 of the 128 bits. */
+  /** Returns the lower 64 of the 128 bits. */
   public long low() {
     return low;
   }
 
-  /** The text that the caller gave, or the 128 bits in hexadecimal. */
+  /** Returns the text that the caller gave, or the 128 bits in hexadecimal. */
   public String text() {
     String known = text;
     if (known == null) {

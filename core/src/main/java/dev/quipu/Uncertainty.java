@@ -1,29 +1,29 @@
 package dev.quipu;
 
 /**
- * One reason why a {@link Reading} is not certain.
+ * A reason why a {@link Reading} is not exact.
  *
- * @param cause what kind of reason
- * @param where the region, or the two regions, that it is about
- * @param amount by how much it may change the value; {@link Long#MAX_VALUE} if nothing limits it
+ * @param cause the kind of reason
+ * @param where the region or the two regions concerned; may be empty
+ * @param amount the largest error of the value; {@link Long#MAX_VALUE} if it is unlimited
  */
 public record Uncertainty(Cause cause, String where, long amount) {
-  /** Kinds of reasons. */
+  /** The kinds of reasons. */
   public enum Cause {
-    /** A region did not answer: what it counted since it was last heard is missing. */
+    /** A region did not answer: what it counted since its last answer is missing. */
     SILENT_REGION("silent"),
     /**
-     * A region was retired: what it counted and never sent is not in the sum, until an operator
-     * states that nothing is missing.
+     * A region was retired: what it counted and did not replicate is missing, until an operator
+     * declares that nothing is.
      */
     RETIRED_REGION("retired"),
     /** A region's replica was restored from a backup: what it counted since may be missing. */
     RESTORED_REGION("restored"),
-    /** The sum has more than 64 bits: this is the nearest number. */
+    /** The sum exceeds 64 bits: the value is the nearest number. */
     OVERFLOW("overflow"),
-    /** Rights were given, and who got them may have used them unseen. */
+    /** Rights were transferred, and the receiver may have used them since. */
     OPEN_TRANSFER("open-transfer"),
-    /** Adds came while the counter was read. */
+    /** Adds were applied during the read. */
     MOVING("moving");
 
     private final String word;
@@ -32,7 +32,7 @@ public record Uncertainty(Cause cause, String where, long amount) {
       this.word = word;
     }
 
-    /** One word for it. */
+    /** Returns the name of the cause in JSON. */
     public String word() {
       return word;
     }

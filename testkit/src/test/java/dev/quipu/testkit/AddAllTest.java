@@ -204,6 +204,43 @@ final class AddAllTest {
     never.countDown();
   }
 
+  /** What was answered as not applied must not begin afterwards. */
+  @Test
+  void whatWasReportedAsNotAppliedNeverBegins() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    CountDownLatch ended = new CountDownLatch(1);
+    AtomicInteger begun = new AtomicInteger();
+    Counters counters =
+        new Answering(add -> {
+          begun.incrementAndGet();
+          boolean isInterrupted = false;
+          while (release.getCount() > 0) { // a store whose client does not mind interrupts
+            try {
+              release.await();
+            } catch (InterruptedException e) {
+              isInterrupted = true;
+            }
+          }
+          if (isInterrupted) {
+            Thread.currentThread().interrupt();
+          }
+          ended.countDown();
+          return applied(add);
+        });
+    List<Add> adds = List.of(add("a", 1), add("a", 2));
+    List<ItemResult> results = counters.addAll(adds, () -> true, () -> begun.get() < 1);
+    QuipuException first = assertThrows(QuipuException.class, results.get(0)::result);
+    QuipuException second = assertThrows(QuipuException.class, results.get(1)::result);
+    assertEquals(Outcome.UNKNOWN, first.outcome());
+    assertEquals(Outcome.NOT_APPLIED, second.outcome());
+    release.countDown();
+    ended.await();
+    for (int i = 0; i < 1_000; i++) { // the worker would go on with the second
+      Thread.yield();
+    }
+    assertEquals(1, begun.get());
+  }
+
   /** Not a result of an add: nobody may go on as if nothing had happened. */
   @Test
   void anErrorEndsTheCall() {

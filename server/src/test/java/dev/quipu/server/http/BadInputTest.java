@@ -101,7 +101,7 @@ final class BadInputTest {
         "{`delta`:1,`x`:2}|field x is not known",
         "{`delta`:1,`delta`:2}|uplicate",
         "{`floor`:1}|field delta is missing",
-        "{`delta`:0}|delta is 0",
+        "{`delta`:0}|delta must not be 0",
         "{`delta`:1.0}|field delta is not an integer",
         "{`delta`:1e3}|field delta is not an integer",
         "{`delta`:null}|field delta is not an integer",

@@ -113,7 +113,7 @@ final class RespServerTest {
     assertTrue(client.ask("QUIPU.ADD a 1 ID six").startsWith("-CANCELED"));
     assertTrue(client.ask("QUIPU.OUTCOME a two").contains("applied"));
     assertTrue(client.ask("QUIPU.OUTCOME a seven").contains("not-seen"));
-    assertTrue(client.ask("QUIPU.ADD a 0 ID eight").startsWith("-ERR delta is 0"));
+    assertTrue(client.ask("QUIPU.ADD a 0 ID eight").startsWith("-ERR delta must not be 0"));
     assertTrue(client.ask("QUIPU.ADD a 1 FLOOR 0").startsWith("-ERR syntax error"));
     assertEquals(Optional.of(Reading.exact(0)), engine.read("a"));
     assertTrue(client.ask("DEL a").startsWith(":1"));
