@@ -109,7 +109,7 @@ final class ParallelAdds {
       return LATE;
     }
     ItemResult result = results.get(place);
-    return result != UNDER_WAY
+    return !UNDER_WAY.equals(result)
         ? result
         : new ItemResult.Failed(
             new OutcomeUnknownException(
