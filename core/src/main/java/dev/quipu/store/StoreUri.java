@@ -73,7 +73,8 @@ public final class StoreUri {
       return new URI(text);
     } catch (URISyntaxException e) {
       throw new IllegalArgumentException(
-          "malformed store URI at position %d: %s".formatted(e.getIndex(), e.getReason()));
+          "the store's URI is not well-formed at position %d: %s"
+              .formatted(e.getIndex(), e.getReason()));
     }
   }
 
@@ -85,7 +86,7 @@ public final class StoreUri {
     String behind = uri.getRawPath() + uri.getRawQuery() + uri.getRawFragment();
     if (behind.contains("@") || uri.getRawFragment() != null) {
       throw new IllegalArgumentException(
-          "store URI has '@' or '#' after its hosts; in a password, encode @ as %40, / as %2F,"
+          "the store's URI has '@' or '#' after its hosts; in a password, encode @ as %40, / as %2F,"
               + " ? as %3F and # as %23");
     }
   }
@@ -125,7 +126,7 @@ public final class StoreUri {
       String name = hasPort ? each.substring(0, colon) : each;
       int port = hasPort ? port(each.substring(colon + 1)) : defaultPort;
       if (name.isEmpty()) {
-        throw new IllegalArgumentException("store URI has an empty host");
+        throw new IllegalArgumentException("the store's URI has an empty host");
       }
       hosts.add(new Host(name, port));
     }
@@ -138,7 +139,7 @@ public final class StoreUri {
       return number("port", text, 1, PORT_MAX);
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(
-          "port in the store URI is not a number from 1 to %d".formatted(PORT_MAX));
+          "port in the store's URI is not a number from 1 to %d".formatted(PORT_MAX));
     }
   }
 
@@ -149,12 +150,12 @@ public final class StoreUri {
       String name = decode(parts[0]);
       if (!known.contains(name) && !name.equals(TIMEOUT_NAME)) {
         throw new IllegalArgumentException(
-            "unknown parameter '%s' in the store URI; known: %s and %s"
+            "unknown parameter '%s' in the store's URI; known: %s and %s"
                 .formatted(name, known.stream().sorted().toList(), TIMEOUT_NAME));
       }
       if (parts.length < 2 || parameters.put(name, decode(parts[1])) != null) {
         throw new IllegalArgumentException(
-            "parameter %s in the store URI must occur once, with a value".formatted(name));
+            "parameter %s in the store's URI must occur once, with a value".formatted(name));
       }
     }
     return parameters;
@@ -168,7 +169,7 @@ public final class StoreUri {
       }
     }
     throw new IllegalArgumentException(
-        "%s in the store URI is '%s'; it must be from %d to %d".formatted(name, text, min, max));
+        "%s in the store's URI is '%s'; it must be from %d to %d".formatted(name, text, min, max));
   }
 
   /** Returns the scheme, in lower case. */
@@ -193,7 +194,7 @@ public final class StoreUri {
    */
   public List<Host> hosts() {
     if (hosts.isEmpty()) {
-      throw new IllegalArgumentException("store URI has no host");
+      throw new IllegalArgumentException("the store's URI has no host");
     }
     return hosts;
   }
@@ -205,7 +206,8 @@ public final class StoreUri {
    */
   public Host host() {
     if (hosts().size() != 1) {
-      throw new IllegalArgumentException("store URI has several hosts; only one is supported");
+      throw new IllegalArgumentException(
+          "the store's URI has several hosts; only one is supported");
     }
     return hosts.getFirst();
   }
@@ -249,7 +251,7 @@ public final class StoreUri {
       case "store" -> true;
       default ->
           throw new IllegalArgumentException(
-              "%s in the store URI is '%s'; it must be fsync or store"
+              "%s in the store's URI is '%s'; it must be fsync or store"
                   .formatted(DURABILITY_NAME, chosen));
     };
   }

@@ -134,12 +134,12 @@ public final class DurableFirst implements DisplayCounters {
     try {
       long start = clock.nanoTime();
       for (int round = 0; clock.nanoTime() - start < REBUILD_WAIT.toNanos(); round++) {
-        Optional<Shown> cached = shared.get(key).flatMap(Shown::parse).filter(this::isYoung);
+        Optional<Entry> cached = shared.get(key).flatMap(Entry::parse).filter(this::isYoung);
         if (cached.isPresent()) {
           return cached.get().reading();
         }
         if (shared.add(mark, "1", MARK)) {
-          Shown asked = ask(name);
+          Entry asked = ask(name);
           shared.set(key, asked.text(), Optional.of(ageMax));
           shared.delete(mark);
           return asked.reading();
@@ -152,39 +152,39 @@ public final class DurableFirst implements DisplayCounters {
     return ask(name).reading();
   }
 
-  private Shown ask(String name) {
+  private Entry ask(String name) {
     long now = clock.epochMillis(); // before the read, so that the age is never underestimated
-    return new Shown(counters.read(name), now);
+    return new Entry(counters.read(name), now);
   }
 
-  private boolean isYoung(Shown shown) {
+  private boolean isYoung(Entry shown) {
     return shown.millis + ageMax.toMillis() > clock.epochMillis();
   }
 
   /** A reading of the durable counter with its time; that it was never written is cached too. */
-  private record Shown(Optional<Reading> told, long millis) {
+  private record Entry(Optional<Reading> read, long millis) {
     private static final String NEVER_WRITTEN = "-";
 
     String text() {
-      return told.map(is -> "%d %d %d".formatted(is.value(), is.low(), is.high()))
+      return read.map(is -> "%d %d %d".formatted(is.value(), is.low(), is.high()))
               .orElse(NEVER_WRITTEN)
           + " "
           + millis;
     }
 
     /** Parses a cached entry; empty if it has another format. */
-    static Optional<Shown> parse(AtomicOperations.Value cached) {
+    static Optional<Entry> parse(AtomicOperations.Value cached) {
       String[] words = cached.text().split(" ", -1);
       try {
         long millis = Long.parseLong(words[words.length - 1]);
         if (words.length == 2 && words[0].equals(NEVER_WRITTEN)) {
-          return Optional.of(new Shown(Optional.empty(), millis));
+          return Optional.of(new Entry(Optional.empty(), millis));
         }
         if (words.length == 4) {
           Reading is =
               new Reading(
                   Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
-          return Optional.of(new Shown(Optional.of(is), millis));
+          return Optional.of(new Entry(Optional.of(is), millis));
         }
       } catch (NumberFormatException e) {
         // not written by this class
@@ -193,7 +193,7 @@ public final class DurableFirst implements DisplayCounters {
     }
 
     Optional<DisplayReading> reading() {
-      return told.map(
+      return read.map(
           is -> new DisplayReading(is.value(), is.low(), is.high(), Instant.ofEpochMilli(millis)));
     }
   }

@@ -112,7 +112,7 @@ import org.slf4j.LoggerFactory;
  * to time, one more to note that the counter needs a roll up. A read costs three round trips and
  * the hits after the summary.
  *
- * No bounds: there is no number to check them against.
+ * No bounds, since no item holds the current value.
  *
  * Source. "SimpleDB counters", the easy way.
  */

@@ -269,7 +269,7 @@ final class Numbering {
     while (true) {
       Optional<Result> numbered = climb(attempt, taken);
       if (numbered.isPresent()) {
-        tell(attempt, NUMBER, numbered.get().number());
+        advanceNote(attempt, NUMBER, numbered.get().number());
         return numbered.get();
       }
       taken += OTHERS_MAX;
@@ -277,17 +277,17 @@ final class Numbering {
         for (Item each : items.page(attempt.series, taken + 1, SequenceOfRecords.PAGE_MAX)) {
           taken = NumberedItems.number(each);
           if (attempt.isOwn(each)) {
-            tell(attempt, NUMBER, taken);
+            advanceNote(attempt, NUMBER, taken);
             return attempt.found(taken, each);
           }
         }
       }
-      tell(attempt, FROM, taken);
+      advanceNote(attempt, FROM, taken);
     }
   }
 
   /** Advances the note, which shortens the search of a repeat; best effort. */
-  private void tell(Attempt attempt, String field, long number) {
+  private void advanceNote(Attempt attempt, String field, long number) {
     Change change = new Change.Put(field, new Field.Number(number));
     try {
       store.write(new Write.Update(noteKey(attempt), List.of(change), Condition.always()));

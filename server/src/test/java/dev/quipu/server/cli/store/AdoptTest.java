@@ -162,7 +162,7 @@ final class AdoptTest {
           "regions --accept-loss eu" + region,
           ExitCode.USAGE,
           "region eu is not retired; retired regions: none");
-      says("regions --accept-loss sa" + region, ExitCode.USAGE, "there is no region sa");
+      says("regions --accept-loss sa" + region, ExitCode.USAGE, "unknown region sa");
       says(
           "ingest sqs --queue http://127.0.0.1:1/000000000000/views --store " + uri,
           ExitCode.USAGE,
