@@ -56,7 +56,8 @@ import org.jspecify.annotations.Nullable;
  *      key, not yet filled; if the old one was filled, add M to lossMax. If another process was
  *      faster: go to 2.
  *   4. add the new number, 0, to the cache; then mark the item as filled, by cas. Go to 1.
- *   5. A process that finds an item that is not filled waits until it is, and after a second does 3.
+ *   5. A process that finds an item that is not filled waits until it is, and after a second does
+ *      3.
  *   6. If the number is M or more beyond flushed: flush before answering.
  *
  * Protocol of a reader. The number, with base and lossMax. If the cache is unavailable: read the
@@ -65,8 +66,9 @@ import org.jspecify.annotations.Nullable;
  *
  * Protocol of a flush, by the periodic write-back or by a view.
  *   1. Read the item and the number.
- *   2. Add to the counter the part of the number beyond flushed, under the id KEY/flushed. A repeat,
- *      or a flush by another process from the same point, adds nothing and returns what was added.
+ *   2. Add to the counter the part of the number beyond flushed, under the id KEY/flushed. A
+ *      repeat, or a flush by another process from the same point, adds nothing and returns what was
+ *      added.
  *   3. Add that to flushed, by cas.
  *
  * Why it is right. A number is created once, by one add of one process: a late add creates a number

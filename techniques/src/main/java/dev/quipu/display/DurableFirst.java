@@ -41,8 +41,8 @@ import org.jspecify.annotations.Nullable;
  *   3. The others poll the entry, with pauses; after a second they read the durable counter.
  *   4. If the cache is unavailable: read the durable counter.
  *
- * Why it is right. Only the durable counter counts. An entry is the value at its own time, whichever
- * process wrote it and however late, so it is either too old or right; a cache that loses
+ * Why it is right. Only the durable counter counts. An entry is the value at its own time,
+ * whichever process wrote it and however late, so it is either too old or right; a cache that loses
  * everything, or restores an old state, changes nothing. The marker only saves work: without it all
  * readers would read the database at once when an entry is too old.
  *

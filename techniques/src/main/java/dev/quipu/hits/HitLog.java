@@ -78,26 +78,26 @@ import org.slf4j.LoggerFactory;
  *   passed since, every reader knows that end.
  *   Edit: store the new amount, if the hit is unchanged. Then continue as in step 3 of an add.
  *
- * Why it is right. No process changes the item of another: a hit exists or not. Count and end change
- * together, so each of two summaries is right by itself, whichever is stored; and a later one is
- * never replaced by an earlier one. The stored hits are summed up anew each time, so a hit that
- * arrived late, or was edited, is in the next summary. A swept hit is listed in the summary until it
- * is deleted, so that it is not counted again.
+ * Why it is right. No process changes the item of another: a hit exists or not. Count and end
+ * change together, so each of two summaries is right by itself, whichever is stored; and a later
+ * one is never replaced by an earlier one. The stored hits are summed up anew each time, so a hit
+ * that arrived late, or was edited, is in the next summary. A swept hit is listed in the summary
+ * until it is deleted, so that it is not counted again.
  *
- * Visibility. A strong read sees every hit that was acknowledged before it began. A hit that was not
- * acknowledged, and arrived later than the settle time, is found by the next roll up. An eventual
- * read returns the count as it was when the store's consistency window began: it is in low..high,
- * where high includes all hits that were seen, and low only the settled ones; for negative amounts
- * the other way around. Later hits may be missing from both.
+ * Visibility. A strong read sees every hit that was acknowledged before it began. A hit that was
+ * not acknowledged, and arrived later than the settle time, is found by the next roll up. An
+ * eventual read returns the count as it was when the store's consistency window began: it is in
+ * low..high, where high includes all hits that were seen, and low only the settled ones; for
+ * negative amounts the other way around. Later hits may be missing from both.
  *
  * Assumptions. Half the settle time exceeds the sum of these: the clock difference between two
  * processes, the lag of a replica, the longest pause of a process between reading its clock and the
  * write that follows, and the delay of that write. Beyond that, a read may miss acknowledged hits
- * until the next roll up finds them, and a hit or an edit whose request is about to be forgotten may
- * be lost or count twice. A hit that was not acknowledged may be later than that: it counts from the
- * next roll up on, and is swept, if it arrives before its request would be forgotten. Later ones
- * count with the next hit of their counter. Summaries, markers and edits may be delayed without
- * limit: they are conditional.
+ * until the next roll up finds them, and a hit or an edit whose request is about to be forgotten
+ * may be lost or count twice. A hit that was not acknowledged may be later than that: it counts
+ * from the next roll up on, and is swept, if it arrives before its request would be forgotten.
+ * Later ones count with the next hit of their counter. Summaries, markers and edits may be delayed
+ * without limit: they are conditional.
  *
  * Crash table.
  *   | crash                   | stored                   | a repeat                           |
@@ -108,9 +108,9 @@ import org.slf4j.LoggerFactory;
  *   | within a sweep          | some hits, and the names | the next deletes the rest          |
  *   A hit that is delayed for longer than ids are remembered may count again: it has been swept.
  *
- * Cost. One round trip, one write, one item that stays until it is swept; with an id, two. From time
- * to time, one more to note that the counter needs a roll up. A read costs three round trips and
- * the hits after the summary.
+ * Cost. One round trip, one write, one item that stays until it is swept; with an id, two. From
+ * time to time, one more to note that the counter needs a roll up. A read costs three round trips
+ * and the hits after the summary.
  *
  * No bounds, since no item holds the current value.
  *

@@ -61,8 +61,8 @@ import org.slf4j.LoggerFactory;
  *   Add:
  *     1. A process without a branch reads the tree, and begins one at the version with the highest
  *        number.
- *     2. Put a value: the last one of this branch, plus the delta. Unknown outcome: put it again. It
- *        is the same value.
+ *     2. Put a value: the last one of this branch, plus the delta. Unknown outcome: put it again.
+ *        It is the same value.
  *     3. Remove the values of this branch that the new one supersedes, except for a trail.
  *     4. If the item is full: prune, and if it is still full, begin a branch in the next item.
  *   Read: all items. The count is the root plus, for each branch, the own sum of its last value.
@@ -74,11 +74,11 @@ import org.slf4j.LoggerFactory;
  *        the settle time has passed since a process noted that it found the root stored, or stored
  *        it; not since it was made, which may be much earlier.
  *
- * Why it is right. A branch is written by one process, one value after the other, and each value has
- * the sum of all that the branch has added: seeing its last one suffices, seeing any twice is
+ * Why it is right. A branch is written by one process, one value after the other, and each value
+ * has the sum of all that the branch has added: seeing its last one suffices, seeing any twice is
  * harmless. Each of two roots is right by itself, and the later one wins; a process that folds sees
- * all the branches that it folds, since none of them changes any more. So order, repeats and pruning
- * do not change the count.
+ * all the branches that it folds, since none of them changes any more. So order, repeats and
+ * pruning do not change the count.
  *
  * Visibility. A strong read sees every acknowledged add. An eventual read returns the count as it
  * was when the store's consistency window began: it is in low..high, which include every value that

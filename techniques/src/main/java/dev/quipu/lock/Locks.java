@@ -36,8 +36,8 @@ import java.util.random.RandomGenerator;
  *
  * Protocol.
  *   1. Read the item. If the lock is held and its lease has not ended: not acquired.
- *   2. Store the owner, the end of the lease and the next fencing token: by add if there is no item,
- *      else by cas. If another writer was faster: not acquired.
+ *   2. Store the owner, the end of the lease and the next fencing token: by add if there is no
+ *      item, else by cas. If another writer was faster: not acquired.
  *   3. Unknown outcome: read the item. If the owner is this call, it holds the lock. Else: not
  *      acquired, but a delayed request may still acquire it, for a lease that is not used.
  *   4. Renew or release: by cas, if owner and token are unchanged.

@@ -30,17 +30,17 @@ import java.util.stream.LongStream;
  * expire.
  *
  * Protocol of a hit in bucket B, of a window of N buckets.
- *   1. get the marker. If the session was counted, confirmed, in one of the last N buckets including
- *      B: done.
+ *   1. get the marker. If the session was counted, confirmed, in one of the last N buckets
+ *      including B: done.
  *   2. Store the marker "B, not sure", by add or cas. If another writer was faster: go to 1.
- *   3. More than half a bucket after B, it is too late to count: a marker may have expired before it
- *      was looked up. Then add 1 to the uncertainties of B instead. Else incr the number of B; if it
- *      is missing, add 0 with an expiry, and incr again.
+ *   3. More than half a bucket after B, it is too late to count: a marker may have expired before
+ *      it was looked up. Then add 1 to the uncertainties of B instead. Else incr the number of B;
+ *      if it is missing, add 0 with an expiry, and incr again.
  *   4. Store the marker "B, sure", by cas.
  *   A marker of a later bucket than B was left while this hit was delayed: the session is not
  *   counted in any window that ends with B. So 1 is added to the uncertainties of B as well.
- *   A marker that is not sure was left by a hit that is in progress, or crashed at 3. A process that
- *   finds it does not count, since the other may have: it adds 1 to the uncertainties of the
+ *   A marker that is not sure was left by a hit that is in progress, or crashed at 3. A process
+ *   that finds it does not count, since the other may have: it adds 1 to the uncertainties of the
  *   marker's bucket, and marks the session as sure.
  *
  * Protocol of a reader in bucket K. Sum the numbers of the last N buckets before K; K itself is

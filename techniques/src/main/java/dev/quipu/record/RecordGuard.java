@@ -221,9 +221,9 @@ public final class RecordGuard implements AutoCloseable {
               + " interrupted, run it again");
     }
     return Optional.of(
-        "configuration of this process differs from the record of %s: %s. Start it with the values of"
+        "configuration of this process differs from the record of %s: %s. Start it with the"
                 .formatted(where, String.join("; ", differences))
-            + " the record; or, if that is wrong, stop all servers of the store and run: "
+            + " values of the record; or, if that is wrong, stop all servers of the store and run: "
             + adopt);
   }
 

@@ -52,7 +52,7 @@ final class RegionHeartbeats {
   }
 
   private static String setBack(String region, Beat beat, RegionRecords knows) {
-    return "replica of region %s was restored from a backup: it has %d lease renewals, and region %s"
+    return "replica of region %s was restored from a backup: it has %d renewals, and region %s"
             .formatted(region, beat.number(), knows.place())
         + " knows %d; retire it, and let it return under another name"
             .formatted(knows.beat(region).number());
@@ -134,7 +134,7 @@ final class RegionHeartbeats {
     }
     return lacks(found, before)
         ? Optional.of(
-            "replica of region %s was restored from a backup: it has %d lease renewals, and had %d before"
+            "replica of region %s was restored from a backup: it has %d renewals, and had %d"
                     .formatted(own, beat.number(), before.number())
                 + "; retire it, and let it return under another name")
         : Optional.empty();

@@ -71,10 +71,10 @@ import java.util.random.RandomGenerator;
  *        list them as folded.
  *
  * Why it is right. A reader that has the sum skips the changes that it lists, and one that has not
- * has the changes: they are deleted only when all replicas have the sum, and unlisted only when none
- * has the changes. So replication of a merge does not change what any region reads: merging adds no
- * inaccuracy. A local read lacks only changes that have not arrived. A change that is in all
- * replicas is in no sum, since the region that merged it deleted it; so it is merged once.
+ * has the changes: they are deleted only when all replicas have the sum, and unlisted only when
+ * none has the changes. So replication of a merge does not change what any region reads: merging
+ * adds no inaccuracy. A local read lacks only changes that have not arrived. A change that is in
+ * all replicas is in no sum, since the region that merged it deleted it; so it is merged once.
  *
  * Crash table.
  *   | crash after      | stored                     | then                          |
@@ -82,8 +82,8 @@ import java.util.random.RandomGenerator;
  *   | 1                | a fencing token            | the next merge has a higher   |
  *   | 3                | a sum, and folded changes  | the next merge does step 2    |
  *   A repeat that arrives after its change was merged counts AGAIN: merge only changes that are
- *   older than any repeat. The same id with different amounts in two partitioned regions ends as one
- *   of the two.
+ *   older than any repeat. The same id with different amounts in two partitioned regions ends as
+ *   one of the two.
  *
  * Cost. An add: one round trip, one write. A local read: a scan; a global one: two of each replica.
  * A merge: a scan of each replica, and three calls until its changes are gone.
@@ -436,7 +436,7 @@ public final class RegionalCollection implements Technique {
   @Override
   public RequestOutcome cancel(String counter, RequestId id) {
     throw new UnsupportedOperationException(
-        "an item collection over regions cannot cancel requests: another region may be counting the request"
-            + " at the same time; use regional counters");
+        "an item collection over regions cannot cancel requests: another region may be"
+            + " counting the request at the same time; use regional counters");
   }
 }

@@ -108,19 +108,19 @@ import java.util.random.RandomGenerator;
  * Retirement. Which regions are retired, in what order and with which successors, is decided by
  * votes of the remaining replicas (RegionRetirements). Then, for each counter, by any process of
  * any region, repeated until it is done:
- *   1. Close all transfers with retired regions, in the replicas of the remaining ones: transfers in
- *      flight are conditional on another state of these items.
+ *   1. Close all transfers with retired regions, in the replicas of the remaining ones: transfers
+ *      in flight are conditional on another state of these items.
  *   2. Bar earlier successors that have not taken over: the last one will do it for them.
- *   3. Sum up the remaining rights of all retired regions: their shares, the effect of their adds as
- *      far as any replica knows them, the transfers to them, less the transfers from them, less
+ *   3. Sum up the remaining rights of all retired regions: their shares, the effect of their adds
+ *      as far as any replica knows them, the transfers to them, less the transfers from them, less
  *      earlier take-overs. If that is negative, they had counted that much more.
  *   4. In one batch in the successor's replica: store left/N if there is none; add the rights to
  *      its cell 0. So rights again equal the distance of the recorded sum from the floor.
  * Adds of a retired region that were never replicated are lost: bounds hold for the recorded sum,
  * and the lost adds may exceed them. So no reading is certain after a retirement, until an operator
  * states that nothing is missing, or has corrected the counters. A request of a retired region is
- * answered by its marker, if any replica has it; if not, its outcome is unknown, since the cell that
- * includes it may have been replicated without it.
+ * answered by its marker, if any replica has it; if not, its outcome is unknown, since the cell
+ * that includes it may have been replicated without it.
  *
  * Cost. One round trip, two writes, one item that stays. When rights run short, two reads of all
  * regions and one batch in each of two; a rejection, two reads. A read: two reads of all regions.

@@ -136,8 +136,7 @@ public final class Regions {
     int slash = text.indexOf('/');
     if (slash < 1 || !replicas.containsKey(text.substring(0, slash))) {
       throw new IllegalArgumentException(
-          "request id '%s' does not begin with a region; it must begin with the one that it is first sent to"
-                  .formatted(text)
+          "request id '%s' must begin with the region that it is first sent to".formatted(text)
               + ", like %s/%s, so that a repeat in another region finds it; the regions are %s"
                   .formatted(own, text.length() > 40 ? "order-981" : text, names()));
     }

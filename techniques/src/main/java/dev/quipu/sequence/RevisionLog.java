@@ -33,9 +33,10 @@ import java.util.random.RandomGenerator;
  * Protocol.
  *   1. Read the newest revision, number N. Its count is the number of entities.
  *   2. Advance the head of its entity to N, if it is older: the writer of N may have died.
- *   3. Read the head of the own entity. If it exists and this is an insert, or it does not exist and
- *      this is an update or a delete: rejected.
- *   4. Store revision N + 1, if there is none: with the count of N plus one, minus one or unchanged.
+ *   3. Read the head of the own entity. If it exists and this is an insert, or it does not exist
+ *      and this is an update or a delete: rejected.
+ *   4. Store revision N + 1, if there is none: with the count of N plus one, minus one or
+ *      unchanged.
  *      a. Stored: done.
  *      b. It exists, by this call: its reply was lost. Done.
  *      c. It exists, by another call: it is now the newest. Go to 2 with it, for count and head.

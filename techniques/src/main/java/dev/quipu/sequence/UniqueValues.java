@@ -49,8 +49,8 @@ import java.util.Optional;
  *   | reply to 1 lost | the value, its owner  | 1b           |
  *   | in a delete     | the value, or nothing | deletes it   |
  *   Take the value first, under an owner that is known before its record exists: after a crash in
- *   between, the caller returns as the same owner. To change a value, take the new one, then release
- *   the old one.
+ *   between, the caller returns as the same owner. To change a value, take the new one, then
+ *   release the old one.
  *
  * Cost. One round trip and one item per value; a repeat or a release, two.
  *

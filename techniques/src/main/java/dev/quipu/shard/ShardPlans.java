@@ -85,7 +85,7 @@ final class ShardPlans {
     boolean canRepair = plan.together() && options.actTogether();
     String here = "%d shards, %s".formatted(options.shards(), text(options.bounds()));
     String message =
-        "counter %s cannot be opened: it was divided into %d shards, %s; this process is configured for %s"
+        "counter %s cannot be opened: it has %d shards, %s; this process is configured for %s"
             .formatted(counter, plan.shards(), text(plan.bounds()), here);
     return canRepair
         ? message
@@ -218,7 +218,7 @@ final class ShardPlans {
       if (!old.together() || !options.actTogether()) {
         throw new NotAppliedException(
             Reason.INVALID,
-            "counter %s: bounds can be changed only if its shards are coordinated, both before and after"
+            "counter %s: changing bounds requires coordinated shards, both before and after"
                 .formatted(counter));
       }
       if (old.bounds().equals(options.bounds())) {

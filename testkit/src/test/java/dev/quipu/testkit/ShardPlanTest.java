@@ -122,8 +122,9 @@ final class ShardPlanTest {
     QuipuException e = rejected(() -> open(ShardOptions.fixed(4)).add(new Add("a", 1, null)));
     assertEquals(Reason.DENIED, e.reason());
     assertEquals(
-        "counter a cannot be opened: it was divided into 4 shards, floor 0, no ceiling; this"
-            + " process is configured for 4 shards, no bounds. Start the process with the options that the"
+        "counter a cannot be opened: it has 4 shards, floor 0, no ceiling; this"
+            + " process is configured for 4 shards, no bounds. Start the process with the"
+            + " options that the"
             + " counter was divided with",
         e.getMessage());
   }
