@@ -148,7 +148,7 @@ public final class HitLog implements Technique {
    * The result of a roll up.
    *
    * @param isStored whether a new summary was stored
-   * @param late the amount of hits that arrived after their interval had been summarised, or were
+   * @param late the amount of hits that arrived after their interval had been summarized, or were
    *     edited since
    */
   public record RollUp(boolean isStored, long late) {}

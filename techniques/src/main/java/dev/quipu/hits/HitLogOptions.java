@@ -8,7 +8,7 @@ import java.time.Duration;
  *
  * @param reads consistency of reads: strong reads are exact, eventual ones are cheaper and return
  *     the count as it was a consistency window ago
- * @param settle the age at which a hit is summarised: more than twice the sum of the clock
+ * @param settle the age at which a hit is summarized: more than twice the sum of the clock
  *     difference, the longest pause of a process, the delay of a write, and the store's consistency
  *     window; {@link #SETTLE_MIN} to {@link #SETTLE_MAX}
  * @param window how long a request id is remembered; hits are swept {@code settle} later, or more;
@@ -16,10 +16,10 @@ import java.time.Duration;
  * @param hitsMax number of hits after the summary at which a read makes a new one; 1 or more
  */
 public record HitLogOptions(Consistency reads, Duration settle, Duration window, long hitsMax) {
-  /** The shortest age at which a hit is summarised. */
+  /** The shortest age at which a hit is summarized. */
   public static final Duration SETTLE_MIN = Duration.ofMillis(100);
 
-  /** The longest age at which a hit is summarised. */
+  /** The longest age at which a hit is summarized. */
   public static final Duration SETTLE_MAX = Duration.ofDays(1);
 
   /** The longest retention of request ids. */

@@ -151,16 +151,16 @@ public final class RecordGuard implements AutoCloseable {
   private void round() {
     try {
       Optional<String> wrong = check();
-      say(wrong.map(why -> "Writes are rejected: " + why).orElse(""));
+      logOnce(wrong.map(why -> "Writes are rejected: " + why).orElse(""));
     } catch (QuipuException e) {
-      say("Store record cannot be read; retrying: " + e.getMessage());
+      logOnce("Store record cannot be read; retrying: " + e.getMessage());
     } catch (RuntimeException e) {
       LOGGER.error("Store record could not be checked; retrying", e);
     }
   }
 
   /** Logs a change of the state once, not every second. */
-  private void say(String now) {
+  private void logOnce(String now) {
     if (!now.equals(said)) {
       if (now.isEmpty()) {
         LOGGER.info("Store record matches; writes resumed");

@@ -24,16 +24,16 @@ public final class LeaseKeeper implements AutoCloseable {
 
   private void round() {
     try {
-      say(leases.renewIfDue() ? "" : "Lease not confirmed by all regions; will retry");
+      logOnce(leases.renewIfDue() ? "" : "Lease not confirmed by all regions; will retry");
     } catch (QuipuException e) {
-      say("Lease renewal failed; will retry: " + e.getMessage());
+      logOnce("Lease renewal failed; will retry: " + e.getMessage());
     } catch (RuntimeException e) {
       LOGGER.error("Lease renewal failed; will retry", e);
     }
   }
 
   /** Logs a change of the state once, not every second. */
-  private void say(String now) {
+  private void logOnce(String now) {
     if (!now.equals(said) && !now.isEmpty()) {
       LOGGER.warn(now);
     }

@@ -60,7 +60,7 @@ final class RegionTransfers {
       return Optional.empty();
     }
     List<String> able = view.after().keySet().stream().filter(leases::mayActFor).toList();
-    if (found(counter, to, view, able) || land(counter, to, right, view)) {
+    if (createCells(counter, to, view, able) || receive(counter, to, right, view)) {
       return Optional.empty();
     }
     long here = rights(view, to, right);
@@ -145,7 +145,7 @@ final class RegionTransfers {
    * Creates the first cells of regions that have initial rights, or get some; returns whether any
    * was missing.
    */
-  private boolean found(String counter, String to, RegionView view, List<String> able) {
+  private boolean createCells(String counter, String to, RegionView view, List<String> able) {
     boolean any = false;
     for (RegionRows rows : view.after().values()) {
       String region = rows.region();
@@ -160,11 +160,11 @@ final class RegionTransfers {
   }
 
   /** Adds rights in flight to the cells of a region; returns whether there were any. */
-  private boolean land(String counter, String to, Right right, RegionView view) {
+  private boolean receive(String counter, String to, Right right, RegionView view) {
     boolean any = false;
     for (String from : regions.namesBut(to)) {
       if (view.open(right, from, to) > 0) {
-        any |= through(to, store -> land(store, counter, from, to, right, view));
+        any |= through(to, store -> receive(store, counter, from, to, right, view));
       }
     }
     return any;
@@ -172,11 +172,11 @@ final class RegionTransfers {
 
   private void landForOthers(String counter, Right right, RegionView view, List<String> able) {
     for (String to : able) {
-      land(counter, to, right, view);
+      receive(counter, to, right, view);
     }
   }
 
-  private WriteResult land(
+  private WriteResult receive(
       Store store, String counter, String from, String to, Right right, RegionView view) {
     RegionRows rows = view.after().get(to);
     Optional<Item> got = rows == null ? Optional.empty() : rows.item(RegionRows.GOT + from);

@@ -61,12 +61,12 @@ final class Numbering {
     Attempt attempt =
         new Attempt(series, own, payload, Long.toHexString(random.nextLong()), id != null);
     if (!store.profile().has(Capability.ATOMIC_BATCH)) {
-      return attempt.hasNote ? climbFromNote(attempt) : climbAlone(attempt);
+      return attempt.hasNote ? takeFromNote(attempt) : takeAlone(attempt);
     }
     int requestsMax = Math.min(TOGETHER_MAX, store.profile().batchItemsMax() / 2);
     return batchers
         .computeIfAbsent(series, key -> new CallBatcher<>(requestsMax))
-        .call(attempt, attempts -> climbTogether(series, attempts));
+        .call(attempt, attempts -> takeAll(series, attempts));
   }
 
   private record Attempt(
@@ -116,7 +116,7 @@ final class Numbering {
    * Makes steps 2a to 2d for some numbers above one that is taken; empty if other requests have all
    * of them.
    */
-  private Optional<Result> climb(Attempt attempt, long taken) {
+  private Optional<Result> takeNext(Attempt attempt, long taken) {
     for (long number = taken + 1; number <= taken + OTHERS_MAX; number++) {
       Write record = record(attempt, number);
       WriteResult result = untilKnown(attempt, () -> store.write(record));
@@ -140,10 +140,10 @@ final class Numbering {
    * Makes an attempt with an id that is not shared: a number that was passed belongs to another
    * request for good.
    */
-  private Result climbAlone(Attempt attempt) {
+  private Result takeAlone(Attempt attempt) {
     long taken = start(attempt.series);
     while (true) {
-      Optional<Result> numbered = climb(attempt, taken);
+      Optional<Result> numbered = takeNext(attempt, taken);
       if (numbered.isPresent()) {
         return numbered.get();
       }
@@ -151,20 +151,20 @@ final class Numbering {
     }
   }
 
-  private List<Result> climbTogether(String series, List<Attempt> attempts) {
+  private List<Result> takeAll(String series, List<Attempt> attempts) {
     Map<Attempt, Result> results = new HashMap<>();
     List<Attempt> left = new ArrayList<>(attempts);
     while (!left.isEmpty()) { // duplicates of one id are numbered one after the other
       Map<RequestId, Attempt> distinct = new LinkedHashMap<>();
       left.forEach(each -> distinct.putIfAbsent(each.id, each));
-      results.putAll(climbInARow(series, List.copyOf(distinct.values())));
+      results.putAll(takeBatch(series, List.copyOf(distinct.values())));
       left.removeAll(results.keySet());
     }
     return attempts.stream().map(results::get).toList();
   }
 
   /** Stores all records in one transaction, except those that already exist. */
-  private Map<Attempt, Result> climbInARow(String series, List<Attempt> attempts) {
+  private Map<Attempt, Result> takeBatch(String series, List<Attempt> attempts) {
     Map<Attempt, Result> results = new HashMap<>();
     List<Attempt> left = new ArrayList<>(attempts);
     long number = start(series) + 1;
@@ -255,7 +255,7 @@ final class Numbering {
   }
 
   /** Checks every number above the one in the note, and advances the note for later attempts. */
-  private Result climbFromNote(Attempt attempt) {
+  private Result takeFromNote(Attempt attempt) {
     long taken = last(attempt.series);
     Write note = note(attempt, Map.of(FROM, new Field.Number(taken)));
     WriteResult result = untilKnown(attempt, () -> store.write(note));
@@ -267,7 +267,7 @@ final class Numbering {
       taken = found.number(FROM);
     }
     while (true) {
-      Optional<Result> numbered = climb(attempt, taken);
+      Optional<Result> numbered = takeNext(attempt, taken);
       if (numbered.isPresent()) {
         advanceNote(attempt, NUMBER, numbered.get().number());
         return numbered.get();

@@ -114,7 +114,7 @@ public final class RevisionLog {
     String call = RequestId.random(random).bits();
     Optional<Item> newest = items.newest(series, Consistency.STRONG);
     while (true) {
-      newest.ifPresent(item -> bringUp(series, item));
+      newest.ifPresent(item -> advanceHead(series, item));
       long number = newest.map(NumberedItems::number).orElse(0L) + 1;
       long count = newest.map(item -> item.number(Revision.COUNT)).orElse(0L);
       boolean isThere = head(series, entity).map(item -> item.number(THERE) == 1).orElse(false);
@@ -157,7 +157,7 @@ public final class RevisionLog {
   }
 
   /** Makes step 2 of the protocol. */
-  private void bringUp(String series, Item revision) {
+  private void advanceHead(String series, Item revision) {
     String entity = revision.text(Revision.ENTITY).orElseThrow();
     boolean isDelete = revision.text(Revision.KIND).equals(Optional.of("delete"));
     long number = NumberedItems.number(revision);
@@ -198,7 +198,7 @@ public final class RevisionLog {
   public Optional<Revision> current(String series, String entity) {
     NumberedItems.checkSeries(series);
     Limits.checkText("entity", entity, Limits.NAME_BYTES_MAX);
-    items.newest(series, Consistency.STRONG).ifPresent(item -> bringUp(series, item));
+    items.newest(series, Consistency.STRONG).ifPresent(item -> advanceHead(series, item));
     return head(series, entity)
         .filter(head -> head.number(THERE) == 1)
         .map(head -> head.number(NUMBER))

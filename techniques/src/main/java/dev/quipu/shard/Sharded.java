@@ -287,7 +287,8 @@ public final class Sharded implements Technique {
   }
 
   /**
-   * Returns whether the request was applied meanwhile, by an earlier attempt that got no answer.
+   * Returns whether the request was applied in the meantime, by an earlier attempt that got no
+   * answer.
    */
   private boolean isNoted(Add add, ShardPlan plan) {
     RequestId id = add.id();
