@@ -7,30 +7,30 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A driver with atomic batches. A driver that declares {@link Capability#ATOMIC_BATCH} implements
- * it.
+ * A driver with atomic batches, implemented by each driver that declares {@link
+ * Capability#ATOMIC_BATCH}.
  */
 public interface BatchDriver extends StoreDriver {
   /**
-   * Applies several writes, all or none, within {@link StoreProfile#atomicity}.
+   * Applies several writes atomically, within {@link StoreProfile#atomicity}.
    *
-   * @param token if not null, a repeat under the same token is applied once, within a time that the
-   *     driver's documentation states; needs {@link Capability#TOKEN_BATCH}
+   * @param token if not null, repeats under the same token are applied once, within the retention
+   *     time that the driver documents; needs {@link Capability#TOKEN_BATCH}
    */
   WriteResult writeAll(List<Write> writes, @Nullable RequestToken token);
 
   /**
-   * Returns several items as of one moment, within {@link StoreProfile#atomicity}: no batch is seen
-   * in part. Strongly consistent.
+   * Returns several items as a consistent snapshot, within {@link StoreProfile#atomicity}: a batch
+   * is visible wholly or not at all. Strongly consistent.
    *
-   * @return one answer for each key, in the same order
+   * @return one result for each key, in the same order
    */
   List<Optional<Item>> getAll(List<Key> keys);
 
   /**
-   * Returns the driver as one with batches.
+   * Returns the driver as a {@link BatchDriver}.
    *
-   * @throws UnsupportedOperationException if it has none
+   * @throws UnsupportedOperationException if it does not support batches
    */
   static BatchDriver of(StoreDriver driver) {
     if (driver instanceof BatchDriver batches) {
@@ -40,7 +40,7 @@ public interface BatchDriver extends StoreDriver {
   }
 
   /**
-   * A caller's name for one batch, by which the store itself tells a repeat.
+   * The caller's id of one batch, by which the store recognizes a repeat.
    *
    * @param text 1 to {@link #BYTES_MAX} bytes of UTF-8
    */

@@ -5,12 +5,12 @@ import dev.quipu.store.Item.Version;
 import java.util.List;
 import java.util.Optional;
 
-/** What must hold for a write to be applied; checked and applied in one atomic step. */
+/** A precondition of a write; checked and applied in one atomic step. */
 public sealed interface Condition {
-  /** Nothing. */
+  /** Always holds. */
   record Always() implements Condition {}
 
-  /** There is no item under the key. */
+  /** No item exists under the key. */
   record Absent() implements Condition {}
 
   /** The item is in exactly this state. */
@@ -21,37 +21,37 @@ public sealed interface Condition {
     /**
      * Checks the value.
      *
-     * @throws IllegalArgumentException for an empty set, which is no field at all
+     * @throws IllegalArgumentException for an empty set, which equals an absent field
      */
     public FieldIs {
       if (value instanceof Field.Tokens tokens && tokens.values().isEmpty()) {
         throw new IllegalArgumentException(
-            "field %s cannot be compared to an empty set; FewerThan 1 does".formatted(field));
+            "field %s cannot be compared with an empty set; use FewerThan 1".formatted(field));
       }
     }
   }
 
-  /** After the change, the number lies in {@code min..max}, ends included. This is a threshold. */
+  /** After the change, the number is in {@code min..max}, inclusive. */
   record Within(String field, long min, long max) implements Condition {}
 
-  /** The set does not hold the token. */
+  /** The set does not contain the token. */
   record Lacks(String field, String token) implements Condition {}
 
-  /** The set holds fewer than {@code count} tokens. */
+  /** The set contains fewer than {@code count} tokens. */
   record FewerThan(String field, int count) implements Condition {
     /**
      * Checks the count.
      *
-     * @throws IllegalArgumentException if it is less than 1: no set is smaller than empty
+     * @throws IllegalArgumentException if it is less than 1, since no set has fewer than 0 tokens
      */
     public FewerThan {
       if (count < 1) {
-        throw new IllegalArgumentException("count is %d, the least is 1".formatted(count));
+        throw new IllegalArgumentException("count is %d; the minimum is 1".formatted(count));
       }
     }
   }
 
-  /** All of these. */
+  /** All of these conditions hold. */
   record All(List<Condition> conditions) implements Condition {
     /** Copies the list. */
     public All {
@@ -59,17 +59,17 @@ public sealed interface Condition {
     }
   }
 
-  /** Nothing must hold. */
+  /** Returns a condition that always holds. */
   static Condition always() {
     return new Always();
   }
 
-  /** The item is still what was found: in the same state, or not there. */
+  /** Returns the condition that the item is unchanged: in the same state, or still missing. */
   static Condition unchanged(Optional<Item> found) {
     return found.<Condition>map(item -> new VersionIs(item.version())).orElse(new Absent());
   }
 
-  /** All of these must hold. */
+  /** Returns the conjunction of several conditions. */
   static Condition all(Condition... conditions) {
     return new All(List.of(conditions));
   }

@@ -10,25 +10,26 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What is stored under a key.
+ * The item stored under a key.
  *
- * @param expiresAt when it expires: it is gone for readers, and stores remove it some time later
+ * @param expiresAt when the item expires: from then on readers no longer see it, and the store
+ *     removes it some time later
  */
 public record Item(
     Key key, Map<String, Field> fields, Version version, Optional<Instant> expiresAt) {
   /**
-   * The field in which a technique keeps its number. Stores hold this one in their own kind of
-   * number, where others may be part of a document.
+   * The field that holds a technique's number. Stores keep it as a native number; other fields may
+   * be part of a document.
    */
   public static final String VALUE = "value";
 
-  /** Copies the fields; an empty set is no field. */
+  /** Copies the fields; an empty set equals an absent field. */
   public Item {
     fields = withoutEmptySets(fields);
   }
 
   static Map<String, Field> withoutEmptySets(Map<String, Field> fields) {
-    for (Field field : fields.values()) { // no stream: this is done for every item
+    for (Field field : fields.values()) { // no stream: hot path
       if (isEmptySet(field)) {
         return fields.entrySet().stream()
             .filter(each -> !isEmptySet(each.getValue()))
@@ -43,9 +44,9 @@ public record Item(
   }
 
   /**
-   * A number field; 0 if absent.
+   * Returns a number field; 0 if absent.
    *
-   * @throws QuipuException if the field is no number
+   * @throws QuipuException if the field is not a number
    */
   public long number(String field) {
     return switch (fields.get(field)) {
@@ -56,7 +57,7 @@ public record Item(
     };
   }
 
-  /** A text field; empty if absent. */
+  /** Returns a text field; empty if absent. */
   public Optional<String> text(String field) {
     return switch (fields.get(field)) {
       case null -> Optional.empty();
@@ -66,7 +67,7 @@ public record Item(
     };
   }
 
-  /** A set field; an empty set if absent. */
+  /** Returns a set field; an empty set if absent. */
   public Set<String> tokens(String field) {
     return switch (fields.get(field)) {
       case null -> Set.of();
@@ -76,7 +77,7 @@ public record Item(
     };
   }
 
-  /** Whether readers no longer see it at {@code now}. */
+  /** Returns whether the item has expired at {@code now}. */
   public boolean isExpired(Instant now) {
     return expiresAt.isPresent() && !expiresAt.get().isAfter(now);
   }
@@ -84,11 +85,12 @@ public record Item(
   static QuipuException wrongType(Key key, String field) {
     return new NotAppliedException(
         Reason.INVALID,
-        "field %s of %s/%s has another type".formatted(field, key.partition(), key.sort()));
+        "field %s of %s/%s has a different type".formatted(field, key.partition(), key.sort()));
   }
 
   /**
-   * One state of one item. No two states of a key have the same version, not even across a delete.
+   * Identifies one state of one item. A version never recurs for the same key, not even after a
+   * delete.
    *
    * @param token chosen by the driver; compared, never interpreted
    */

@@ -8,10 +8,10 @@ import java.util.Comparator;
 import java.util.HexFormat;
 
 /**
- * Where an item lies.
+ * The address of an item.
  *
  * @param partition the group of items that can be scanned together
- * @param sort the place within the partition; items are in {@link #ORDER} of it
+ * @param sort the position within the partition; items are sorted by it in {@link #ORDER}
  */
 public record Key(String partition, String sort) implements Comparable<Key> {
   /** Longest partition, in bytes of UTF-8. */
@@ -20,7 +20,7 @@ public record Key(String partition, String sort) implements Comparable<Key> {
   /** Longest sort, in bytes of UTF-8. */
   public static final int SORT_BYTES_MAX = 1_024;
 
-  /** By code point, which is the order of the bytes of UTF-8: what every store sorts by. */
+  /** Order by code point, which is the order of UTF-8 bytes and the sort order of every store. */
   public static final Comparator<String> ORDER = Key::compare;
 
   private static final int GROUP_BYTES_MAX = 400;
@@ -29,7 +29,7 @@ public record Key(String partition, String sort) implements Comparable<Key> {
   /**
    * Checks the limits.
    *
-   * @throws IllegalArgumentException naming the part that breaks one
+   * @throws IllegalArgumentException naming the part that exceeds its limit
    */
   public Key {
     Limits.checkText("partition", partition, PARTITION_BYTES_MAX);
@@ -43,9 +43,9 @@ public record Key(String partition, String sort) implements Comparable<Key> {
   }
 
   /**
-   * One name for the whole key, on stores that have no partitions: its group, a slash, and the
-   * sort. Keys of a partition are in {@link #ORDER} of their places; {@link Scan#fromPlace} and
-   * {@link Scan#untilPlace} are the ends of a range of them.
+   * Returns one name for the whole key, for stores that have no partitions: its group, a slash, and
+   * the sort. Places of a partition are in {@link #ORDER} of their sorts; {@link Scan#fromPlace}
+   * and {@link Scan#untilPlace} delimit a range of them.
    *
    * @return at most 1,430 bytes of UTF-8
    */
@@ -53,34 +53,38 @@ public record Key(String partition, String sort) implements Comparable<Key> {
     return group(partition) + "/" + sort;
   }
 
-  /** The key of a partition that has this place. */
+  /** Returns the key of {@code partition} that has this {@link #place}. */
   public static Key at(String partition, String place) {
     int slash = place.indexOf('/');
-    int length = Integer.parseInt(place, 0, slash, 10); // of what is between the slashes
+    int length = Integer.parseInt(place, 0, slash, 10); // of the text between the slashes
     return new Key(partition, place.substring(slash + length + 2));
   }
 
-  /** What the places of all keys of a partition begin with, before a slash, and no other's do. */
+  /**
+   * Returns the prefix, up to a slash, that the places of all keys of a partition share, and no
+   * other place has.
+   */
   public static String group(String partition) {
     String shortened = shortened(partition, GROUP_BYTES_MAX);
     return shortened.length() + "/" + shortened;
   }
 
   /**
-   * A name for a partition on stores with shorter keys: itself if it has at most {@code bytesMax}
-   * bytes of UTF-8, else a digest (SHA-256) of 65 bytes. No two partitions share one.
+   * Returns a name for a partition on stores with shorter keys: the partition itself if it has at
+   * most {@code bytesMax} bytes of UTF-8, else a digest (SHA-256) of 65 bytes. Different partitions
+   * get different names.
    */
   public static String shortened(String partition, int bytesMax) {
     byte[] bytes = partition.getBytes(StandardCharsets.UTF_8);
     return bytes.length <= bytesMax ? partition : DIGEST + HexFormat.of().formatHex(digest(bytes));
   }
 
-  /** The SHA-256 digest of some bytes. */
+  /** Returns the SHA-256 digest of {@code bytes}. */
   public static byte[] digest(byte[] bytes) {
     try {
       return MessageDigest.getInstance("SHA-256").digest(bytes);
     } catch (NoSuchAlgorithmException e) {
-      throw new AssertionError("every Java platform has SHA-256", e);
+      throw new AssertionError("SHA-256 is missing, which every Java platform must provide", e);
     }
   }
 
@@ -90,7 +94,8 @@ public record Key(String partition, String sort) implements Comparable<Key> {
       char x = a.charAt(i);
       char y = b.charAt(i);
       if (x != y) {
-        boolean surrogate = Character.isSurrogate(x); // of a code point above all other chars
+        boolean surrogate =
+            Character.isSurrogate(x); // part of a code point that sorts after all other chars
         return surrogate == Character.isSurrogate(y) ? Character.compare(x, y) : surrogate ? 1 : -1;
       }
     }

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A look through one partition in order of sort.
+ * A range of one partition, in order of sort.
  *
- * @param from first sort to return; empty text for the start of the partition
- * @param until first sort no longer to return; empty for the end of the partition
- * @param descending from the end towards the start
+ * @param from first sort to return, inclusive; an empty text for the start of the partition
+ * @param until end of the range, exclusive; empty for the end of the partition
+ * @param descending whether to scan from the end towards the start
  * @param itemsMax most items to return in one page, 1 to {@link #ITEMS_MAX}
  */
 public record Scan(
@@ -30,27 +30,27 @@ public record Scan(
   public Scan {
     if (itemsMax < 1 || itemsMax > ITEMS_MAX) {
       throw new IllegalArgumentException(
-          "itemsMax is %d, the limits are 1 and %d".formatted(itemsMax, ITEMS_MAX));
+          "itemsMax is %d; it must be from 1 to %d".formatted(itemsMax, ITEMS_MAX));
     }
   }
 
-  /** All of a partition, ascending, by the largest pages. */
+  /** Returns an ascending scan of a whole partition, with pages of the largest size. */
   public static Scan all(String partition) {
     return new Scan(partition, "", Optional.empty(), false, ITEMS_MAX, Consistency.STRONG);
   }
 
-  /** The first {@link Key#place} to return. */
+  /** Returns the start of the range as a {@link Key#place}, inclusive. */
   public String fromPlace() {
     return Key.group(partition) + "/" + from;
   }
 
-  /** The first {@link Key#place} no longer to return. */
+  /** Returns the end of the range as a {@link Key#place}, exclusive. */
   public String untilPlace() {
     String group = Key.group(partition);
-    return until.map(sort -> group + "/" + sort).orElse(group + "0"); // which is behind a slash
+    return until.map(sort -> group + "/" + sort).orElse(group + "0"); // the character after a slash
   }
 
-  /** The same look, going on at {@code sort}: what {@link Page#resumeAt} gave. */
+  /** Returns this scan continued at {@code sort}, the value of {@link Page#resumeAt}. */
   public Scan resumedAt(String sort) {
     return descending
         ? new Scan(partition, from, Optional.of(sort), true, itemsMax, consistency)
@@ -60,8 +60,8 @@ public record Scan(
   /**
    * One page of a {@link Scan}.
    *
-   * @param resumeAt what to hand to {@link Scan#resumedAt} for the next page; empty on the last
-   *     one. Ascending it is the first sort of the next page, descending the last sort of this one.
+   * @param resumeAt the argument of {@link Scan#resumedAt} for the next page; empty on the last
+   *     page. Ascending, the first sort of the next page; descending, the last sort of this page.
    */
   public record Page(List<Item> items, Optional<String> resumeAt) {
     /** Copies the items. */
@@ -70,9 +70,9 @@ public record Scan(
     }
 
     /**
-     * The page of a scan.
+     * Returns the page of a scan.
      *
-     * @param found in the order of the scan; one more than the scan asks for where there are more
+     * @param found items in the order of the scan; one more than the page size if there are more
      */
     public static Page of(Scan scan, List<Item> found) {
       if (found.size() <= scan.itemsMax()) {

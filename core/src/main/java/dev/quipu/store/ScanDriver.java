@@ -5,8 +5,8 @@ import dev.quipu.store.StoreProfile.Capability;
 import java.util.Optional;
 
 /**
- * A driver that keeps the items of a partition in order. A driver that declares {@link
- * Capability#ORDERED_SCAN} or {@link Capability#EVENTUAL_SCAN} implements it.
+ * A driver that keeps the items of a partition sorted, implemented by each driver that declares
+ * {@link Capability#ORDERED_SCAN} or {@link Capability#EVENTUAL_SCAN}.
  */
 public interface ScanDriver extends StoreDriver {
   /** Returns one page of one partition, in order of sort. */
@@ -14,7 +14,7 @@ public interface ScanDriver extends StoreDriver {
 
   /**
    * Returns the number of items in a range of one partition; {@link Scan#descending} and {@link
-   * Scan#itemsMax} affect only the way there. Counts expired items that are still stored.
+   * Scan#itemsMax} do not change the result. Counts expired items that are still stored.
    */
   default long count(Scan scan) {
     long count = 0;
@@ -28,9 +28,9 @@ public interface ScanDriver extends StoreDriver {
   }
 
   /**
-   * Returns the driver as one with scans.
+   * Returns the driver as a {@link ScanDriver}.
    *
-   * @throws UnsupportedOperationException if it has none
+   * @throws UnsupportedOperationException if it does not support scans
    */
   static ScanDriver of(StoreDriver driver) {
     if (driver instanceof ScanDriver scans) {

@@ -12,26 +12,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The time of a store, so that all servers agree when an item expires, whatever their own clocks
- * show. It is read at the start, every minute of use, and after the clock of this machine jumped;
- * in between it advances with {@link Clock#nanoTime}. While the store cannot be asked, it goes on
- * from the last reading. Thread-safe.
+ * The clock of a store, so that all servers agree when an item expires, whatever their own clocks
+ * show. It is read at the start, every minute of use, and after the local wall clock jumped; in
+ * between it advances with {@link Clock#nanoTime}. While the store is unreachable, it advances from
+ * the last reading. Thread-safe.
  */
 public final class StoreClock implements Clock {
-  /** Longest time between two readings while it is used. */
+  /** Longest time between two readings while in use. */
   public static final Duration INTERVAL = Duration.ofMinutes(1);
 
-  /** Longest round trip of a reading that replaces another; the error is at most half of it. */
+  /**
+   * Longest round trip of a reading that replaces an earlier one; the error is at most half of it.
+   */
   public static final Duration ROUND_TRIP_MAX = Duration.ofSeconds(1);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(StoreClock.class);
   private static final long RETRY_NANOS = Duration.ofSeconds(1).toNanos();
 
-  /** Most that the clocks of a store and of those that use it may differ. */
+  /** Greatest tolerated difference between the clocks of a store and of its clients. */
   public static final Duration DIFFERENCE_MAX = Duration.ofMinutes(1);
 
   private static final long JUMP_MILLIS = 1_000;
-  private static final long NANOS = 1_000_000; // of a millisecond
+  private static final long NANOS = 1_000_000; // per millisecond
 
   private final Supplier<Optional<Instant>> store;
   private final Clock local;
@@ -41,7 +43,7 @@ public final class StoreClock implements Clock {
   private volatile long triedNanos;
   private volatile boolean differs;
 
-  /** That the store showed {@code storeMillis} when this machine had the other two. */
+  /** The time of the store, and the two local clocks at the same moment. */
   private record Reading(long storeMillis, long nanos, long wallMillis) {
     long millisAt(long now) {
       return storeMillis + (now - nanos) / NANOS;
@@ -54,16 +56,19 @@ public final class StoreClock implements Clock {
   }
 
   /**
-   * Returns the clock of a store, or {@code local} if the store does not show its time. Where the
-   * store is away, it is read by the first call that needs it, which fails if it is still away.
+   * Returns the clock of a store, or {@code local} if the store does not expose its time. If the
+   * store is unreachable, the first call that needs the time reads it, and fails if it is still
+   * unreachable.
    *
-   * @throws QuipuException if the store answers that it cannot be asked
+   * @throws QuipuException if the store rejects the request for its time
    */
   public static Clock of(StoreDriver driver, Clock local) {
     return of(driver::time, local);
   }
 
-  /** The same, for a driver that needs the time itself. */
+  /**
+   * Returns the same as {@link #of(StoreDriver, Clock)}, for a driver that needs the time itself.
+   */
   public static Clock of(Supplier<Optional<Instant>> store, Clock local) {
     StoreClock clock = new StoreClock(store, local);
     try {
@@ -76,7 +81,7 @@ public final class StoreClock implements Clock {
     return clock.hasNone ? local : clock;
   }
 
-  /** Reads, unless the round trip takes too long. */
+  /** Reads the time, and discards the reading if the round trip took too long. */
   private void read(long roundTripNanosMax) {
     long before = local.nanoTime();
     triedNanos = before;
@@ -101,12 +106,12 @@ public final class StoreClock implements Clock {
   public long epochMillis() {
     Reading known = last;
     if (known == null && !hasNone) {
-      read(Long.MAX_VALUE); // what needs the time needs the store
+      read(Long.MAX_VALUE); // the caller needs the store anyway
     } else if (known != null && isDue(known) && reading.tryLock()) {
       try {
         read(ROUND_TRIP_MAX.toNanos());
       } catch (QuipuException e) {
-        LOGGER.debug("Time of the store not read; will retry", e);
+        LOGGER.debug("Store clock read failed; will retry", e);
       } finally {
         reading.unlock();
       }
@@ -131,7 +136,7 @@ public final class StoreClock implements Clock {
     boolean isFar = Math.abs(differenceMillis) > DIFFERENCE_MAX.toMillis();
     if (isFar && !differs) {
       LOGGER.warn(
-          "Clock of this machine differs from the store's, which is used: differenceMillis={}",
+          "Local clock differs from the store's; using the store's: differenceMillis={}",
           differenceMillis);
     }
     differs = isFar;

@@ -9,34 +9,37 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a backend implements; with batches also {@link BatchDriver}, with scans also {@link
- * ScanDriver}. Blocking and thread-safe; callers bring virtual threads.
+ * The interface that a backend implements; with batches also {@link BatchDriver}, with scans also
+ * {@link ScanDriver}. Blocking and thread-safe; callers use virtual threads.
  *
  * <p>Only {@code Store} calls it: keys are within limits, batches are within the profile, each key
- * occurs once in a batch, and a call that needs a capability comes only if it was declared.
+ * occurs once in a batch, and a call that needs a capability is made only if that was declared.
  *
- * <p>A driver knows nothing of expiry but to keep {@link Item#expiresAt}: it returns expired items
- * as long as they are stored, and judges conditions as if they were alive. It switches its client's
- * own retries off. It tells what it knows: {@link QuipuException} with {@link Outcome#NOT_APPLIED}
- * only when the write certainly had no effect and never will, else {@link Outcome#UNKNOWN}. After
- * an unknown outcome the item is wholly old or wholly new.
+ * <p>A driver does not implement expiry, it only keeps {@link Item#expiresAt}: it returns expired
+ * items as long as they are stored, and evaluates conditions as if they were not expired. It
+ * disables the retries of its client. It reports outcomes exactly: {@link QuipuException} with
+ * {@link Outcome#NOT_APPLIED} only if the write certainly had no effect and never will, else {@link
+ * Outcome#UNKNOWN}. After an unknown outcome the item is in its old or its new state, never a mix.
  */
 public interface StoreDriver extends AutoCloseable {
-  /** Returns what this opened driver is able to do. */
+  /** Returns the capabilities and limits of this opened driver. */
   StoreProfile profile();
 
-  /** One item, if stored. */
+  /** Returns an item; empty if it is not stored. */
   Optional<Item> get(Key key, Consistency consistency);
 
-  /** One item, atomic, conditional. {@link WriteResult.Applied#after} is what this write left. */
+  /**
+   * Applies a conditional write to one item, atomically. {@link WriteResult.Applied#after} is the
+   * state that this write left.
+   */
   WriteResult write(Write write);
 
   /**
-   * Puts tokens into a set of an item, which may be new, in one step, whatever else happens to it:
-   * without a reader in between. Repeating it changes nothing.
+   * Adds tokens to a set of an item, which is created if missing, in one step under any
+   * concurrency: without reading first. Idempotent.
    *
-   * <p>An item on which this is used is changed by this, by {@link #dropTokens} and by an
-   * unconditional delete alone. Its version means nothing.
+   * <p>An item on which this is used is changed only by this, by {@link #dropTokens} and by an
+   * unconditional delete. Its version is meaningless.
    *
    * @param tokens 1 to {@code Store.TOKENS_MAX}
    */
@@ -44,71 +47,75 @@ public interface StoreDriver extends AutoCloseable {
     throw profile().lacks(Capability.NATIVE_TOKENS);
   }
 
-  /** Takes tokens out of a set; see {@link #addTokens}. Those that are not there stay away. */
+  /** Removes tokens from a set; see {@link #addTokens}. Tokens that are missing are ignored. */
   default void dropTokens(Key key, String field, Set<String> tokens) {
     throw profile().lacks(Capability.NATIVE_TOKENS);
   }
 
   /**
-   * The store's own atomic operations on named values; empty if it has none, and {@code Store}
-   * makes them out of conditional writes.
+   * Returns the store's native atomic operations on named values; empty if it has none, in which
+   * case {@code Store} implements them by conditional writes.
    */
   default Optional<AtomicOperations> operations() {
     return Optional.empty();
   }
 
   /**
-   * Since when nothing that was stored can have been lost, as far as is known now: asked of the
-   * store each time. A durable store never loses anything; of others, unless they can tell, it is
-   * not known.
+   * Returns the moment since when no stored data can have been lost, as far as is known now;
+   * queries the store each time. A durable store never loses data; for others the moment is unknown
+   * unless they report it.
    *
-   * @return {@link Instant#MIN} for ever, {@link Instant#MAX} for not known
+   * @return {@link Instant#MIN} for always, {@link Instant#MAX} for unknown
    */
   default Instant intactSince() {
     return profile().has(Capability.DURABLE) ? Instant.MIN : Instant.MAX;
   }
 
   /**
-   * Removes items that expired before a moment, if the store does not do it by itself.
+   * Removes items that expired before a moment, if the store does not do so itself.
    *
    * @param itemsMax most items to remove in this call
-   * @return how many were removed
+   * @return the number of items removed
    */
   default int removeExpired(Instant before, int itemsMax) {
     return 0;
   }
 
-  /** Returns the time of the store's own clock; empty if it does not show one. */
+  /** Returns the time of the store's clock; empty if the store does not expose it. */
   default Optional<Instant> time() {
     return Optional.empty();
   }
 
   /**
-   * Asks the store for settings that endanger writes: durability, eviction, schema and rights.
+   * Queries the store for settings that endanger writes: durability, eviction, schema and
+   * permissions.
    *
-   * @return empty if there is none, or the store has no such settings
+   * @return empty if there are none, or the store has no such settings
    */
   default List<Finding> inspect() {
     return List.of();
   }
 
-  /** Ends the use of what the driver opened itself; never of what was handed to it. */
+  /** Closes the resources that the driver opened itself, never those passed to it. */
   @Override
   void close();
 
   /**
    * A setting of a store that endangers writes.
    *
-   * @param effect what it does to them
+   * @param effect its effect on writes
    * @param setting name and value, such as {@code appendfsync=everysec}; no secrets
-   * @param remedy what to set instead
+   * @param remedy the setting to use instead
    */
   public record Finding(Effect effect, String setting, String remedy) {
-    /** What a setting does to writes. */
+    /** The effect of a setting on writes. */
     public enum Effect {
-      /** Acknowledged writes can be lost without a trace. */
+      /** Acknowledged writes can be lost silently. */
       LOSES_WRITES,
-      /** The same, and {@code durability=store} in the URI accepts it. */
+      /**
+       * Acknowledged writes can be lost silently, and {@code durability=store} in the URI accepts
+       * it.
+       */
       LOSES_WRITES_BY_CHOICE,
       /** Writes are rejected. */
       REJECTS_WRITES
@@ -124,17 +131,17 @@ public interface StoreDriver extends AutoCloseable {
       return new Finding(effect, setting, remedy);
     }
 
-    /** Whether acknowledged writes can be lost. */
+    /** Returns whether acknowledged writes can be lost. */
     public boolean losesWrites() {
       return effect != Effect.REJECTS_WRITES;
     }
   }
 
-  /** How fresh a read must be. */
+  /** The required consistency of a read. */
   enum Consistency {
-    /** It sees every write that was acknowledged before it began. */
+    /** Sees every write that was acknowledged before the read began. */
     STRONG,
-    /** It may be stale; cheaper on some stores. */
+    /** May be stale; cheaper on some stores. */
     EVENTUAL
   }
 }

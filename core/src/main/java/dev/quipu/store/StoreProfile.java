@@ -7,16 +7,16 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What an opened driver is able to do. Constant while it is open.
+ * The capabilities and limits of an opened driver. Constant while it is open.
  *
  * @param name the store, in lower case
- * @param capabilities what it can do
- * @param atomicity how far apart the items of a batch may lie
+ * @param capabilities the supported capabilities
+ * @param atomicity the scope within which a batch is atomic
  * @param batchItemsMax most writes in one batch
- * @param itemBytesMax most bytes of fields in one write: names and texts in UTF-8, 8 a number. An
- *     item may grow beyond by updates, until the store rejects with {@link Reason#INVALID}
- * @param writeGroup what the store writes one after the other, and at what rate; empty where
- *     writers of other items do not matter
+ * @param itemBytesMax most bytes of fields in one write: names and texts in UTF-8, 8 per number.
+ *     Updates may grow an item beyond that, until the store rejects with {@link Reason#INVALID}
+ * @param writeGroup the scope within which the store serializes writes, and their rate; empty if
+ *     writes to different items do not affect each other
  */
 public record StoreProfile(
     String name,
@@ -30,7 +30,7 @@ public record StoreProfile(
     capabilities = Set.copyOf(capabilities);
   }
 
-  /** One without groups of items that are written one after the other. */
+  /** Creates a profile without a write group. */
   public StoreProfile(
       String name,
       Set<Capability> capabilities,
@@ -40,15 +40,15 @@ public record StoreProfile(
     this(name, capabilities, atomicity, batchItemsMax, itemBytesMax, Optional.empty());
   }
 
-  /** Whether the store can do this. */
+  /** Returns whether the store has a capability. */
   public boolean has(Capability capability) {
     return capabilities.contains(capability);
   }
 
   /**
-   * Rejects a store that cannot do this.
+   * Checks that the store has a capability.
    *
-   * @throws IllegalArgumentException naming the store and what it lacks
+   * @throws IllegalArgumentException naming the store and the missing capability
    */
   public void require(Capability capability) {
     if (!has(capability)) {
@@ -56,36 +56,37 @@ public record StoreProfile(
     }
   }
 
-  /** The exception for a call that the store cannot do. */
+  /** Returns the exception for a call that needs a missing capability. */
   public UnsupportedOperationException lacks(Capability capability) {
     return new UnsupportedOperationException("store " + name + " lacks " + capability);
   }
 
   /**
-   * Items that a store writes one after the other, as Datastore does in an entity group.
+   * A group of items to which the store serializes writes, such as an entity group of Datastore.
    *
-   * @param scope how far apart they lie: {@link Atomicity#ITEM} if each item is a group of its own
-   * @param writesPerSecond how many the store sustains in one group, by its vendor's word
+   * @param scope the extent of a group: {@link Atomicity#ITEM} if each item is its own group
+   * @param writesPerSecond writes per second that the store sustains in one group, according to its
+   *     vendor
    */
   public record WriteGroup(Atomicity scope, int writesPerSecond) {}
 
-  /** How far apart items may lie that one batch writes. */
+  /** The scope within which a batch is atomic. */
   public enum Atomicity {
-    /** A batch is one item. */
+    /** A single item. */
     ITEM,
-    /** All items of a batch lie in one partition. */
+    /** The items of one partition. */
     PARTITION,
-    /** Anywhere. */
+    /** All items of the store. */
     STORE
   }
 
-  /** What a store may be able to do; {@code Store} simulates some of what is missing. */
+  /** An optional feature of a store; {@code Store} emulates some of those that are missing. */
   public enum Capability {
     /** {@link Consistency#STRONG} reads. */
     STRONG_READ,
     /**
-     * A lone, unconditional {@link Change.Add} to {@link Item#VALUE}, in one round trip and without
-     * a reader in between.
+     * A single unconditional {@link Change.Add} to {@link Item#VALUE}, in one round trip and
+     * without reading first.
      */
     NATIVE_ADD,
     /** Any {@link Write.Update} under any condition. */
@@ -99,11 +100,11 @@ public record StoreProfile(
     /** {@link ScanDriver#scan}. */
     ORDERED_SCAN,
     /**
-     * {@link ScanDriver#scan} with {@link Consistency#EVENTUAL} alone: what it shows may be old,
-     * and what is new may be missing. Who has {@link #ORDERED_SCAN} can do this too.
+     * {@link ScanDriver#scan} with {@link Consistency#EVENTUAL} only: the result may be stale and
+     * may miss new items. Implied by {@link #ORDERED_SCAN}.
      */
     EVENTUAL_SCAN,
-    /** Expired items are removed by the store itself, some time later. */
+    /** The store itself removes expired items, some time after their expiry. */
     NATIVE_EXPIRY,
     /** An acknowledged write survives a power cut. */
     DURABLE

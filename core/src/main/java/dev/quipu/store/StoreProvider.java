@@ -6,31 +6,34 @@ import java.util.List;
 import java.util.ServiceLoader;
 
 /**
- * Opens a driver by URI. A store's module provides one as a service, so that {@link #open(String)}
+ * Opens drivers by URI. A store's module provides one as a service, so that {@link #open(String)}
  * finds every store on the class path.
  */
 public interface StoreProvider {
-  /** The schemes of its URIs, in lower case; the first is the store's name. */
+  /** Returns the URI schemes, in lower case; the first is the name of the store. */
   List<String> schemes();
 
-  /** How its URIs look, with every parameter. */
+  /** Returns the URI syntax with all parameters. */
   String usage();
 
-  /** What the store can do when it is set up for the most. */
+  /** Returns the profile of the store when it is fully configured. */
   StoreProfile fullProfile();
 
-  /** What opening one does and does not create, and what an administrator runs instead. */
+  /**
+   * Describes what opening the store creates, and which statements an administrator runs for the
+   * rest.
+   */
   String schema(URI uri);
 
   /**
    * Opens a client and a driver on it; closing the driver closes both.
    *
-   * @throws IllegalArgumentException if the URI is not as {@link #usage} says
+   * @throws IllegalArgumentException if the URI does not match {@link #usage}
    * @throws QuipuException if the store cannot be used
    */
   StoreDriver open(URI uri);
 
-  /** All that are on the class path. */
+  /** Returns all providers on the class path. */
   static List<StoreProvider> all() {
     return ServiceLoader.load(StoreProvider.class).stream()
         .map(ServiceLoader.Provider::get)
@@ -38,9 +41,9 @@ public interface StoreProvider {
   }
 
   /**
-   * The provider for a URI.
+   * Returns the provider for a URI.
    *
-   * @throws IllegalArgumentException if there is none, naming those that there are
+   * @throws IllegalArgumentException if there is none, listing the available schemes
    */
   static StoreProvider of(URI uri) {
     String scheme = String.valueOf(uri.getScheme());
@@ -49,7 +52,7 @@ public interface StoreProvider {
         .findFirst()
         .orElseThrow(() ->
             new IllegalArgumentException(
-                "no store has the scheme '%s'; there are %s"
+                "unknown store scheme '%s'; available: %s"
                     .formatted(
                         scheme, all().stream().flatMap(p -> p.schemes().stream()).toList())));
   }

@@ -16,14 +16,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of a URI that opens a store: {@code scheme://user:password@host:port,host:port/path?…}.
- * What is wrong is named; a password never appears in a message.
+ * A parsed store URI: {@code scheme://user:password@host:port,host:port/path?…}. Error messages
+ * name the faulty part and never contain a password.
  */
 public final class StoreUri {
-  /** Longest and usual wait for one answer of a store. */
+  /** Longest allowed timeout for one answer of a store. */
   public static final Duration TIMEOUT_MAX = Duration.ofMinutes(5);
 
-  /** Usual wait for one answer of a store. */
+  /** Default timeout for one answer of a store. */
   public static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   /** Name of the parameter of {@link #mayLoseWrites}. */
@@ -40,15 +40,15 @@ public final class StoreUri {
   private final String path;
   private final Map<String, String> parameters;
 
-  /** Where a server listens. */
+  /** The address of a server. */
   public record Host(String name, int port) {}
 
   /**
-   * Takes a URI apart.
+   * Parses a URI.
    *
-   * @param defaultPort the port of a host that is given without
-   * @param known the parameters that it may have, beside {@code timeoutMillis}
-   * @throws IllegalArgumentException naming what is wrong
+   * @param defaultPort the port of hosts without one
+   * @param known the allowed parameters, in addition to {@code timeoutMillis}
+   * @throws IllegalArgumentException naming the faulty part
    */
   public StoreUri(URI uri, int defaultPort, Set<String> known) {
     this.scheme = uri.getScheme();
@@ -64,9 +64,9 @@ public final class StoreUri {
   }
 
   /**
-   * Reads a text.
+   * Parses text as a URI.
    *
-   * @throws IllegalArgumentException if it is no URI; the message does not repeat it
+   * @throws IllegalArgumentException if it is malformed; the message does not repeat the text
    */
   public static URI parse(String text) {
     try {
@@ -78,19 +78,22 @@ public final class StoreUri {
     }
   }
 
-  /** A password with a slash would be taken for a port, and shown in a message. */
+  /**
+   * Rejects an unescaped slash in a password: what follows would be read as a port, and shown in a
+   * message.
+   */
   private static void requireNoCredentialsBehind(URI uri) {
     String behind = uri.getRawPath() + uri.getRawQuery() + uri.getRawFragment();
     if (behind.contains("@") || uri.getRawFragment() != null) {
       throw new IllegalArgumentException(
-          "the store's URI has '@' or '#' behind its hosts; in a password, write @ as %40, / as %2F,"
+          "the store's URI has '@' or '#' after its hosts; in a password, encode @ as %40, / as %2F,"
               + " ? as %3F and # as %23");
     }
   }
 
   /**
-   * The URI as it may be shown: without a password, and of its parameters only those that say which
-   * of several stores on one server it is.
+   * Returns the URI as it may be shown: without the password, and only with the parameters that
+   * distinguish stores on one server.
    */
   public static String shown(URI uri) {
     if (uri.getRawAuthority() == null) {
@@ -130,7 +133,7 @@ public final class StoreUri {
     return hosts;
   }
 
-  /** What is there in its place may be a password, without the host after it. */
+  /** Parses a port. The message omits the text, which may be part of a password. */
   private static int port(String text) {
     try {
       return number("port", text, 1, PORT_MAX);
@@ -147,12 +150,12 @@ public final class StoreUri {
       String name = decode(parts[0]);
       if (!known.contains(name) && !name.equals(TIMEOUT_NAME)) {
         throw new IllegalArgumentException(
-            "the store's URI has no parameter '%s'; there are %s and %s"
+            "unknown parameter '%s' in the store's URI; known: %s and %s"
                 .formatted(name, known.stream().sorted().toList(), TIMEOUT_NAME));
       }
       if (parts.length < 2 || parameters.put(name, decode(parts[1])) != null) {
         throw new IllegalArgumentException(
-            "parameter %s of the store's URI must be there once, with a value".formatted(name));
+            "parameter %s in the store's URI must occur once, with a value".formatted(name));
       }
     }
     return parameters;
@@ -166,26 +169,26 @@ public final class StoreUri {
       }
     }
     throw new IllegalArgumentException(
-        "%s in the store's URI is '%s', the limits are %d and %d".formatted(name, text, min, max));
+        "%s in the store's URI is '%s'; it must be from %d to %d".formatted(name, text, min, max));
   }
 
-  /** The scheme, in lower case. */
+  /** Returns the scheme, in lower case. */
   public String scheme() {
     return scheme;
   }
 
-  /** Who asks. */
+  /** Returns the user name. */
   public Optional<String> user() {
     return user;
   }
 
-  /** What proves it. */
+  /** Returns the password. */
   public Optional<String> password() {
     return password;
   }
 
   /**
-   * Where the servers listen: one at least.
+   * Returns the addresses of the servers, at least one.
    *
    * @throws IllegalArgumentException if there is none
    */
@@ -197,29 +200,30 @@ public final class StoreUri {
   }
 
   /**
-   * Where the only server listens.
+   * Returns the address of the only server.
    *
    * @throws IllegalArgumentException if there are several or none
    */
   public Host host() {
     if (hosts().size() != 1) {
-      throw new IllegalArgumentException("the store's URI has several hosts, it takes one");
+      throw new IllegalArgumentException(
+          "the store's URI has several hosts; only one is supported");
     }
     return hosts.getFirst();
   }
 
-  /** What is behind the first slash. */
+  /** Returns the path without its leading slash. */
   public String path() {
     return path;
   }
 
-  /** A parameter. */
+  /** Returns the value of a parameter; empty if it is not set. */
   public Optional<String> parameter(String name) {
     return Optional.ofNullable(parameters.get(name));
   }
 
   /**
-   * A parameter that is a whole number.
+   * Returns the value of an integer parameter, {@code otherwise} if it is not set.
    *
    * @throws IllegalArgumentException if it is outside its limits
    */
@@ -228,15 +232,15 @@ public final class StoreUri {
     return text == null ? otherwise : number(name, text, min, max);
   }
 
-  /** How long to wait for one answer: {@code timeoutMillis}. */
+  /** Returns the timeout for one answer: {@code timeoutMillis}. */
   public Duration timeout() {
     return Duration.ofMillis(
         parameter(TIMEOUT_NAME, (int) TIMEOUT.toMillis(), 1, (int) TIMEOUT_MAX.toMillis()));
   }
 
   /**
-   * Whether the user accepts that acknowledged writes can be lost as the store is set up: {@code
-   * durability=store}; the default is {@code durability=fsync}.
+   * Returns whether the user accepts that the store as configured can lose acknowledged writes:
+   * {@code durability=store}; the default is {@code durability=fsync}.
    *
    * @throws IllegalArgumentException if it is neither
    */

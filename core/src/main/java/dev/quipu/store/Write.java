@@ -14,21 +14,21 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** One atomic, conditional change to one item. */
+/** An atomic, conditional change of one item. */
 public sealed interface Write {
-  /** The item it is about. */
+  /** Returns the key of the item. */
   Key key();
 
-  /** What must hold. */
+  /** Returns the condition under which the write is applied. */
   Condition condition();
 
-  /** The same write under another condition. */
+  /** Returns this write under another condition. */
   Write when(Condition other);
 
-  /** Stores a whole item in place of what is there. */
+  /** Stores a whole item, replacing an existing one. */
   record Put(Key key, Map<String, Field> fields, Optional<Instant> expiresAt, Condition condition)
       implements Write {
-    /** Copies the fields; an empty set is no field. */
+    /** Copies the fields; an empty set equals an absent field. */
     public Put {
       fields = Item.withoutEmptySets(fields);
     }
@@ -40,14 +40,14 @@ public sealed interface Write {
   }
 
   /**
-   * Changes fields of the item, which starts empty, each field once at most. Its expiry stays as it
-   * is.
+   * Changes fields of the item, which is created if missing; each field at most once. The expiry
+   * stays unchanged.
    */
   record Update(Key key, List<Change> changes, Condition condition) implements Write {
     /**
      * Copies the changes.
      *
-     * @throws IllegalArgumentException if there is none, or two of one field
+     * @throws IllegalArgumentException if there is none, or two of the same field
      */
     public Update {
       changes = List.copyOf(changes);
@@ -55,12 +55,12 @@ public sealed interface Write {
           changes.size() == 1 ? 1 : changes.stream().map(Change::field).distinct().count();
       if (changes.isEmpty() || fields != changes.size()) {
         throw new IllegalArgumentException(
-            "an update of %s has %d changes of %d fields; each field changes once, at least one does"
+            "update of %s has %d changes of %d fields; change at least one field, and each once"
                 .formatted(key, changes.size(), fields));
       }
     }
 
-    /** Whether this is all that {@link Capability#NATIVE_ADD} stands for. */
+    /** Returns whether {@link Capability#NATIVE_ADD} suffices for this update. */
     public boolean isLoneAdd() {
       return condition instanceof Condition.Always
           && changes.size() == 1
@@ -74,7 +74,7 @@ public sealed interface Write {
     }
   }
 
-  /** Removes the item. Removing one that is not there changes nothing. */
+  /** Removes the item; without effect if it is missing. */
   record Delete(Key key, Condition condition) implements Write {
     @Override
     public Delete when(Condition other) {
@@ -82,22 +82,22 @@ public sealed interface Write {
     }
   }
 
-  /** What a write makes of an item. */
+  /** The effect of a write on an item. */
   sealed interface Effect {
-    /** The item is now this; empty if it is gone. */
+    /** The new state of the item; empty if it is removed. */
     record Now(Optional<Item> item) implements Effect {}
 
-    /** The condition does not hold: nothing changes. */
+    /** The condition does not hold; the item stays unchanged. */
     record Unmet() implements Effect {}
   }
 
   /**
-   * What this write makes of {@code before}: the meaning of every write, in one pure function.
-   * Drivers call it or compile the same to their store's language.
+   * Returns the effect of this write on {@code before}: the semantics of every write, as one pure
+   * function. Drivers call it, or implement the same in the language of their store.
    *
    * @param next the version of the state that it may create
-   * @throws QuipuException with {@link Outcome#NOT_APPLIED} if a field has another type than the
-   *     change or the condition needs
+   * @throws QuipuException with {@link Outcome#NOT_APPLIED} if the type of a field does not match
+   *     the change or the condition
    */
   default Effect applyTo(Optional<Item> before, Version next) {
     Map<String, Field> fields = before.map(Item::fields).orElse(Map.of());
@@ -118,8 +118,8 @@ public sealed interface Write {
   }
 
   /**
-   * Whether the condition holds on what was found: for a driver whose store said only that nothing
-   * was written.
+   * Returns whether the condition holds for {@code found}: for a driver whose store reports only
+   * that nothing was written.
    *
    * @throws QuipuException as {@link #applyTo} does
    */
@@ -201,22 +201,22 @@ public sealed interface Write {
 
   /** One change to one field of an item. */
   sealed interface Change {
-    /** The field that changes. */
+    /** Returns the name of the field. */
     String field();
 
     /**
-     * Adds to a number, which starts at 0. A sum outside 64 bits fails the write like a condition
-     * that does not hold.
+     * Adds to a number, which starts at 0. An overflow of 64 bits fails the write like an unmet
+     * condition.
      */
     record Add(String field, long delta) implements Change {}
 
     /** Sets a field. */
     record Put(String field, Field value) implements Change {}
 
-    /** Adds a token to a set, which starts empty. Adding one that is there changes nothing. */
+    /** Adds a token to a set, which starts empty; without effect if it is already present. */
     record AddToken(String field, String token) implements Change {}
 
-    /** Takes a token out of a set. Taking one that is not there changes nothing. */
+    /** Removes a token from a set; without effect if it is missing. */
     record DropToken(String field, String token) implements Change {}
   }
 }

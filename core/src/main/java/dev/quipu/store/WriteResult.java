@@ -2,7 +2,7 @@ package dev.quipu.store;
 
 import java.util.Optional;
 
-/** The definite answer of a store to a write. */
+/** The definite result of a write. */
 public sealed interface WriteResult {
   /**
    * The write was applied.
@@ -14,8 +14,8 @@ public sealed interface WriteResult {
   /**
    * A condition did not hold, and nothing was written.
    *
-   * @param key the item whose condition did not hold: in a batch, the first such
-   * @param found that item as it was found; empty if there was none
+   * @param key the item whose condition did not hold: in a batch, the first of them
+   * @param found the item as it was found; empty if it was missing
    */
   record ConditionFailed(Key key, Optional<Item> found) implements WriteResult {}
 }

@@ -1,6 +1,6 @@
 /**
- * What a store is: {@link dev.quipu.store.StoreDriver} is what a backend implements, and what it is
- * asked in.
+ * The store SPI: {@link dev.quipu.store.StoreDriver} is the interface that a backend implements,
+ * with the types of its requests and results.
  */
 @NullMarked
 package dev.quipu.store;

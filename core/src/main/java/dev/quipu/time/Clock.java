@@ -2,12 +2,12 @@ package dev.quipu.time;
 
 import java.time.Duration;
 
-/** Tells the time and waits. Injected everywhere, so that a test owns both. */
+/** Provides time and waiting. Injected everywhere, so that tests control both. */
 public interface Clock {
-  /** Milliseconds since 1970-01-01T00:00Z. May jump, as wall clocks do. */
+  /** Returns milliseconds since 1970-01-01T00:00Z. May jump, as wall clocks do. */
   long epochMillis();
 
-  /** Nanoseconds since some fixed moment. Never goes back. */
+  /** Returns nanoseconds since an arbitrary origin. Monotonic. */
   long nanoTime();
 
   /**
@@ -17,7 +17,7 @@ public interface Clock {
    */
   void sleep(Duration duration) throws InterruptedException;
 
-  /** The clock of this machine. */
+  /** Returns the system clock. */
   static Clock system() {
     return SystemClock.INSTANCE;
   }

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Does something every so often, on a thread of its own, until it is closed. */
+/** Runs a task at a fixed interval, on its own thread, until it is closed. */
 public final class Periodic implements AutoCloseable {
   private final Duration interval;
   private final Runnable round;
@@ -14,7 +14,7 @@ public final class Periodic implements AutoCloseable {
   private boolean closed;
 
   /**
-   * Starts at once; the first round comes after one interval.
+   * Starts the thread; the first round runs after one interval.
    *
    * @param name of the thread
    * @param round must not throw
@@ -31,7 +31,7 @@ public final class Periodic implements AutoCloseable {
     }
   }
 
-  /** Whether it was closed in the meantime. */
+  /** Waits for the next round; returns false if it was closed in the meantime. */
   private boolean awaitNext() {
     lock.lock();
     try {
@@ -41,13 +41,13 @@ public final class Periodic implements AutoCloseable {
       }
       return closed;
     } catch (InterruptedException e) {
-      return true; // nobody interrupts it but a virtual machine that stops
+      return true; // interrupted only when the virtual machine shuts down
     } finally {
       lock.unlock();
     }
   }
 
-  /** Ends it, after the round that is under way. */
+  /** Stops, after the current round has ended. */
   @Override
   public void close() {
     lock.lock();

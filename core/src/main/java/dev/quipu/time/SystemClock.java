@@ -2,7 +2,7 @@ package dev.quipu.time;
 
 import java.time.Duration;
 
-/** The clock of this machine. */
+/** The system clock. */
 enum SystemClock implements Clock {
   INSTANCE;
 

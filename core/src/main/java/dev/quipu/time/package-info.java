@@ -1,5 +1,6 @@
 /**
- * The only place that reads a clock, sleeps, or draws randomness. Everything else is handed one.
+ * The only package that reads a clock, sleeps, or draws random numbers. All other code has a clock
+ * and a source of randomness injected.
  */
 @NullMarked
 package dev.quipu.time;

@@ -8,8 +8,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A map of limited size that evicts the least recently used entry. Functions that are handed in run
- * under its lock and must not block. Thread-safe.
+ * A map of limited size that evicts the least recently used entry. Functions passed in run under
+ * its lock and must not block. Thread-safe.
  */
 public final class LruMap<K, V> {
   private final Map<K, V> entries;

@@ -39,81 +39,84 @@ import org.jspecify.annotations.Nullable;
  * A VIEW COUNTER IN A CACHE
  *
  * Problem. Every view counts and is shown at once, and there are more of them than the database can
- * take. A cache can; but it forgets, and a database that is written now and then must neither miss
- * nor count twice what the cache had.
+ * write. A cache can; but it loses data, and a database that is written periodically must neither
+ * miss nor count twice what the cache had.
  *
- * Stored. In the cache one number a counter, under a key that is never used again: the views since
- * it began. In the durable store the counter itself, and one item ({@link CachedCount}) that names
- * that key, and tells the counter when the number began (base), how much of the number the counter
- * has (flushed), and how many views may have gone with numbers before it (lossMax).
+ * Stored. In the cache one number per counter, under a key that is never reused: the views since
+ * the number was created. In the durable store the counter itself, and one item ({@link
+ * CachedCount}) with that key, the value of the counter when the number was created (base), the
+ * part of the number that was flushed to the counter (flushed), and the most views that may have
+ * been lost with earlier numbers (lossMax).
  *
  * Protocol of a view.
  *   1. incr the number. The item was read before and is remembered.
- *   2. A miss, or a number that was below what was flushed of it: the cache has lost it. Read the
- *      item. It names another number: go to 1 with that.
- *   3. The number is lost, or there never was one. Read the counter; store a new item by cas, with
- *      a new key, not yet filled; if the old one was filled, lossMax grows by M. Somebody was
+ *   2. On a miss, or a number below flushed: the cache has lost it. Read the item. If it names
+ *      another number: go to 1 with that.
+ *   3. The number is lost, or never existed. Read the counter; store a new item by cas, with a new
+ *      key, not yet filled; if the old one was filled, add M to lossMax. If another process was
  *      faster: go to 2.
  *   4. add the new number, 0, to the cache; then mark the item as filled, by cas. Go to 1.
- *   5. Who finds an item that is not filled waits for whoever fills it, and after a second does 3.
- *   6. The number is M or more beyond what was flushed: flush before answering.
+ *   5. A process that finds an item that is not filled waits until it is, and after a second does
+ *      3.
+ *   6. If the number is M or more beyond flushed: flush before answering.
  *
- * Protocol of a reader. The number, with base and lossMax. The cache is away: read the item anew,
- * since another process may have replaced the number that this one remembers, and lossMax with it;
- * then the counter, to which lossMax and M views may come.
+ * Protocol of a reader. The number, with base and lossMax. If the cache is unavailable: read the
+ * item again, since another process may have replaced the remembered number, and lossMax with it;
+ * then the counter, plus up to lossMax and M views.
  *
- * Protocol of a flush, by whoever: the write-back every few seconds, or a view.
+ * Protocol of a flush, by the periodic write-back or by a view.
  *   1. Read the item and the number.
- *   2. Add to the counter what the number has beyond flushed, under the id KEY/flushed. A repeat,
- *      or a flush by another from the same point, adds nothing and tells what was added there.
- *   3. Move flushed on by that, by cas.
+ *   2. Add to the counter the part of the number beyond flushed, under the id KEY/flushed. A
+ *      repeat, or a flush by another process from the same point, adds nothing and returns what was
+ *      added.
+ *   3. Add that to flushed, by cas.
  *
- * Why it is right. A number begins once, by one add of one process: a seed that is late finds
- * nobody who reads its key. A view is an incr, so none is lost to a race. What was flushed and what
- * was not is told apart by the id, since from each point at most one add is applied; so it makes
- * no difference how often, by how many or how late a flush is done. A view that was answered is
- * within M of what the counter has, by step 6, so a number that is lost takes at most M answered
- * views with it, and lossMax grows by M before a new number can be seen. So at every moment
- * base + flushed <= true views <= base + number + lossMax.
+ * Why it is right. A number is created once, by one add of one process: a late add creates a number
+ * under a key that is no longer read. A view is an incr, so races lose none. Flushed and unflushed
+ * views are separated by the id, since from each point at most one add is applied; so a flush may
+ * be repeated, concurrent or late. A view that was answered is within M of the counter, by step 6,
+ * so a number that is lost takes at most M answered views with it, and lossMax grows by M before a
+ * new number becomes visible. So at every moment
+ * base + flushed <= actual views <= base + number + lossMax.
  *
- * Assumptions. All processes have the same M. A number that the cache has lost is gone, or below
- * what was flushed of it: a cache that brings back a later one, as a replica that was behind does
- * when it takes over, has lost views of which no reader learns, M at most. None about time: it
- * makes no difference how late a write is or how long a process stands still, but for what follows.
+ * Assumptions. All processes use the same M. A number that the cache has lost is missing, or below
+ * flushed: a cache that returns to a later state, as a lagging replica does on failover, has
+ * silently lost up to M views. No assumption about the delay of writes or pauses of processes,
+ * except as below.
  *
  * Crash table.
- *   | broken off after  | stored                     | then                                     |
+ *   | crash after       | stored                     | then                                     |
  *   | view 3            | an item that is not filled | 5: another takes over after a second     |
  *   | view 4, add       | a number, not filled       | 5: whoever sees it marks it as filled    |
- *   | flush 2           | the counter has it         | the next flush hears so, and moves on    |
+ *   | flush 2           | the counter has it         | the next flush is a replay, and goes on  |
  *   | reply to incr     | the view counted           | unknown: not repeated                    |
- *   | the cache is lost | all but M views or fewer   | 3: lossMax tells                         |
+ *   | the cache is lost | all but M views or fewer   | 3: lossMax covers them                   |
  *
- * What it does not promise. A view has no id: one whose reply was lost may have counted. A flush
- * that was paused for longer than the technique of the counter remembers ids counts twice.
+ * Limits. A view has no id: one whose reply was lost may have counted. A flush that was paused for
+ * longer than the technique of the counter remembers ids counts twice.
  *
- * Cost. One round trip to the cache a view, and one flush for every M of them or every few seconds:
- * a read, an add and a write. Nothing is kept but the item.
+ * Cost. One round trip to the cache per view, and one flush per M views or every few seconds: a
+ * read, an add and a write. Only the item is kept.
  *
  * Source. "Atomic operations and counters in memcached", view counter.
  */
 
 /**
- * Counts views in a cache and carries them to a durable counter. What a cache loses is at most
- * {@code unflushedMax} views a counter each time, and readers are told.
+ * Counts views in a cache and flushes them to a durable counter. Each loss of the cache costs at
+ * most {@code unflushedMax} views per counter, and readings account for it.
  */
 public final class CacheFirst implements DisplayCounters {
-  /** Most views that a counter may have in the cache only, unless told otherwise. */
+  /** Default of the most views of a counter that are only in the cache. */
   public static final long UNFLUSHED_DEFAULT = 1_000;
 
-  /** Largest that this may be set to. */
+  /** Upper limit of that option. */
   public static final long UNFLUSHED_MAX = 1_000_000;
 
   private static final Duration FILL_WAIT = Duration.ofSeconds(1);
   private static final int ROUNDS_MAX = 1_000;
-  private static final int LOSSES_MAX = 8; // in one call
-  private static final int FLUSHES_MAX = 8; // in one call
-  private static final int FLUSHED_TOGETHER = 50; // by one read of the cache
+  private static final int LOSSES_MAX = 8; // per call
+  private static final int FLUSHES_MAX = 8; // per call
+  private static final int FLUSHED_TOGETHER = 50; // per read of the cache
 
   private final AtomicOperations cache;
   private final Store durable;
@@ -123,10 +126,10 @@ public final class CacheFirst implements DisplayCounters {
   private final RecentCounts known = new RecentCounts();
 
   /**
-   * Views in {@code cache}, and durable in {@code counters}.
+   * Counts views in {@code cache}, and flushes them to {@code counters}.
    *
-   * @param durable where the items that tell of the cache are kept: the store of the counters
-   * @param unflushedMax most views of a counter that are in the cache only, 1 to {@link
+   * @param durable the store of the counters, which also holds the items that describe the cache
+   * @param unflushedMax most views of a counter that are only in the cache, 1 to {@link
    *     #UNFLUSHED_MAX}
    * @throws IllegalArgumentException if the counters keep no request ids, or the store has no
    *     ordered scan, or the number is outside its limits
@@ -135,7 +138,7 @@ public final class CacheFirst implements DisplayCounters {
     this(cache, durable, counters, unflushedMax, Randomness.secure());
   }
 
-  /** As the other, with the caller's chance. */
+  /** Creates a counter with the given source of randomness. */
   public CacheFirst(
       AtomicOperations cache,
       Store durable,
@@ -144,7 +147,7 @@ public final class CacheFirst implements DisplayCounters {
       RandomGenerator random) {
     if (unflushedMax < 1 || unflushedMax > UNFLUSHED_MAX) {
       throw new IllegalArgumentException(
-          "unflushedMax is %d, the limits are 1 and %d".formatted(unflushedMax, UNFLUSHED_MAX));
+          "unflushedMax is %d; it must be from 1 to %d".formatted(unflushedMax, UNFLUSHED_MAX));
     }
     if (!counters.remembersIds()) {
       throw new IllegalArgumentException(Techniques.keepsNoIds(counters.technique()).getMessage());
@@ -162,7 +165,7 @@ public final class CacheFirst implements DisplayCounters {
     Limits.checkText("name", name, Limits.NAME_BYTES_MAX);
     if (id.isPresent()) {
       throw new UnsupportedOperationException(
-          "a view that is counted in the cache first keeps no request id; durable first does");
+          "request ids are not supported by cache-first; use durable-first");
     }
     for (int loss = 0; loss < LOSSES_MAX; loss++) {
       CachedCount count = notCounted(() -> current(name));
@@ -175,10 +178,10 @@ public final class CacheFirst implements DisplayCounters {
       }
       notCounted(() -> replaceLost(count));
     }
-    throw new NotAppliedException(Reason.UNAVAILABLE, "the cache loses " + name + " at once");
+    throw new NotAppliedException(Reason.UNAVAILABLE, "the cache loses " + name + " immediately");
   }
 
-  /** What goes wrong here goes wrong before the view is counted. */
+  /** Runs a step before the view is counted, whose failure means that it was not counted. */
   private static <T> T notCounted(Supplier<T> step) {
     try {
       return step.get();
@@ -187,7 +190,7 @@ public final class CacheFirst implements DisplayCounters {
     }
   }
 
-  /** Returns when this view is within M of what the durable counter has. */
+  /** Returns when this view is within M of the durable counter. */
   private void flushBeforeAnswer(CachedCount count, long number) {
     boolean done;
     try {
@@ -225,16 +228,16 @@ public final class CacheFirst implements DisplayCounters {
       count = stored(name).orElse(null);
     }
     if (count == null) {
-      return durably(name, 0); // nothing is in the cache, or ever was
+      return durably(name, 0); // nothing is or was in the cache
     }
     try {
       return fromCache(count);
-    } catch (QuipuException e) { // the cache is away: what it has, if it still has it, is within M
+    } catch (QuipuException e) { // the cache is unavailable: it has at most M views
       return durably(name, latest(count).lossMax() + unflushedMax);
     }
   }
 
-  /** What is stored now: what is remembered may be of a number that is lost. */
+  /** Returns the stored item: the remembered one may be of a lost number. */
   private CachedCount latest(CachedCount remembered) {
     return stored(remembered.name()).orElse(remembered);
   }
@@ -243,7 +246,7 @@ public final class CacheFirst implements DisplayCounters {
     CachedCount count = found;
     for (int loss = 0; loss < LOSSES_MAX; loss++) {
       if (!count.filled()) {
-        return durably(count.name(), count.lossMax()); // no view was counted in it so far
+        return durably(count.name(), count.lossMax()); // no view was counted in it yet
       }
       Optional<AtomicOperations.Value> cached = cache.get(count.cacheKey());
       if (cached.isPresent() && number(count, cached.get()) >= count.flushed()) {
@@ -255,13 +258,13 @@ public final class CacheFirst implements DisplayCounters {
       count = replaceLost(count);
     }
     throw new NotAppliedException(
-        Reason.UNAVAILABLE, "the cache loses " + count.name() + " at once");
+        Reason.UNAVAILABLE, "the cache loses " + count.name() + " immediately");
   }
 
   /**
-   * What the durable counter tells.
+   * Returns the reading of the durable counter.
    *
-   * @param more how much more it may be
+   * @param more how much higher the actual value may be
    */
   private Optional<DisplayReading> durably(String name, long more) {
     Optional<Reading> read = counters.read(name);
@@ -273,16 +276,16 @@ public final class CacheFirst implements DisplayCounters {
   }
 
   /**
-   * Carries to the durable counters what they do not have yet: one round of a {@link WriteBack}.
-   * Safe to repeat, and to do in several processes.
+   * Flushes unflushed views to the durable counters: one round of a {@link WriteBack}. Idempotent,
+   * and safe in several processes.
    *
-   * @throws QuipuException if it was not done for all; the next round goes on
+   * @throws QuipuException if it failed for some counters; the next round continues
    */
   public void writeBack() {
     writeBack(Runnable::run);
   }
 
-  /** The same, several at a time. */
+  /** Flushes several counters at a time. */
   void writeBack(Executor executor) {
     List<CompletableFuture<Void>> running = new ArrayList<>();
     for (String partition : CachedCount.PARTITIONS) {
@@ -314,7 +317,7 @@ public final class CacheFirst implements DisplayCounters {
     for (int i = 0; i < counts.size(); i++) {
       CachedCount count = counts.get(i);
       if (numbers.get(i).isEmpty()) {
-        continue; // lost; the next view or reader sees to it
+        continue; // lost; the next view or reader replaces it
       }
       long number = number(count, numbers.get(i).get());
       if (number > count.flushed()) {
@@ -328,7 +331,7 @@ public final class CacheFirst implements DisplayCounters {
       try {
         moveOn(flushed.get(i), added(adds.get(i), results.get(i).result()));
       } catch (RuntimeException e) {
-        failure = failure == null ? e : failure; // the others move on
+        failure = failure == null ? e : failure; // the other counters continue
       }
     }
     if (failure != null) {
@@ -336,7 +339,9 @@ public final class CacheFirst implements DisplayCounters {
     }
   }
 
-  /** What the add from this point has added: this one, or another's that was first. */
+  /**
+   * Returns what the add from this point has added: this one, or an earlier one of another process.
+   */
   private static long added(Add add, AddResult result) {
     return switch (result) {
       case AddResult.Applied applied -> applied.added();
@@ -345,7 +350,7 @@ public final class CacheFirst implements DisplayCounters {
       case AddResult.Rejected rejected ->
           throw new NotAppliedException(
               Reason.INVALID,
-              "the durable counter %s takes no more: %s".formatted(add.counter(), rejected.why()));
+              "durable counter %s rejects the flush: %s".formatted(add.counter(), rejected.why()));
     };
   }
 
@@ -357,7 +362,7 @@ public final class CacheFirst implements DisplayCounters {
     }
   }
 
-  /** The number that is in use, filled, as far as is known. */
+  /** Returns the current number, filled, as far as is known. */
   private CachedCount current(String name) {
     CachedCount here = known.get(name);
     return here != null ? here : known.alone(name, () -> load(name));
@@ -386,7 +391,7 @@ public final class CacheFirst implements DisplayCounters {
     throw new NotAppliedException(Reason.THROTTLED, "others keep coming first to " + name);
   }
 
-  /** After a miss: a new number in place of this one, unless somebody has seen to it. */
+  /** Replaces a number after a miss, unless another process already has. */
   private CachedCount replaceLost(CachedCount lost) {
     return known.alone(
         lost.name(),
@@ -400,7 +405,10 @@ public final class CacheFirst implements DisplayCounters {
         });
   }
 
-  /** Protocol 3 and 4. Whoever was faster, or whatever came of it, is seen by who loads next. */
+  /**
+   * Makes steps 3 and 4 of the protocol. Whether this or another process succeeded, the next load
+   * sees the result.
+   */
   private void begin(String name, @Nullable CachedCount before, long lost) {
     long base = counters.read(name).map(Reading::value).orElse(0L);
     long lossMax = (before == null ? 0 : before.lossMax()) + lost;
@@ -423,6 +431,6 @@ public final class CacheFirst implements DisplayCounters {
         .number()
         .orElseThrow(() ->
             new NotAppliedException(
-                Reason.CORRUPT, "what the cache has for %s is no number".formatted(count.name())));
+                Reason.CORRUPT, "malformed number in the cache for %s".formatted(count.name())));
   }
 }

@@ -13,17 +13,19 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * What the durable store knows of a counter in a cache: one item.
+ * The durable description of a counter in a cache: one item.
  *
- * @param token names the number in the cache; it is never used again
- * @param base the durable counter when that number began at 0
- * @param flushed how much of that number the durable counter has
- * @param lossMax most views that went with numbers which the cache lost
+ * @param token names the number in the cache; never reused
+ * @param base the value of the durable counter when that number was created as 0
+ * @param flushed the part of that number that was flushed to the durable counter
+ * @param lossMax most views that were lost with earlier numbers
  * @param filled whether that number was stored in the cache, so that a miss is a loss
  */
 record CachedCount(
     String name, String token, long base, long flushed, long lossMax, boolean filled, Item item) {
-  /** Where the items lie: a counter always in the same of these partitions, for its sort. */
+  /**
+   * The partitions of the items; a counter is always in the same partition, under its name as sort.
+   */
   static final List<String> PARTITIONS =
       IntStream.range(0, 16).mapToObj(i -> "display/" + HexFormat.of().toHexDigits(i, 1)).toList();
 
@@ -48,17 +50,17 @@ record CachedCount(
         item);
   }
 
-  /** Stores a new number, if the item is still what was found. */
+  /** Returns the write of a new number, under the condition that the item is unchanged. */
   static Write begin(String name, String token, long base, long lossMax, Optional<Item> found) {
     return write(name, token, base, 0, lossMax, false, found);
   }
 
-  /** Tells that the number is in the cache. */
+  /** Returns the write that marks the number as filled. */
   Write nowFilled() {
     return write(name, token, base, flushed, lossMax, true, Optional.of(item));
   }
 
-  /** Tells that the durable counter has so much more of the number. */
+  /** Returns the write that adds {@code more} to {@link #flushed}. */
   Write nowFlushed(long more) {
     return write(name, token, base, flushed + more, lossMax, filled, Optional.of(item));
   }
@@ -86,12 +88,14 @@ record CachedCount(
     return new Write.Put(key(name), fields, Optional.empty(), Condition.unchanged(found));
   }
 
-  /** Its key in the cache. */
+  /** Returns the key in the cache. */
   String cacheKey() {
     return "display:" + token;
   }
 
-  /** The request that carries what follows {@link #flushed} to the durable counter. */
+  /**
+   * Returns the id of the request that flushes views after {@link #flushed} to the durable counter.
+   */
   RequestId flush() {
     return RequestId.of("flush/" + token + "/" + flushed);
   }

@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Counters that are shown more often than the database behind them can be asked: {@link CacheFirst}
- * and {@link DurableFirst}. Thread-safe and blocking.
+ * Counters that are shown more often than their database can be read: {@link CacheFirst} and {@link
+ * DurableFirst}. Thread-safe and blocking.
  *
  * <p>Both methods throw {@link IllegalArgumentException} for a name outside {@link
  * dev.quipu.Limits}.
@@ -15,17 +15,17 @@ public interface DisplayCounters {
   /**
    * Counts one view.
    *
-   * @param id the name of this view, under which a repeat counts once; empty for none
+   * @param id the request id of this view, under which a repeat counts once; empty for none
    * @return the number to show, if it is known without another call
-   * @throws dev.quipu.QuipuException if it did not count, or if that is not known
-   * @throws UnsupportedOperationException if there is an id, and this way of counting keeps none
+   * @throws dev.quipu.QuipuException if it was not counted, or the outcome is unknown
+   * @throws UnsupportedOperationException if there is an id, and this variant does not support ids
    */
   OptionalLong view(String name, Optional<RequestId> id);
 
   /**
-   * The number to show, and how sure it is; empty if it was never written.
+   * Returns the number to show, with its bounds; empty if it was never written.
    *
-   * @throws dev.quipu.QuipuException if it cannot be told
+   * @throws dev.quipu.QuipuException if it cannot be determined
    */
   Optional<DisplayReading> read(String name);
 }

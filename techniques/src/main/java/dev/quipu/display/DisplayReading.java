@@ -3,10 +3,10 @@ package dev.quipu.display;
 import java.time.Instant;
 
 /**
- * The number to show, and how sure it is: at {@code asOf}, the true one lay in {@code low..high},
- * ends included.
+ * The number to show, with its bounds: at {@code asOf}, the actual value was in {@code low..high},
+ * inclusive.
  *
- * @param low what is durable
- * @param high what was counted, and what a cache may have lost of it
+ * @param low the durable part
+ * @param high all counted views, plus those that a cache may have lost
  */
 public record DisplayReading(long value, long low, long high, Instant asOf) {}

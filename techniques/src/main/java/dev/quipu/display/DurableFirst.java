@@ -26,42 +26,41 @@ import org.jspecify.annotations.Nullable;
 /*
  * A DURABLE COUNTER THAT IS SHOWN FROM A CACHE
  *
- * Problem. No view may be lost, and more are shown than the database can be asked for.
+ * Problem. No view may be lost, and more are shown than the database can serve reads.
  *
- * Stored. The durable counter; and in the cache, per counter, the text of a number and of the time
- * when the durable counter had it: "VALUE LOW HIGH MILLIS",
- * or "- MILLIS" if it was never written.
+ * Stored. The durable counter; and in the cache, per counter, a text with a reading and the time of
+ * the reading: "VALUE LOW HIGH MILLIS", or "- MILLIS" if the counter was never written.
  *
  * Protocol of a view. Add 1 to the durable counter, under the view's id if it has one. The cache is
- * not touched.
+ * not changed.
  *
  * Protocol of a reader.
- *   1. get. What is there is younger than the age that is allowed: show it.
- *   2. add a mark that expires after a second: whoever stores it rebuilds. It reads the time, then
- *      the durable counter, sets both in the cache, and takes the mark away.
- *   3. The others look again and again, with pauses; after a second they ask the durable counter.
- *   4. The cache is away: ask the durable counter.
+ *   1. get. If the entry is younger than the allowed age: show it.
+ *   2. add a marker that expires after a second: the process that stores it rebuilds the entry. It
+ *      reads the time, then the durable counter, sets both in the cache, and deletes the marker.
+ *   3. The others poll the entry, with pauses; after a second they read the durable counter.
+ *   4. If the cache is unavailable: read the durable counter.
  *
- * Why it is right. Nothing counts but the durable counter. What is shown was the number at the time
- * that stands beside it, whoever wrote it and however late, so it is too old or it is right; a
- * cache that loses everything, or brings back what it had, changes nothing. The mark only saves
- * work: without it every reader would ask the database at once when a number is too old.
+ * Why it is right. Only the durable counter counts. An entry is the value at its own time,
+ * whichever process wrote it and however late, so it is either too old or right; a cache that loses
+ * everything, or restores an old state, changes nothing. The marker only saves work: without it all
+ * readers would read the database at once when an entry is too old.
  *
- * Assumptions. What is shown is too old by as much as the clock of whoever reads is behind that of
- * whoever rebuilt. None about how late a write is or how long a process stands still.
+ * Assumptions. The age of a shown value may exceed the limit by the difference between the clocks
+ * of the reader and of the process that rebuilt it. None about delays of writes or pauses.
  *
- * Cost. A view costs what an add costs. A reader one round trip to the cache; for each counter and
- * age that is allowed, one read of the durable counter and four round trips more.
+ * Cost. A view costs one add. A read one round trip to the cache; per counter and allowed age, one
+ * read of the durable counter and four more round trips.
  *
  * Source. "Atomic operations and counters in memcached": the view counter, and rebuilding.
  */
 
-/** Counts views durably and shows them from a cache, at most so old. Thread-safe. */
+/** Counts views durably and shows them from a cache, with a maximum age. Thread-safe. */
 public final class DurableFirst implements DisplayCounters {
-  /** The oldest that is shown, unless told otherwise. */
+  /** Default maximum age. */
   public static final Duration AGE_DEFAULT = Duration.ofSeconds(1);
 
-  /** The oldest that may be allowed. */
+  /** Upper limit of the maximum age. */
   public static final Duration AGE_MAX = Duration.ofHours(1);
 
   private static final Duration REBUILD_WAIT = Duration.ofSeconds(1);
@@ -74,16 +73,16 @@ public final class DurableFirst implements DisplayCounters {
   private final RandomGenerator random;
 
   /**
-   * Views in {@code counters}, shown from {@code cache}.
+   * Counts views in {@code counters}, and shows them from {@code cache}.
    *
-   * @param ageMax the oldest number that is shown, above 0, at most {@link #AGE_MAX}; clocks of
-   *     different machines differ, and what they differ by comes on top
+   * @param ageMax maximum age of a shown number, above 0, at most {@link #AGE_MAX}; the difference
+   *     between the clocks of different machines is added to it
    */
   public DurableFirst(AtomicOperations cache, Counters counters, Clock clock, Duration ageMax) {
     this(cache, counters, clock, ageMax, Randomness.secure());
   }
 
-  /** As the other, with the caller's chance, and without a cache if it is null. */
+  /** Creates a counter with the given source of randomness, and without a cache if it is null. */
   public DurableFirst(
       @Nullable AtomicOperations cache,
       Counters counters,
@@ -92,7 +91,7 @@ public final class DurableFirst implements DisplayCounters {
       RandomGenerator random) {
     if (!ageMax.isPositive() || ageMax.compareTo(AGE_MAX) > 0) {
       throw new IllegalArgumentException(
-          "ageMax is %s, the limits are above 0 and %s".formatted(ageMax, AGE_MAX));
+          "ageMax is %s; it must be positive and at most %s".formatted(ageMax, AGE_MAX));
     }
     this.cache = cache;
     this.counters = counters;
@@ -101,7 +100,7 @@ public final class DurableFirst implements DisplayCounters {
     this.random = random;
   }
 
-  /** Shows the durable counter itself: for a store that can be asked each time. */
+  /** Returns a variant that reads the durable counter itself each time. */
   public static DurableFirst withoutCache(Counters counters, Clock clock) {
     return new DurableFirst(null, counters, clock, AGE_DEFAULT, Randomness.secure());
   }
@@ -113,10 +112,10 @@ public final class DurableFirst implements DisplayCounters {
       case AddResult.Replayed replayed -> replayed.valueIfKnown();
       case AddResult.Conflict conflict ->
           throw new NotAppliedException(
-              Reason.INVALID, "the id of this view was used for another request");
+              Reason.INVALID, "request id was already used for a different request");
       case AddResult.Rejected rejected ->
           throw new NotAppliedException(
-              Reason.INVALID, "the counter takes no more: " + rejected.why());
+              Reason.INVALID, "the counter rejects the view: " + rejected.why());
     };
   }
 
@@ -135,12 +134,12 @@ public final class DurableFirst implements DisplayCounters {
     try {
       long start = clock.nanoTime();
       for (int round = 0; clock.nanoTime() - start < REBUILD_WAIT.toNanos(); round++) {
-        Optional<Shown> cached = shared.get(key).flatMap(Shown::parse).filter(this::isYoung);
+        Optional<Entry> cached = shared.get(key).flatMap(Entry::parse).filter(this::isYoung);
         if (cached.isPresent()) {
           return cached.get().reading();
         }
         if (shared.add(mark, "1", MARK)) {
-          Shown asked = ask(name);
+          Entry asked = ask(name);
           shared.set(key, asked.text(), Optional.of(ageMax));
           shared.delete(mark);
           return asked.reading();
@@ -148,53 +147,53 @@ public final class DurableFirst implements DisplayCounters {
         Backoff.pause(clock, random, round);
       }
     } catch (QuipuException e) {
-      // The cache is away, or an answer of it was lost: it is not needed.
+      // The cache is unavailable, or its answer was lost: it is optional.
     }
     return ask(name).reading();
   }
 
-  private Shown ask(String name) {
-    long now = clock.epochMillis(); // before it is read: never too young
-    return new Shown(counters.read(name), now);
+  private Entry ask(String name) {
+    long now = clock.epochMillis(); // before the read, so that the age is never underestimated
+    return new Entry(counters.read(name), now);
   }
 
-  private boolean isYoung(Shown shown) {
+  private boolean isYoung(Entry shown) {
     return shown.millis + ageMax.toMillis() > clock.epochMillis();
   }
 
-  /** What the durable counter told at some time; that it was never written is worth keeping too. */
-  private record Shown(Optional<Reading> told, long millis) {
+  /** A reading of the durable counter with its time; that it was never written is cached too. */
+  private record Entry(Optional<Reading> read, long millis) {
     private static final String NEVER_WRITTEN = "-";
 
     String text() {
-      return told.map(is -> "%d %d %d".formatted(is.value(), is.low(), is.high()))
+      return read.map(is -> "%d %d %d".formatted(is.value(), is.low(), is.high()))
               .orElse(NEVER_WRITTEN)
           + " "
           + millis;
     }
 
-    /** Empty if somebody else wrote it. */
-    static Optional<Shown> parse(AtomicOperations.Value cached) {
+    /** Parses a cached entry; empty if it has another format. */
+    static Optional<Entry> parse(AtomicOperations.Value cached) {
       String[] words = cached.text().split(" ", -1);
       try {
         long millis = Long.parseLong(words[words.length - 1]);
         if (words.length == 2 && words[0].equals(NEVER_WRITTEN)) {
-          return Optional.of(new Shown(Optional.empty(), millis));
+          return Optional.of(new Entry(Optional.empty(), millis));
         }
         if (words.length == 4) {
           Reading is =
               new Reading(
                   Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
-          return Optional.of(new Shown(Optional.of(is), millis));
+          return Optional.of(new Entry(Optional.of(is), millis));
         }
       } catch (NumberFormatException e) {
-        // not ours
+        // not written by this class
       }
       return Optional.empty();
     }
 
     Optional<DisplayReading> reading() {
-      return told.map(
+      return read.map(
           is -> new DisplayReading(is.value(), is.low(), is.high(), Instant.ofEpochMilli(millis)));
     }
   }

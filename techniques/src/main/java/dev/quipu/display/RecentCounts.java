@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The counts that this process saw last; a missing one costs a read, no more. Thread-safe. */
+/** The items that this process used last; a missing one costs only a read. Thread-safe. */
 final class RecentCounts {
   private static final int COUNTERS_MAX = 100_000;
   private static final int LOCKS = 64;
@@ -24,12 +24,12 @@ final class RecentCounts {
     return count;
   }
 
-  /** Forgets what is known of a number; what is known of its successor stays. */
+  /** Forgets a number; an entry for its successor stays. */
   void forget(CachedCount count) {
     counts.removeIf(count.name(), now -> now.token().equals(count.token()));
   }
 
-  /** Does something of which one thread of this process is enough at a time, for this counter. */
+  /** Runs a step that at most one thread of this process runs at a time per counter. */
   <T> T alone(String name, Supplier<T> step) {
     ReentrantLock lock = locks[Math.floorMod(name.hashCode(), LOCKS)];
     lock.lock();

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries what a {@link CacheFirst} counted to its durable counters, every few seconds and once
- * more when it is closed. Any number of processes may do it for the same counters.
+ * Flushes a {@link CacheFirst} to its durable counters, periodically and once more on close. Any
+ * number of processes may do so for the same counters.
  */
 public final class WriteBack implements AutoCloseable {
   /** Shortest time between two rounds. */
@@ -36,7 +36,7 @@ public final class WriteBack implements AutoCloseable {
   public WriteBack(CacheFirst counters, Duration interval) {
     if (interval.compareTo(INTERVAL_MIN) < 0 || interval.compareTo(INTERVAL_MAX) > 0) {
       throw new IllegalArgumentException(
-          "interval is %s, the limits are %s and %s"
+          "interval is %s; it must be from %s to %s"
               .formatted(interval, INTERVAL_MIN, INTERVAL_MAX));
     }
     this.counters = counters;
@@ -47,13 +47,13 @@ public final class WriteBack implements AutoCloseable {
     try {
       counters.writeBack(several);
     } catch (QuipuException e) {
-      LOGGER.warn("A write-back was not finished; the next one goes on: {}", e.getMessage());
+      LOGGER.warn("Write-back incomplete; will retry: {}", e.getMessage());
     } catch (RuntimeException e) {
-      LOGGER.error("A write-back failed; the next one tries again", e);
+      LOGGER.error("Write-back failed; will retry", e);
     }
   }
 
-  /** Ends it after a last round. */
+  /** Stops after a last round. */
   @Override
   public void close() {
     running.close();

@@ -1,4 +1,4 @@
-/** Counters to be shown: a cache in front of a durable counter. */
+/** Counters for display: a cache in front of a durable counter. */
 @NullMarked
 package dev.quipu.display;
 

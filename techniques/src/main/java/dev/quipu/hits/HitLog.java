@@ -39,70 +39,68 @@ import org.slf4j.LoggerFactory;
 /*
  * HIT LOG
  *
- * Problem. A store that cannot add, has no transactions, and shows readers what was true a moment
- * ago. And one wants a log of what was counted, with sums that need not look at all of it.
+ * Problem. A store without atomic addition or transactions, and with stale reads. Besides, a log of
+ * all additions is wanted, with sums that need not read all of it.
  *
  * Stored.
- *   Each hit is an item of its own, sorted by the time at which it was asked for, and its id. Hits
- *   of 1 are empty items, so that the store counts them; others hold their amount.
+ *   Each hit is an item, sorted by the time at which it was requested, and its id. Hits of 1 are
+ *   empty items, so that the store can count them; others hold their amount.
  *   A summary: the sum of all hits until a moment (count, end), and of those that have been swept
  *   (base, sweeping).
- *   A request with an id leaves a marker, which says when it was asked for.
- *   A list of the counters that have hits behind their summary.
+ *   A request with an id leaves a marker with the time at which it was requested.
+ *   A list of the counters that have hits after their summary.
  *
  * Protocol.
  *   Add:
- *     1. With an id: store the marker, if there is none. There was one: it is the same request, and
- *        its time is the marker's, or another: a conflict.
+ *     1. With an id: store the marker, if there is none. If it exists: it is the same request, with
+ *        the time of the marker, or a different one: a conflict.
  *     2. Store the hit, if it is not stored. Unknown outcome: go to 2. It is the same item.
- *     3. If the hit is so old by now that a summary may have passed it, roll up before the answer:
- *        whoever answers, be it a repeat that found the hit stored, since the first may have died.
- *        Store that summary though nothing is new: one that was made before, and is late, is not
- *        stored then.
+ *     3. If the hit is so old by now that a summary may have passed it, roll up before the answer.
+ *        This includes a repeat that found the hit stored, since the first attempt may have died.
+ *        Store that summary even if it is unchanged, so that an earlier one that is delayed fails.
  *   Read:
  *     1. Read the summary.
- *     2. Sum up the hits behind its end.
- *     3. If that took longer than half of the age at which hits settle, go to 1.
- *     4. Were there many, roll up.
+ *     2. Sum up the hits after its end.
+ *     3. If that took longer than half the settle time, go to 1.
+ *     4. If there were many hits, roll up.
  *   Roll up, for the interval from the last end to the moment at which hits have settled:
- *     1. Read the summary. Delete what it says is being swept.
+ *     1. Read the summary. Delete the hits that it lists as being swept.
  *     2. Sum up all hits that are stored, until the new end. With the base, that is the count.
- *     3. Store the summary, if it is still the one that was read, and the new end is later or the
- *        count another. Nothing new: look whether it is still the same.
+ *     3. Store the summary, if it is unchanged, and the new end is later or the count differs. If
+ *        nothing is new: check that it is still the same.
  *   Sweep:
- *     1. Read the summary. Delete what it says is being swept.
- *     2. Take some of the oldest hits, which no reader looks for and no request can repeat. Store
- *        the summary with their sum in the base and their names in it, if it is still the same.
+ *     1. Read the summary. Delete the hits that it lists as being swept.
+ *     2. Select some of the oldest hits, which no reader needs and no request can repeat. Store the
+ *        summary with their sum in the base and their names in it, if it is unchanged.
  *     3. Delete them.
- *   Which hits no reader looks for: each summary that is stored notes the end of the one before,
- *   and a time after that was read, so after it was stored, however long that took. Once the
- *   settled age has passed since, every reader knows that end.
- *   Edit: store the new amount, if the hit is still as it was read. Then go on as in step 3 of an
- *   add.
+ *   Which hits no reader needs: each stored summary notes the end of the previous one, and a time
+ *   after that was read, so after it was stored, however long that took. Once the settle time has
+ *   passed since, every reader knows that end.
+ *   Edit: store the new amount, if the hit is unchanged. Then continue as in step 3 of an add.
  *
- * Why it is right. Nobody changes what another writes: a hit is there or not. Count and end change
- * as one, so that of any two summaries each is right by itself, whichever is stored; and one that
- * is later is never replaced by an earlier one. What is stored of the hits is summed up anew each
- * time, so that one which came late, or was edited, is in the next summary. A swept hit is named in
- * the summary until it is gone, so that what else is found is never taken for it.
+ * Why it is right. No process changes the item of another: a hit exists or not. Count and end
+ * change together, so each of two summaries is right by itself, whichever is stored; and a later
+ * one is never replaced by an earlier one. The stored hits are summed up anew each time, so a hit
+ * that arrived late, or was edited, is in the next summary. A swept hit is listed in the summary
+ * until it is deleted, so that it is not counted again.
  *
- * What a reader may see. A strong read sees every hit that was acknowledged before it began. One
- * that nobody waited for, and that came later than the settled age, is found by the next roll up.
- * An eventual read tells the count as it was when the store's consistency window began: that lies
- * in low..high, where high has all hits that were seen, and low only the settled ones; counts that
- * go down the other way around. What came since may be missing from both.
+ * Visibility. A strong read sees every hit that was acknowledged before it began. A hit that was
+ * not acknowledged, and arrived later than the settle time, is found by the next roll up. An
+ * eventual read returns the count as it was when the store's consistency window began: it is in
+ * low..high, where high includes all hits that were seen, and low only the settled ones; for
+ * negative amounts the other way around. Later hits may be missing from both.
  *
- * Assumptions. Half of the settled age is longer than all of these together: what the clocks of
- * two processes differ by, what a replica is behind, how long a process stands still between a look
- * at its clock and the write that follows, and how late that write is applied. Beyond that, a read
- * may miss hits that were acknowledged until the next roll up finds them, and a hit or an edit
- * whose request is about to be forgotten may be lost or count twice. A hit that nobody waited for
- * may be later than that: it counts from the next roll up on, and is swept, if it comes before its
- * request would be forgotten. Later ones count with the next hit of their counter. Summaries, marks
- * and edits may be as late as they like: they are conditional.
+ * Assumptions. Half the settle time exceeds the sum of these: the clock difference between two
+ * processes, the lag of a replica, the longest pause of a process between reading its clock and the
+ * write that follows, and the delay of that write. Beyond that, a read may miss acknowledged hits
+ * until the next roll up finds them, and a hit or an edit whose request is about to be forgotten
+ * may be lost or count twice. A hit that was not acknowledged may be later than that: it counts
+ * from the next roll up on, and is swept, if it arrives before its request would be forgotten.
+ * Later ones count with the next hit of their counter. Summaries, markers and edits may be delayed
+ * without limit: they are conditional.
  *
  * Crash table.
- *   | broken off              | stored                   | a repeat                           |
+ *   | crash                   | stored                   | a repeat                           |
  *   | before the add          | nothing                  | counts once                        |
  *   | between marker and hit  | the marker               | stores the hit: counts once        |
  *   | reply to the hit lost   | the hit                  | the same item: counts once         |
@@ -110,18 +108,18 @@ import org.slf4j.LoggerFactory;
  *   | within a sweep          | some hits, and the names | the next deletes the rest          |
  *   A hit that is delayed for longer than ids are remembered may count again: it has been swept.
  *
- * Cost. One round trip, one write, one item that stays until it is swept; with an id, two. Once in
- * a while, one more to say that the counter waits for a roll up. A read costs three round trips and
- * what lies behind the summary.
+ * Cost. One round trip, one write, one item that stays until it is swept; with an id, two. From
+ * time to time, one more to note that the counter needs a roll up. A read costs three round trips
+ * and the hits after the summary.
  *
- * No bounds: there is no number to check them against.
+ * No bounds, since no item holds the current value.
  *
  * Source. "SimpleDB counters", the easy way.
  */
 
-/** Counts by one item a hit and a summary of the old ones. Thread-safe. */
+/** Counts by one item per hit and a summary of the old ones. Thread-safe. */
 public final class HitLog implements Technique {
-  /** What it needs, promises and costs, with strong reads. */
+  /** Its requirements, guarantees and costs, with strong reads. */
   public static final TechniqueSpec SPEC = Techniques.HIT_LOG;
 
   private static final Logger LOGGER = LoggerFactory.getLogger(HitLog.class);
@@ -147,29 +145,29 @@ public final class HitLog implements Technique {
   public record Hit(Instant at, String id, long amount) {}
 
   /**
-   * What a roll up did.
+   * The result of a roll up.
    *
    * @param isStored whether a new summary was stored
-   * @param late what hits brought that came after their interval had been summarised, or were
+   * @param late the amount of hits that arrived after their interval had been summarized, or were
    *     edited since
    */
   public record RollUp(boolean isStored, long late) {}
 
   /**
-   * Counts on {@code store} with {@link HitLogOptions#DEFAULT}.
+   * Creates the technique on {@code store} with {@link HitLogOptions#DEFAULT}.
    *
-   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   * @throws IllegalArgumentException if the store lacks a capability that {@link #SPEC} requires
    */
   public HitLog(Store store) {
     this(store, Randomness.secure(), HitLogOptions.DEFAULT);
   }
 
-  /** As {@link #HitLog(Store)}, with the caller's options. */
+  /** Creates the technique with the given options. */
   public HitLog(Store store, HitLogOptions options) {
     this(store, Randomness.secure(), options);
   }
 
-  /** As {@link #HitLog(Store)}, with the caller's chance and options. */
+  /** Creates the technique with the given options and source of randomness. */
   public HitLog(Store store, RandomGenerator random, HitLogOptions options) {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
@@ -196,7 +194,7 @@ public final class HitLog implements Technique {
   // ---- adds
 
   /**
-   * Adds, once.
+   * Adds exactly once.
    *
    * @throws UnsupportedOperationException if {@code add} has bounds
    */
@@ -206,16 +204,17 @@ public final class HitLog implements Technique {
   }
 
   /**
-   * Adds what happened earlier, and puts the summary right.
+   * Adds a hit of the past, and corrects the summary.
    *
-   * @param at when it happened: within the window for which ids are remembered, and not after now
+   * @param at when it happened: within the window for which ids are remembered, and not in the
+   *     future
    */
   public AddResult add(Add add, Instant at) {
     long millis = at.toEpochMilli();
     long now = now();
     if (millis < Math.max(0, now - options.window().toMillis()) || millis > now) {
       throw new IllegalArgumentException(
-          "at is %s, the limits are %s ago and now".formatted(at, options.window()));
+          "at is %s; it must be from %s ago to now".formatted(at, options.window()));
     }
     return add(add, millis);
   }
@@ -231,7 +230,7 @@ public final class HitLog implements Technique {
       writes.add(add.counter(), millis, RequestId.random(random).bits(), add.delta(), false);
       return applied;
     }
-    due.note(add.counter()); // before the marker: who finds that stores the hit
+    due.note(add.counter()); // before the marker: a process that finds it stores the hit
     String call = Long.toHexString(random.nextLong());
     Instant forgotten = Instant.ofEpochMilli(millis).plus(options.window());
     Write marker =
@@ -246,7 +245,7 @@ public final class HitLog implements Technique {
     };
   }
 
-  /** There was a marker: of this call, whose reply was lost, or of an earlier one. */
+  /** Handles an existing marker: of this call, whose reply was lost, or of an earlier one. */
   private AddResult known(Add add, RequestId id, Item marker, String call) {
     AddResult known = Markers.answer(add, marker, call);
     if (known instanceof AddResult.Applied || known instanceof AddResult.Replayed) {
@@ -283,7 +282,7 @@ public final class HitLog implements Technique {
     return new Seen(summary, behind(counter, summary.end()));
   }
 
-  /** Hits behind the summary: those that every reader sees by now, and the others. */
+  /** The hits after the summary: settled ones, which every reader sees by now, and recent ones. */
   private record Behind(Hits.Sum settled, Hits.Sum recent) {
     long hits() {
       return settled.hits() + recent.hits();
@@ -313,7 +312,7 @@ public final class HitLog implements Technique {
     return items.list(prefix, after, limit, this::read);
   }
 
-  /** The hits of {@code (after, until]} that are stored, in order of time. */
+  /** Returns the stored hits of {@code (after, until]}, in order of time. */
   public List<Hit> hits(String counter, Instant after, Instant until) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     TreeMap<String, Long> amounts = new TreeMap<>(Key.ORDER);
@@ -330,9 +329,9 @@ public final class HitLog implements Technique {
   }
 
   /**
-   * Changes what a stored hit counts, and puts the summary right.
+   * Changes the amount of a stored hit, and corrects the summary.
    *
-   * @param amount what it counts from now on; 0 takes it out
+   * @param amount its new amount; 0 removes it from the count
    * @return false if it is not stored, or so old that it is about to be swept: nothing changed; add
    *     the difference instead
    */
@@ -342,19 +341,19 @@ public final class HitLog implements Technique {
   }
 
   /**
-   * What is stored of a counter.
+   * The stored state of a counter.
    *
-   * @param count what the summary says
-   * @param end until when; empty if there is no summary
+   * @param count of the summary
+   * @param end of the summary; empty if there is none
    * @param swept the part of {@code count} whose hits are no longer stored
-   * @param stored hits that are still stored, in the summary or behind it
-   * @param behind hits behind the summary
-   * @param sumBehind what they count
+   * @param stored number of stored hits, before or after the end of the summary
+   * @param behind number of hits after the summary
+   * @param sumBehind their sum
    */
   public record Stored(
       long count, Optional<Instant> end, long swept, long stored, long behind, long sumBehind) {}
 
-  /** What is stored of a counter, for who wants to understand it. */
+  /** Returns the stored state of a counter, for inspection. */
   public Stored stored(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     HitSummary summary = HitSummary.read(store, counter, Consistency.STRONG);
@@ -371,22 +370,22 @@ public final class HitLog implements Technique {
   // ---- summaries
 
   /**
-   * Makes a new summary, if there is anything new for it. Any number of processes may do so at
-   * once.
+   * Stores a new summary, if it differs from the last one. Any number of processes may do so
+   * concurrently.
    *
-   * @throws QuipuException if the outcome is not known; calling again is harmless
+   * @throws QuipuException if the outcome is unknown; repeating the call is safe
    */
   public RollUp rollUp(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    return summaries.rollUp(counter).orElse(new RollUp(false, 0)); // another did
+    return summaries.rollUp(counter).orElse(new RollUp(false, 0)); // another process did
   }
 
   /**
    * Deletes hits that are in a summary and whose requests are forgotten. Any number of processes
-   * may do so at once.
+   * may do so concurrently.
    *
-   * @return how many items this call deleted
-   * @throws QuipuException if the outcome is not known; calling again is harmless
+   * @return the number of items that this call deleted
+   * @throws QuipuException if the outcome is unknown; repeating the call is safe
    */
   public long sweep(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
@@ -394,10 +393,10 @@ public final class HitLog implements Technique {
   }
 
   /**
-   * Rolls up and sweeps every counter that waits for it. What waits is stored, so that it survives
-   * a crash of whoever counted.
+   * Rolls up and sweeps every counter that needs it. The list of these counters is stored, so that
+   * it survives a crash of the process that counted.
    *
-   * @return how many summaries were stored
+   * @return the number of summaries stored
    */
   public long rollUpDue() {
     long stored = 0;
@@ -406,7 +405,7 @@ public final class HitLog implements Technique {
       try {
         stored += rollUpAndSweep(each) ? 1 : 0;
       } catch (QuipuException e) {
-        failure = failure == null ? e : failure; // the others need not wait for this one
+        failure = failure == null ? e : failure; // the other counters continue
       }
     }
     if (failure != null) {
@@ -419,7 +418,7 @@ public final class HitLog implements Technique {
     String counter = each.counter();
     RollUp done = rollUp(counter);
     if (done.late() != 0) {
-      LOGGER.warn("Counter {} is repaired by {}: hits came late", counter, done.late());
+      LOGGER.warn("Late hits added to summary: counter={} amount={}", counter, done.late());
     }
     sweep(counter);
     if (due.isOld(each) && isSwept(counter)) {
@@ -428,7 +427,7 @@ public final class HitLog implements Technique {
     return done.isStored();
   }
 
-  /** Whether there is no hit of a counter, nor one that is named as being swept. */
+  /** Returns whether a counter has no hits, nor any that are listed as being swept. */
   private boolean isSwept(String counter) {
     return hits.sum(counter, -1, Long.MAX_VALUE, Consistency.STRONG).hits() == 0
         && HitSummary.read(store, counter, Consistency.STRONG).sweeping().isEmpty();
@@ -447,7 +446,7 @@ public final class HitLog implements Technique {
     return finished(counter, id, requests.cancel(counter, id, Optional.of(forgotten)));
   }
 
-  /** A request that left its marker and not its hit counts from now on. */
+  /** Completes a request that left its marker but not its hit: it counts from now on. */
   private RequestOutcome finished(String counter, RequestId id, RequestOutcome outcome) {
     if (outcome instanceof RequestOutcome.Applied applied) {
       OptionalLong millis = requests.number(counter, id, AT);

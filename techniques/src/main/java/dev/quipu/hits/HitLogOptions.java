@@ -4,25 +4,25 @@ import dev.quipu.store.StoreDriver.Consistency;
 import java.time.Duration;
 
 /**
- * How {@link HitLog} counts. All processes that count on a store must agree on them.
+ * How {@link HitLog} counts. All processes that count on a store must use the same options.
  *
- * @param reads what readers ask of the store: strong reads are exact, eventual ones are cheaper and
- *     tell the count as it was a consistency window ago
- * @param settle the age at which a hit is summarised: more than twice of what clocks differ by, a
- *     process stands still, a write is late, and the store's consistency window, together; {@link
- *     #SETTLE_MIN} to {@link #SETTLE_MAX}
+ * @param reads consistency of reads: strong reads are exact, eventual ones are cheaper and return
+ *     the count as it was a consistency window ago
+ * @param settle the age at which a hit is summarized: more than twice the sum of the clock
+ *     difference, the longest pause of a process, the delay of a write, and the store's consistency
+ *     window; {@link #SETTLE_MIN} to {@link #SETTLE_MAX}
  * @param window how long a request id is remembered; hits are swept {@code settle} later, or more;
  *     at least {@code settle}, at most {@link #WINDOW_MAX}
- * @param hitsMax a read that finds as many hits behind the summary makes a new one; 1 or more
+ * @param hitsMax number of hits after the summary at which a read makes a new one; 1 or more
  */
 public record HitLogOptions(Consistency reads, Duration settle, Duration window, long hitsMax) {
-  /** The shortest age at which a hit is summarised. */
+  /** The shortest age at which a hit is summarized. */
   public static final Duration SETTLE_MIN = Duration.ofMillis(100);
 
-  /** The longest age at which a hit is summarised. */
+  /** The longest age at which a hit is summarized. */
   public static final Duration SETTLE_MAX = Duration.ofDays(1);
 
-  /** The longest time for which request ids are remembered. */
+  /** The longest retention of request ids. */
   public static final Duration WINDOW_MAX = Duration.ofDays(365);
 
   /** Strong reads, summaries after a minute, ids for a day, a page of 1,000 hits. */
@@ -32,39 +32,39 @@ public record HitLogOptions(Consistency reads, Duration settle, Duration window,
   /**
    * Checks the limits.
    *
-   * @throws IllegalArgumentException naming what is outside them
+   * @throws IllegalArgumentException naming the value that is outside its limits
    */
   public HitLogOptions {
     check("settle", settle, SETTLE_MIN, SETTLE_MAX);
     check("window", window, settle, WINDOW_MAX);
     if (hitsMax < 1) {
-      throw new IllegalArgumentException("hitsMax is %d, the least is 1".formatted(hitsMax));
+      throw new IllegalArgumentException("hitsMax is %d; the minimum is 1".formatted(hitsMax));
     }
   }
 
   static void check(String name, Duration value, Duration min, Duration max) {
     if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
       throw new IllegalArgumentException(
-          "%s is %s, the limits are %s and %s".formatted(name, value, min, max));
+          "%s is %s; it must be from %s to %s".formatted(name, value, min, max));
     }
   }
 
-  /** The same with reads that may be stale. */
+  /** Returns these options with another consistency of reads. */
   public HitLogOptions reading(Consistency other) {
     return new HitLogOptions(other, settle, window, hitsMax);
   }
 
-  /** The same with another age at which hits are summarised. */
+  /** Returns these options with another settle time. */
   public HitLogOptions settling(Duration other) {
     return new HitLogOptions(reads, other, window, hitsMax);
   }
 
-  /** The same with request ids that are remembered for so long. */
+  /** Returns these options with another retention of request ids. */
   public HitLogOptions keeping(Duration other) {
     return new HitLogOptions(reads, settle, other, hitsMax);
   }
 
-  /** The same with another number of hits that calls for a summary. */
+  /** Returns these options with another number of hits at which a summary is made. */
   public HitLogOptions summarisingAt(long hits) {
     return new HitLogOptions(reads, settle, window, hits);
   }

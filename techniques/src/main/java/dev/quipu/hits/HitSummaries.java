@@ -17,9 +17,9 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes the summaries of {@link HitLog}, and sweeps the hits that are in them. */
+/** Makes the summaries of {@link HitLog}, and sweeps the hits that they contain. */
 final class HitSummaries {
-  private static final int SWEPT_AT_ONCE = 50; // of each kind; all are named in the summary
+  private static final int SWEPT_AT_ONCE = 50; // of each kind; all are listed in the summary
 
   private static final Logger LOGGER = LoggerFactory.getLogger(HitSummaries.class);
 
@@ -38,18 +38,17 @@ final class HitSummaries {
   }
 
   /**
-   * Makes a new summary, if there is anything new for it.
+   * Stores a new summary, if it differs from the last one.
    *
-   * @return empty if another process was first
+   * @return empty if another process was faster
    */
   Optional<HitLog.RollUp> rollUp(String counter) {
     return rollUp(counter, false);
   }
 
   /**
-   * The same, and a summary that somebody made before this call, and that is late, is not stored
-   * any more, whether this one is stored or another process was first: it may lack what was stored
-   * since.
+   * Rolls up, and makes any delayed summary of an earlier call fail, whether this one is stored or
+   * another process was faster: a delayed one may lack hits that were stored since.
    */
   Optional<HitLog.RollUp> overtake(String counter) {
     return rollUp(counter, true);
@@ -67,10 +66,10 @@ final class HitSummaries {
         end == old.end() ? Hits.Sum.NONE : hits.sum(counter, old.end(), end, Consistency.STRONG);
     long stored =
         old.end() < 0 ? 0 : hits.sum(counter, -1, old.end(), Consistency.STRONG).total(counter);
-    long until = CounterItems.plus(counter, old.base(), stored); // what it should have been
+    long until = CounterItems.plus(counter, old.base(), stored); // the correct count for that end
     long late = until - old.count();
     if (late == 0 && fresh.hits() == 0 && !isAlways) {
-      return isUnchanged(counter, old) // else what was swept meanwhile may hide what was late
+      return isUnchanged(counter, old) // else a concurrent sweep may hide late hits
           ? Optional.of(new HitLog.RollUp(false, 0))
           : Optional.empty();
     }
@@ -80,8 +79,8 @@ final class HitSummaries {
   }
 
   /**
-   * As {@link #rollUp}, if it is possible, and not with each call: what has not settled stays
-   * behind the summary for a while.
+   * Rolls up as {@link #rollUp} does, best effort and not on each call: recent hits stay after the
+   * summary for a while.
    */
   void rollUpNowAndThen(String counter) {
     long now = Hits.now(store);
@@ -92,7 +91,7 @@ final class HitSummaries {
     try {
       rollUp(counter);
     } catch (QuipuException e) {
-      LOGGER.debug("a counter keeps its old summary for now", e);
+      LOGGER.debug("Roll-up failed; keeping the old summary", e);
     }
   }
 
@@ -104,7 +103,8 @@ final class HitSummaries {
   }
 
   /**
-   * A summary of this call's whose reply was lost looks like another's: then it is looked at anew.
+   * Writes a summary. If its reply is lost, it looks like the summary of another process, and is
+   * evaluated anew.
    */
   private boolean isWritten(Write write) {
     return IdempotentRetry.result(store, "summary", () -> store.write(write))
@@ -122,7 +122,7 @@ final class HitSummaries {
   /**
    * Deletes hits that are in a summary and whose requests are forgotten.
    *
-   * @return how many items this call deleted
+   * @return the number of items that this call deleted
    */
   long sweep(String counter) {
     long swept = 0;
@@ -149,14 +149,17 @@ final class HitSummaries {
       }
       HitSummary next = marked.sweeping(names, amount, counter);
       if (!isWritten(next.put(counter))) {
-        return swept; // another is at it
+        return swept; // another process is sweeping
       }
       deleteSwept(counter, next);
       swept += parts.size();
     }
   }
 
-  /** Whether hits wait for the marks to move on, and no summary need follow that moves them. */
+  /**
+   * Returns whether hits wait only for the markers of the summary to advance, without a new
+   * summary.
+   */
   private boolean isLeft(String counter, long until) {
     return !oldest(counter, until).isEmpty();
   }

@@ -21,9 +21,9 @@ import java.util.Set;
  * @param end the last millisecond whose hits are in {@code count}; -1 for none
  * @param base the part of {@code count} whose hits have been swept
  * @param settledEnd an {@code end} that was stored so long ago that every reader knows it
- * @param nextEnd an {@code end} that will be, in some time; it is not newer than {@code end}
- * @param nextAt a moment, in milliseconds, at which that one was found in the store: not the one at
- *     which somebody wanted to store it, which may be much earlier
+ * @param nextEnd the next {@code settledEnd}, after some time; not later than {@code end}
+ * @param nextAt a moment, in milliseconds, at which {@code nextEnd} was found in the store; not the
+ *     one at which a process attempted to store it, which may be much earlier
  * @param sweeping the items of hits that are in {@code base}, and perhaps not deleted yet: "h" or
  *     "a", and the sort
  */
@@ -64,15 +64,15 @@ record HitSummary(
     return new Key(CounterItems.partition(counter), SORT);
   }
 
-  /** A summary of all hits until a moment; nothing is being swept. */
+  /** Returns a summary of all hits until a moment; nothing is being swept. */
   HitSummary until(long moment, long sum) {
     return new HitSummary(item, sum, moment, base, settledEnd, nextEnd, nextAt, Set.of());
   }
 
   /**
-   * The same, with the marks moved on, if that is time.
+   * Returns this summary with {@code settledEnd} and {@code nextEnd} advanced, if due.
    *
-   * @param readMillis a moment after it was read: by then its {@code end} was stored
+   * @param readMillis a moment after it was read, at which its {@code end} was stored
    */
   HitSummary marked(long readMillis, long settleMillis) {
     return isNextSettled(readMillis, settleMillis) && nextEnd < end
@@ -80,7 +80,7 @@ record HitSummary(
         : this;
   }
 
-  /** The last millisecond whose hits no reader looks for. */
+  /** Returns the last millisecond whose hits no reader needs. */
   long sweepableEnd(long now, long settleMillis) {
     return isNextSettled(now, settleMillis) ? nextEnd : settledEnd;
   }
@@ -89,13 +89,13 @@ record HitSummary(
     return nextAt <= now - settleMillis;
   }
 
-  /** The same with other hits being swept. */
+  /** Returns this summary with other hits being swept. */
   HitSummary sweeping(Set<String> items, long amount, String counter) {
     long swept = CounterItems.plus(counter, base, amount);
     return new HitSummary(item, count, end, swept, settledEnd, nextEnd, nextAt, items);
   }
 
-  /** Puts it in the place of the one that was read, if that is still there. */
+  /** Returns the write that replaces the stored summary, if it is unchanged. */
   Write put(String counter) {
     Map<String, Field> fields = new HashMap<>();
     fields.put(Item.VALUE, new Field.Number(count));

@@ -16,8 +16,9 @@ import dev.quipu.technique.IdempotentRetry;
 import java.util.Optional;
 
 /**
- * Stores and edits the hits of {@link HitLog}, and returns only when a reader counts them: who
- * acknowledges a hit that a summary may have passed owes a roll up, whoever stored it.
+ * Stores and edits the hits of {@link HitLog}, and returns only when a reader counts them:
+ * acknowledging a hit that a summary may have passed requires a roll up, whichever process stored
+ * the hit.
  */
 final class HitWrites {
   private static final int RACES_MAX = 100;
@@ -39,8 +40,8 @@ final class HitWrites {
   /**
    * Stores a hit, if it is not stored yet.
    *
-   * @param isClaimed whether its request has a marker: then another may store the hit after a
-   *     failure, and the outcome is unknown
+   * @param isClaimed whether its request has a marker: then another process may store the hit after
+   *     a failure, and the outcome is unknown
    */
   void add(String counter, long millis, String id, long amount, boolean isClaimed) {
     due.note(counter);
@@ -51,22 +52,20 @@ final class HitWrites {
           "hit of request " + id,
           () -> {
             requireNotSwept(millis);
-            return store.write(Hits.put(counter, sort, amount)); // whatever it found: it is stored
+            return store.write(Hits.put(counter, sort, amount)); // stored, in either case
           });
     } catch (QuipuException e) {
       throw isClaimed ? unknown(e) : e;
     }
     try {
-      due.note(counter); // if that took long, the entry may be gone
+      due.note(counter); // if that took long, the entry may have been deleted
       repairIfLate(counter, millis);
     } catch (QuipuException e) {
       throw unknown(e);
     }
   }
 
-  /**
-   * Makes sure that a request which left its marker is counted, before somebody says that it is.
-   */
+  /** Ensures that a request which left its marker is counted, before it is reported as applied. */
   void finish(String counter, long millis, String id, long amount) {
     Key key = Hits.put(counter, Hits.sort(millis, id), amount).key();
     try {
@@ -80,19 +79,22 @@ final class HitWrites {
     }
   }
 
-  /** Who stored the hit may have died before the repair. */
+  /** Repairs the summary for another process, which may have died after storing the hit. */
   private void repairForOther(String counter, long millis) {
     repairIfLate(counter, millis);
   }
 
-  /** What a summary may have passed is in one when this returns. */
+  /** Ensures that a hit that a summary may have passed is in a summary. */
   private void repairIfLate(String counter, long millis) {
     if (Hits.now(store) - millis >= settleMillis / 2) {
       repair(counter);
     }
   }
 
-  /** Rolls up until a summary has what was stored before, and none that lacks it can come. */
+  /**
+   * Rolls up until a summary includes all hits stored before, and no delayed one that lacks them
+   * can follow.
+   */
   private void repair(String counter) {
     if (summaries.overtake(counter).isPresent()) {
       return;
@@ -103,17 +105,19 @@ final class HitWrites {
       }
     }
     throw new OutcomeUnknownException(
-        Reason.THROTTLED, "others roll up counter " + counter + " all the time", null);
+        Reason.THROTTLED, "gave up: contention on the roll up of counter " + counter, null);
   }
 
-  /** What may have been swept must not be stored again. */
+  /** Throws if the hit may have been swept: it must not be stored again. */
   private void requireNotSwept(long millis) {
     if (Hits.now(store) - millis > windowMillis + settleMillis / 2) {
       throw new OutcomeUnknownException(Reason.TIMEOUT, "the hit may have been swept", null);
     }
   }
 
-  /** Changes what a stored hit counts; false if it is not stored, or about to be swept. */
+  /**
+   * Changes the amount of a stored hit; returns false if it is not stored, or about to be swept.
+   */
   boolean edit(String counter, HitLog.Hit hit, long amount) {
     long millis = hit.at().toEpochMilli();
     String sort = Hits.sort(millis, hit.id());
@@ -134,7 +138,7 @@ final class HitWrites {
               instanceof WriteResult.Applied;
       if (!isDone && !attempts.again()) {
         throw new NotAppliedException(
-            Reason.THROTTLED, "others edit a hit of %s, in %s".formatted(counter, attempts));
+            Reason.THROTTLED, "contention on a hit of %s after %s".formatted(counter, attempts));
       }
     }
     try {
@@ -146,12 +150,15 @@ final class HitWrites {
     return true;
   }
 
-  /** So that an edit which arrives late does not undo a later one. */
+  /**
+   * Returns the condition that the item is unchanged, so that a delayed edit does not undo a later
+   * one.
+   */
   private static Condition ifUnchanged(Optional<Item> found) {
     return Condition.unchanged(found);
   }
 
-  /** After a write: what went wrong then does not undo it. */
+  /** Returns an exception with an unknown outcome: a failure after the write does not undo it. */
   private static QuipuException unknown(QuipuException e) {
     return e.outcome() == Outcome.UNKNOWN
         ? e

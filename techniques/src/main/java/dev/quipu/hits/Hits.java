@@ -18,9 +18,9 @@ import java.util.function.Consumer;
 /**
  * The hits of {@link HitLog}, in order of time.
  *
- * <p>Stored: a hit that counts 1 in {@code hits/NAME}, without a field, so that the store can count
- * them; what a hit counts besides in {@code amounts/NAME}, in the field {@code value}. The sort of
- * both is {@code MILLIS/ID}.
+ * <p>Stored: a hit of 1 in {@code hits/NAME}, without fields, so that the store can count it;
+ * another amount in {@code amounts/NAME}, in the field {@code value}. The sort of both is {@code
+ * MILLIS/ID}.
  */
 final class Hits {
   private static final String ONES = "hits/";
@@ -32,9 +32,9 @@ final class Hits {
   /**
    * The sum of some hits.
    *
-   * @param hits how many items
-   * @param low the sum of those that count less than nothing
-   * @param high the sum of those that count more
+   * @param hits number of items
+   * @param low the sum of the negative amounts
+   * @param high the sum of the positive amounts
    */
   record Sum(long hits, long low, long high) {
     static final Sum NONE = new Sum(0, 0, 0);
@@ -51,14 +51,14 @@ final class Hits {
     }
   }
 
-  /** One item of a hit, and what it counts. */
+  /** One item of a hit, and its amount. */
   record Part(Key key, long amount) {}
 
   Hits(Store store) {
     this.store = store;
   }
 
-  /** By the store's clock, in milliseconds. */
+  /** Returns the time of the store's clock, in milliseconds. */
   static long now(Store store) {
     return Math.max(0, store.clock().epochMillis());
   }
@@ -76,8 +76,8 @@ final class Hits {
   }
 
   /**
-   * The write of a hit: the same whenever it is repeated. If the hit is stored, it changes nothing,
-   * so that one which arrives late does not undo an edit.
+   * Returns the write of a hit, which is the same for each repeat. It has no effect if the hit is
+   * stored, so that a delayed one does not undo an edit.
    */
   static Write put(String counter, String sort, long amount) {
     return amount == 1
@@ -95,9 +95,9 @@ final class Hits {
   }
 
   /**
-   * All hits of {@code (after, until]}, in milliseconds; from the first, if {@code after} is -1.
-   * Amounts come first: a hit of 1 that is edited meanwhile must not be missed when it was stored
-   * and be found when it was edited.
+   * Returns the sum of all hits of {@code (after, until]}, in milliseconds; from the first if
+   * {@code after} is -1. Amounts are read first: a hit of 1 that is edited concurrently must not be
+   * missed in both reads.
    */
   Sum sum(String counter, long after, long until, Consistency consistency) {
     List<Sum> sums = new ArrayList<>(List.of(Sum.NONE));
@@ -123,7 +123,7 @@ final class Hits {
     return new Scan(partition, from, end, false, Scan.ITEMS_MAX, consistency);
   }
 
-  /** The oldest items of hits until a moment, at most so many of each kind. */
+  /** Returns the items of the oldest hits until a moment, at most {@code most} of each kind. */
   List<Part> oldest(String counter, long until, int most) {
     List<Part> parts = new ArrayList<>();
     for (String kind : List.of(ONES, AMOUNTS)) {
@@ -137,7 +137,7 @@ final class Hits {
     return parts;
   }
 
-  /** The items of all hits within {@code (after, until]}. */
+  /** Returns the items of all hits of {@code (after, until]}. */
   List<Part> all(String counter, long after, long until) {
     List<Part> parts = new ArrayList<>();
     store.scanAll(

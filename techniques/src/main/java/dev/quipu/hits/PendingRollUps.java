@@ -19,12 +19,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The counters of {@link HitLog} that wait for a roll up.
+ * The counters of {@link HitLog} that need a roll up.
  *
- * <p>Stored: in {@code hits-due}, under the name of each, when somebody last said so, in {@code
- * at}, which never goes back. Who counts says so again once half of the settled age has passed,
- * before a hit is stored and after it. An entry is deleted only when it is as old as a request that
- * is forgotten, so that a hit which arrives late finds it there.
+ * <p>Stored: in {@code hits-due}, under the name of each, the time of the last note, in {@code at},
+ * which only grows. A process that counts renews the note after half the settle time, before a hit
+ * is stored and after it. An entry is deleted only when it is as old as a forgotten request, so
+ * that a hit which arrives late finds it.
  */
 final class PendingRollUps {
   private static final String DUE = "hits-due";
@@ -34,7 +34,7 @@ final class PendingRollUps {
   private final long oldMillis;
   private final RecentlyDone noted;
 
-  /** A counter, and what is stored of it. */
+  /** A counter, with its stored entry. */
   record Waiting(String counter, Item item) {}
 
   PendingRollUps(Store store, HitLogOptions options) {
@@ -43,7 +43,7 @@ final class PendingRollUps {
     this.noted = new RecentlyDone(options.settle().toMillis() / 2);
   }
 
-  /** Before a hit is stored, and after it if that took long. */
+  /** Notes a counter before a hit is stored, and after it if that took long. */
   void note(String counter) {
     long now = store.clock().epochMillis();
     if (noted.contains(counter, now)) {
@@ -54,13 +54,17 @@ final class PendingRollUps {
     while (!IdempotentRetry.result(store, "entry of " + counter, () -> isNoted(key, now))) {
       if (!attempts.again()) {
         throw new NotAppliedException(
-            Reason.THROTTLED, "others note %s, in %s".formatted(counter, attempts));
+            Reason.THROTTLED,
+            "contention on the roll-up entry of %s after %s".formatted(counter, attempts));
       }
     }
     noted.add(counter, now);
   }
 
-  /** Notes this moment, unless a later one is noted; false if another client was faster. */
+  /**
+   * Stores the current time, unless a later one is stored; returns false if another client was
+   * faster.
+   */
   private boolean isNoted(Key key, long now) {
     Optional<Item> found = store.get(key, Consistency.STRONG);
     if (found.isPresent() && found.get().number(AT) >= now) {
@@ -79,12 +83,12 @@ final class PendingRollUps {
     return found;
   }
 
-  /** Whether nobody counts on the entry any more, by what was read of it. */
+  /** Returns whether the entry is so old that no process counts on it any more. */
   boolean isOld(Waiting waiting) {
     return waiting.item().number(AT) <= store.clock().epochMillis() - oldMillis;
   }
 
-  /** An entry that is old, after nothing was found to do; unless somebody says that there is. */
+  /** Deletes an old entry after nothing was found to do, unless it was renewed. */
   void forget(Waiting waiting) {
     Item item = waiting.item();
     store.write(new Write.Delete(item.key(), new Condition.VersionIs(item.version())));

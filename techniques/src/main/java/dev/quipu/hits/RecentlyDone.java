@@ -3,7 +3,7 @@ package dev.quipu.hits;
 import dev.quipu.cache.LruMap;
 
 /**
- * The counters for which this process did something a short time ago; what it evicts is done again.
+ * The counters for which this process did some work recently; for an evicted one it is done again.
  * Thread-safe.
  */
 final class RecentlyDone {
@@ -12,7 +12,7 @@ final class RecentlyDone {
   private final long millis;
   private final LruMap<String, Long> done = new LruMap<>(COUNTERS_MAX);
 
-  /** Creates an empty set of counters that stay for {@code millis}. */
+  /** Creates an empty set whose entries stay for {@code millis}. */
   RecentlyDone(long millis) {
     this.millis = millis;
   }

@@ -7,7 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rolls up and sweeps the hits of a store, now and then. Any number of processes may do it on one
+ * Rolls up and sweeps the hits of a store periodically. Any number of processes may do so on one
  * store.
  */
 public final class RollUps implements AutoCloseable {
@@ -17,7 +17,7 @@ public final class RollUps implements AutoCloseable {
   private final Periodic running;
 
   /**
-   * Starts.
+   * Starts at once.
    *
    * @param interval time between two rounds
    */
@@ -30,9 +30,9 @@ public final class RollUps implements AutoCloseable {
     try {
       hits.rollUpDue();
     } catch (QuipuException e) {
-      LOGGER.warn("Hits were not rolled up; tried again later: {}", e.getMessage());
+      LOGGER.warn("Roll-up failed; will retry: {}", e.getMessage());
     } catch (RuntimeException e) {
-      LOGGER.error("Hits could not be rolled up; tried again later", e);
+      LOGGER.error("Roll-up failed; will retry", e);
     }
   }
 

@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 /**
- * Reads several items of which the later ones go only a settled age after the earlier ones have
- * changed: right if it is quick, and else done again.
+ * Reads several items, of which later ones may change only a settle time after earlier ones have:
+ * correct if it is quick, and retried otherwise.
  */
 final class SettledRead {
   private static final int READS_MAX = 20;
@@ -17,10 +17,10 @@ final class SettledRead {
   private SettledRead() {}
 
   /**
-   * Reads.
+   * Reads, with retries.
    *
-   * @param settle the age; a read may take half of it
-   * @throws QuipuException if it takes longer each time
+   * @param settle the settle time; a read may take half of it
+   * @throws QuipuException if every attempt takes longer
    */
   static <T> T of(Store store, Duration settle, String counter, Supplier<T> read) {
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
@@ -32,6 +32,7 @@ final class SettledRead {
     }
     throw new NotAppliedException(
         Reason.TIMEOUT,
-        "a read of counter %s takes longer than half of %s".formatted(counter, settle));
+        "read of counter %s takes longer than half of the settle time %s"
+            .formatted(counter, settle));
   }
 }

@@ -5,16 +5,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One value of a {@link VersionTree}, as a text: what a writer made of what it knew.
+ * One value of a {@link VersionTree}, as a text: the result of one add of a writer.
  *
- * @param branch by whom, since when
- * @param number one more than that of what it was made of
+ * @param branch the writer, and its start
+ * @param number one more than that of the parent
  * @param millis when it was made
- * @param parent what it was made of; empty for nothing
- * @param count the count that the writer made: that of its parent, and what it added
- * @param own what its branch has added since it began
- * @param least the least that {@code own} ever was, 0 or less
- * @param most the most that {@code own} ever was, 0 or more
+ * @param parent the version from which it was made; empty for none
+ * @param count the count as the writer knew it: that of the parent, plus its delta
+ * @param own the sum that its branch has added since its start
+ * @param least the minimum that {@code own} ever had, 0 or less
+ * @param most the maximum that {@code own} ever had, 0 or more
  */
 public record VersionNode(
     Branch branch,
@@ -31,10 +31,10 @@ public record VersionNode(
               + " count (-?\\d+) own (-?\\d+) least (-?\\d+) most (-?\\d+) at (\\d+)");
 
   /**
-   * The values that one process made one after the other.
+   * The consecutive values of one process.
    *
    * @param startMillis when it began
-   * @param process who: chance, in hexadecimal
+   * @param process the random id of the process, in hexadecimal
    */
   public record Branch(long startMillis, String process) {
     @Override
@@ -43,7 +43,7 @@ public record VersionNode(
     }
   }
 
-  /** What a value is called. */
+  /** The name of a value. */
   public record Version(long number, Branch branch) {
     @Override
     public String toString() {
@@ -51,7 +51,7 @@ public record VersionNode(
     }
   }
 
-  /** The first value of a branch, made of another value or of nothing. */
+  /** Returns the first value of a branch, with or without a parent. */
   public static VersionNode first(
       Branch branch, Optional<VersionNode> parent, long delta, long millis) {
     long number = parent.map(VersionNode::number).orElse(0L) + 1;
@@ -73,9 +73,9 @@ public record VersionNode(
   }
 
   /**
-   * The next value of the same branch.
+   * Returns the next value of the same branch.
    *
-   * @throws ArithmeticException if its count or what it adds has more than 64 bits
+   * @throws ArithmeticException if its count or own sum overflows 64 bits
    */
   public VersionNode next(long delta, long nextMillis) {
     long sum = Math.addExact(own, delta);
@@ -90,12 +90,12 @@ public record VersionNode(
         Math.max(most, sum));
   }
 
-  /** What it is called. */
+  /** Returns its name. */
   public Version version() {
     return new Version(number, branch);
   }
 
-  /** How it is stored. */
+  /** Returns its stored form. */
   public String text() {
     return "%s of %s count %d own %d least %d most %d at %d"
         .formatted(
@@ -108,7 +108,7 @@ public record VersionNode(
             millis);
   }
 
-  /** Reads what {@link #text} made; empty if it is something else. */
+  /** Parses the result of {@link #text}; empty if it has another format. */
   static Optional<VersionNode> parse(String text) {
     Matcher parts = TEXT.matcher(text);
     if (!parts.matches()) {

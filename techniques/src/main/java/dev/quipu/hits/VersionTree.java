@@ -41,69 +41,68 @@ import org.slf4j.LoggerFactory;
 /*
  * VERSION TREE
  *
- * Problem. A store that can only put values into a set and take them out again, and shows readers
- * what was true a moment ago. Many processes count at once, and nobody locks anything.
+ * Problem. A store that can only add values to a set and remove them, with stale reads. Many
+ * processes count concurrently, without locks.
  *
- * Stored. An item with a set of values. A put never replaces another's: it adds a value, which says
- * its version (a number, the process and when it began), the version that it was made of, the count
- * that the writer made of that, and what this process has added since it began. The values form a
+ * Stored. An item with a set of values. A put never replaces another's: it adds a value, with its
+ * version (a number, the process and its start), the version from which it was made, the count as
+ * the writer knows it, and the sum that this process has added since its start. The values form a
  * tree:
  *
  *        +- 11 -- 12
  *   10 --+- 11
  *        +- 11          is 14
  *
- * Three processes read 10 and added 1, none saw the others; one of them added another 1. What
- * follows one another by one process is a branch. A root, in an item beside, stands for branches
+ * Three processes read 10 and added 1, without seeing each other; one of them added another 1. The
+ * consecutive values of one process are a branch. A root, in a separate item, stands for branches
  * that were folded. A counter has several such items, and each process picks one of them.
  *
  * Protocol.
  *   Add:
  *     1. A process without a branch reads the tree, and begins one at the version with the highest
  *        number.
- *     2. Put a value: the one before of this branch, and the delta. Unknown outcome: put it again.
+ *     2. Put a value: the last one of this branch, plus the delta. Unknown outcome: put it again.
  *        It is the same value.
- *     3. Take out the values of this branch that the new one stands for, but for a trail.
- *     4. No room: prune, and if there is still none, begin a branch in the next item.
- *   Read: all items. The count is the root and, of each branch, what its last value says that it
- *   has added.
- *   Prune, by anybody, at any time:
- *     1. Take out values that a later one of their branch stands for.
- *     2. Branches end at a certain age. Once it has passed, and nothing can be under way any more,
- *        put a root that has them all until a moment, beside the old root.
- *     3. Once a root is known to every reader, take out what it stands for. It is known once the
- *        settled age has passed since somebody noted that he had found it stored, or had stored
+ *     3. Remove the values of this branch that the new one supersedes, except for a trail.
+ *     4. If the item is full: prune, and if it is still full, begin a branch in the next item.
+ *   Read: all items. The count is the root plus, for each branch, the own sum of its last value.
+ *   Prune, by any process, at any time:
+ *     1. Remove values that a later one of their branch supersedes.
+ *     2. Branches end at a certain age. Once it has passed, and no write can be in flight any more,
+ *        put a root that includes them all until a moment, beside the old root.
+ *     3. Once a root is known to every reader, remove the values that it includes. It is known once
+ *        the settle time has passed since a process noted that it found the root stored, or stored
  *        it; not since it was made, which may be much earlier.
  *
  * Why it is right. A branch is written by one process, one value after the other, and each value
- * says all that the branch has added: to see its last one is enough, to see any twice is harmless.
- * Of two roots, each is right by itself, and the later one wins; who folds sees all the branches
- * that he folds, since none of them changes any more. So no order, no repeat and no pruning changes
- * the count.
+ * has the sum of all that the branch has added: seeing its last one suffices, seeing any twice is
+ * harmless. Each of two roots is right by itself, and the later one wins; a process that folds sees
+ * all the branches that it folds, since none of them changes any more. So order, repeats and
+ * pruning do not change the count.
  *
- * What a reader may see. A strong read sees every acknowledged add. An eventual read tells the
- * count as it was when the store's consistency window began: that lies in low..high, which hold
- * whatever the branches that changed of late have ever been. What came since may be missing. A
- * replica must have an item as it was at one moment.
+ * Visibility. A strong read sees every acknowledged add. An eventual read returns the count as it
+ * was when the store's consistency window began: it is in low..high, which include every value that
+ * the recently changed branches ever had. Later adds may be missing. A replica must have an item as
+ * it was at one moment.
  *
- * Assumptions. Half of the settled age is longer than all of these together: what the clocks of
- * two processes differ by, what a replica is behind, how long a process stands still between a look
- * at its clock and the put that follows, and how late that put is applied. Beyond that, an add that
- * was acknowledged may be in a branch that was folded without it: it is lost. A put that nobody
- * waited for, roots and removals may be as late as they like.
+ * Assumptions. Half the settle time exceeds the sum of these: the clock difference between two
+ * processes, the lag of a replica, the longest pause of a process between reading its clock and the
+ * put that follows, and the delay of that put. Beyond that, an acknowledged add may be in a branch
+ * that was folded without it: it is lost. A put that was not acknowledged, roots and removals may
+ * be delayed without limit.
  *
  * Crash table.
- *   | broken off           | stored                    | a repeat                              |
+ *   | crash                | stored                    | a repeat                              |
  *   | before the put       | nothing                   | is a new add: counts once             |
  *   | reply lost           | the value                 | within the call: the same value, once |
- *   | before values go     | values that say nothing   | somebody prunes them                  |
+ *   | before the removal   | superseded values         | any process prunes them               |
  *   | process dies         | its branch                | folded when it is old enough          |
- *   | between root, values | root, and what it has     | ignored until they are taken out      |
+ *   | between root, values | root, and folded values   | ignored until they are removed        |
  *   An add whose outcome stays unknown counts once the process adds again, at the latest.
  *
- * Cost. One round trip and one write an add, and as many to take old values out, but several at
- * once. A read costs all items of the counter. One item of SimpleDB has room for some 80 processes
- * with what they leave behind, or 250 that leave nothing; several items for several times as many.
+ * Cost. One round trip and one write per add, and as many to remove old values, but several at
+ * once. A read costs all items of the counter. One item of SimpleDB has space for some 80 processes
+ * with their trails, or 250 without; several items for several times as many.
  *
  * No bounds, and no request ids.
  *
@@ -112,7 +111,7 @@ import org.slf4j.LoggerFactory;
 
 /** Counts by a tree of versions, without conditions or locks. Thread-safe. */
 public final class VersionTree implements Technique {
-  /** What it needs, promises and costs, with strong reads. */
+  /** Its requirements, guarantees and costs, with strong reads. */
   public static final TechniqueSpec SPEC = Techniques.VERSION_TREE;
 
   private static final Logger LOGGER = LoggerFactory.getLogger(VersionTree.class);
@@ -120,7 +119,7 @@ public final class VersionTree implements Technique {
   private static final String VALUES = "values";
   private static final String ROOTS = "roots";
   private static final String SEEN = "seen";
-  private static final int PRUNED_AT = 50; // values that could go, when a reader prunes an item
+  private static final int PRUNED_AT = 50; // removable values at which a reader prunes an item
   private static final int COUNTERS_MAX = 100_000;
 
   private final Store store;
@@ -130,7 +129,7 @@ public final class VersionTree implements Technique {
   private final RandomGenerator random;
   private final LruMap<String, Deque<Writer>> idle = new LruMap<>(COUNTERS_MAX);
 
-  /** A branch that one call at a time adds to. */
+  /** A branch, with one add at a time. */
   private static final class Writer {
     final int item;
     final Deque<String> earlier = new ArrayDeque<>();
@@ -143,20 +142,20 @@ public final class VersionTree implements Technique {
   }
 
   /**
-   * Counts on {@code store} with {@link VersionTreeOptions#DEFAULT}.
+   * Creates the technique on {@code store} with {@link VersionTreeOptions#DEFAULT}.
    *
-   * @throws IllegalArgumentException if the store lacks what {@link #SPEC} needs
+   * @throws IllegalArgumentException if the store lacks a capability that {@link #SPEC} requires
    */
   public VersionTree(Store store) {
     this(store, Randomness.secure(), VersionTreeOptions.DEFAULT);
   }
 
-  /** As {@link #VersionTree(Store)}, with the caller's options. */
+  /** Creates the technique with the given options. */
   public VersionTree(Store store, VersionTreeOptions options) {
     this(store, Randomness.secure(), options);
   }
 
-  /** As {@link #VersionTree(Store)}, with the caller's chance and options. */
+  /** Creates the technique with the given options and source of randomness. */
   public VersionTree(Store store, RandomGenerator random, VersionTreeOptions options) {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
@@ -218,7 +217,7 @@ public final class VersionTree implements Technique {
     return 0 <= age && age < options.branchAge().toMillis();
   }
 
-  /** Empty if the branch would have more than 64 bits. */
+  /** Returns the next value; empty if the branch would overflow 64 bits. */
   private Optional<VersionNode> next(VersionNode last, long delta) {
     try {
       return Optional.of(last.next(delta, now()));
@@ -227,7 +226,7 @@ public final class VersionTree implements Technique {
     }
   }
 
-  /** A new branch with this add as its first value, in the first item that has room. */
+  /** Begins a branch with this add as its first value, in the first item that is not full. */
   private Writer begin(Add add) {
     int first = random.nextInt(options.items());
     for (int i = 0; i < VersionTreeOptions.ITEMS_MAX; i++) {
@@ -252,7 +251,7 @@ public final class VersionTree implements Technique {
     return Long.toHexString(random.nextLong());
   }
 
-  /** Puts the next value of a branch; false if there is no room. */
+  /** Puts the next value of a branch; returns false if the item is full. */
   private boolean follow(String counter, Writer writer, VersionNode next) {
     VersionNode before = writer.last;
     boolean isStored;
@@ -261,7 +260,7 @@ public final class VersionTree implements Technique {
     } catch (QuipuException e) {
       if (e.outcome() == Outcome.UNKNOWN) {
         writer.earlier.addLast(before.text());
-        writer.last = next; // the value after it has it, too
+        writer.last = next; // the following value includes it
       }
       throw e;
     }
@@ -273,7 +272,7 @@ public final class VersionTree implements Technique {
     return isStored;
   }
 
-  /** Puts a value, after making room for it if need be; false if there is none. */
+  /** Puts a value, after pruning if necessary; returns false if the item is full. */
   private boolean put(String counter, int item, VersionNode node) {
     for (int attempt = 0; attempt < 2; attempt++) {
       try {
@@ -296,7 +295,9 @@ public final class VersionTree implements Technique {
     return false;
   }
 
-  /** What came when others may fold its branch is not known to count. */
+  /**
+   * Throws if the value came so late that its branch may have been folded: the outcome is unknown.
+   */
   private void requireInTime(VersionNode node) {
     long age = now() - node.branch().startMillis();
     if (age > options.branchAge().toMillis() + options.settle().toMillis() / 2) {
@@ -309,7 +310,9 @@ public final class VersionTree implements Technique {
     return e.reason() == Reason.FULL || e.reason() == Reason.INVALID;
   }
 
-  /** Several at once; what cannot be taken out now is taken out later, or by others. */
+  /**
+   * Removes several values at once, best effort: the rest is removed later, or by other processes.
+   */
   private void dropEarlier(Key key, Writer writer) {
     if (writer.earlier.size() <= 2 * options.trail()) {
       return;
@@ -321,7 +324,7 @@ public final class VersionTree implements Technique {
     try {
       store.dropTokens(key, VALUES, gone);
     } catch (QuipuException e) {
-      LOGGER.debug("values of a tree stay for now", e);
+      LOGGER.debug("Superseded values not removed; will retry", e);
     }
   }
 
@@ -357,7 +360,7 @@ public final class VersionTree implements Technique {
     return Optional.of(new Reading(value, low, high));
   }
 
-  /** The trees of a counter by item, as a reader sees them: what they are is told, not changed. */
+  /** Returns the trees of a counter by item, as a reader sees them, without changing them. */
   public Map<Integer, VersionTrees> trees(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     return SettledRead.of(store, options.settle(), counter, () -> resolved(counter));
@@ -391,7 +394,9 @@ public final class VersionTree implements Technique {
     return new Key(PARTITION + counter, "root/%02d".formatted(item));
   }
 
-  /** One item, as it is. The values are read first: a root that comes between stands for some. */
+  /**
+   * Returns the tree of one item. Values are read before roots, since a new root may replace some.
+   */
   private VersionTrees tree(String counter, int item) {
     Optional<Item> nodes = store.get(nodesKey(counter, item), Consistency.STRONG);
     Set<String> values = tokens(nodes, VALUES);
@@ -411,10 +416,10 @@ public final class VersionTree implements Technique {
   // ---- pruning
 
   /**
-   * Takes out what says nothing any more, and folds old branches. Any number of processes may do so
-   * at once; writers and readers also do.
+   * Removes superseded values, and folds old branches. Any number of processes may do so
+   * concurrently; writers and readers do so too.
    *
-   * @throws QuipuException if the outcome is not known; calling again is harmless
+   * @throws QuipuException if the outcome is unknown; repeating the call is safe
    */
   public void prune(String counter) {
     trees(counter).keySet().forEach(item -> prune(counter, item, options.trail()));
@@ -424,13 +429,13 @@ public final class VersionTree implements Technique {
     try {
       prune(counter, item, trail);
     } catch (QuipuException e) {
-      LOGGER.debug("a tree is not pruned for now", e);
+      LOGGER.debug("Tree not pruned; will retry", e);
     }
   }
 
   private void prune(String counter, int item, int trail) {
     VersionTrees tree = tree(counter, item);
-    long now = now(); // after the tree was read: what it has was stored by then
+    long now = now(); // after the read: all values of the tree were stored by then
     Key values = nodesKey(counter, item);
     Key roots = rootKey(counter, item);
     drop(values, VALUES, tree.superseded(trail));
@@ -454,7 +459,7 @@ public final class VersionTree implements Technique {
     store.addTokens(roots, SEEN, Set.of(new VersionTrees.Seen(horizon, millis).text()));
   }
 
-  /** Nobody adds to a branch that began until then. */
+  /** Returns the start time until which branches no longer change. */
   private long horizon(long now) {
     return now - options.branchAge().toMillis() - options.settle().toMillis() - 1;
   }

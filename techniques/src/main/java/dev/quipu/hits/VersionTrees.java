@@ -17,13 +17,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What one item of a {@link VersionTree} says: a pure function of the values that were seen,
- * whatever the order in which they came, and however often.
+ * The state of one item of a {@link VersionTree}: a pure function of the values that were seen,
+ * independent of their order and of repeats.
  *
  * @param root the latest root
  * @param nodes the values of branches that are not folded, by branch and number
- * @param goneValues texts of values that the root stands for
- * @param goneRoots texts of roots that a later one stands for
+ * @param goneValues texts of values that the root includes
+ * @param goneRoots texts of roots that a later one replaces
  * @param seen which roots were found in the store, and when
  */
 public record VersionTrees(
@@ -38,10 +38,10 @@ public record VersionTrees(
           .thenComparingLong(VersionNode::number);
 
   /**
-   * What was folded.
+   * The sum of folded branches.
    *
-   * @param horizonMillis all branches that began until then are in it; -1 for none
-   * @param count what they added
+   * @param horizonMillis all branches that began until then are included; -1 for none
+   * @param count their sum
    * @param madeMillis when it was made; it may be stored much later
    */
   public record Root(long horizonMillis, long count, long madeMillis) {
@@ -49,7 +49,7 @@ public record VersionTrees(
 
     static final Root NONE = new Root(-1, 0, -1);
 
-    /** How it is stored. */
+    /** Returns its stored form. */
     public String text() {
       return "root %d count %d at %d".formatted(horizonMillis, count, madeMillis);
     }
@@ -67,15 +67,15 @@ public record VersionTrees(
   }
 
   /**
-   * That a root was in the store.
+   * A note that a root was found in the store.
    *
    * @param horizonMillis of the root
-   * @param millis a moment at which it was stored already
+   * @param millis a moment at which it was already stored
    */
   public record Seen(long horizonMillis, long millis) {
     private static final Pattern TEXT = Pattern.compile("seen (\\d+) at (\\d+)");
 
-    /** How it is stored. */
+    /** Returns its stored form. */
     public String text() {
       return "seen %d at %d".formatted(horizonMillis, millis);
     }
@@ -88,17 +88,17 @@ public record VersionTrees(
     }
   }
 
-  /** As the other, if it is not known which roots were seen. */
+  /** Resolves values and roots without notes of which roots were found. */
   public static VersionTrees of(Collection<String> texts, Collection<String> roots) {
     return of(texts, roots, Set.of());
   }
 
   /**
-   * Resolves what was seen.
+   * Resolves the texts that were read.
    *
    * @param texts of values
    * @param roots of roots
-   * @param seenTexts of which roots were in the store
+   * @param seenTexts of notes of roots that were found in the store
    */
   public static VersionTrees of(
       Collection<String> texts, Collection<String> roots, Collection<String> seenTexts) {
@@ -131,15 +131,15 @@ public record VersionTrees(
         root, List.copyOf(nodes), Set.copyOf(goneValues), Set.copyOf(goneRoots), Set.copyOf(seen));
   }
 
-  /** Whether it is noted that the latest root is stored. */
+  /** Returns whether it is noted that the latest root is stored. */
   boolean isRootSeen() {
     return seen.stream().anyMatch(each -> each.horizonMillis == root.horizonMillis);
   }
 
   /**
-   * The horizon of the latest root that every reader knows; -1 if there is none.
+   * Returns the horizon of the latest root that every reader knows; -1 if there is none.
    *
-   * @param settledMillis what was stored until then, every reader sees by now
+   * @param settledMillis every reader sees by now the writes until then
    */
   long knownHorizon(long settledMillis) {
     return seen.stream()
@@ -153,7 +153,7 @@ public record VersionTrees(
     return root.millis <= settledMillis;
   }
 
-  /** Those of {@link #goneValues} that a root with this horizon stands for. */
+  /** Returns those of {@link #goneValues} that a root with this horizon includes. */
   Set<String> goneValues(long horizonMillis) {
     return filtered(
         goneValues,
@@ -163,14 +163,14 @@ public record VersionTrees(
                 .isPresent());
   }
 
-  /** Those of {@link #goneRoots} before one with this horizon. */
+  /** Returns those of {@link #goneRoots} before one with this horizon. */
   Set<String> goneRoots(long horizonMillis) {
     return filtered(
         goneRoots,
         text -> Root.parse(text).filter(each -> each.horizonMillis < horizonMillis).isPresent());
   }
 
-  /** Texts of what is noted about roots before one with this horizon. */
+  /** Returns the texts of notes about roots before one with this horizon. */
   Set<String> goneSeen(long horizonMillis) {
     return seen.stream()
         .filter(each -> each.horizonMillis < horizonMillis)
@@ -182,22 +182,22 @@ public record VersionTrees(
     return texts.stream().filter(which).collect(Collectors.toSet());
   }
 
-  /** The last value of each branch: what it has added is in it. */
+  /** Returns the last value of each branch, which includes all its adds. */
   public List<VersionNode> tips() {
     Map<VersionNode.Branch, VersionNode> tips = new HashMap<>();
     nodes.forEach(node -> tips.put(node.branch(), node)); // in order of number
     return tips.values().stream().sorted(ORDER).toList();
   }
 
-  /** The count. */
+  /** Returns the count. */
   public long value(String counter) {
     return reading(counter, Long.MAX_VALUE).value();
   }
 
   /**
-   * The count, and what it may have been when branches that changed since a moment were elsewhere.
+   * Returns the count, with bounds for the changes of branches since a moment.
    *
-   * @param settledMillis what branches did until then, every reader sees by now
+   * @param settledMillis every reader sees by now the changes of branches until then
    */
   public Reading reading(String counter, long settledMillis) {
     long value = root.count;
@@ -212,7 +212,10 @@ public record VersionTrees(
     return new Reading(value, low, high);
   }
 
-  /** Values that a later one of the same branch stands for, but for the last {@code trail}. */
+  /**
+   * Returns values that a later one of the same branch supersedes, except for the last {@code
+   * trail}.
+   */
   public Set<String> superseded(int trail) {
     Map<VersionNode.Branch, List<VersionNode>> branches = new HashMap<>();
     for (VersionNode node : nodes) {
@@ -228,7 +231,7 @@ public record VersionTrees(
   }
 
   /**
-   * How many texts pruning would take out or fold.
+   * Returns how many texts pruning would remove or fold.
    *
    * @param horizonMillis branches that began until then may be folded
    */
@@ -237,7 +240,10 @@ public record VersionTrees(
     return goneValues.size() + goneRoots.size() + superseded(trail).size() + old;
   }
 
-  /** A root of all branches that began until then; empty if that is none but those of this one. */
+  /**
+   * Returns a root of all branches that began until then; empty if there is none beyond those of
+   * the current root.
+   */
   public Optional<Root> folded(String counter, long horizonMillis, long nowMillis) {
     long count = root.count;
     boolean any = false;

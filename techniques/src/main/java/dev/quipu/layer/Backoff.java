@@ -7,7 +7,7 @@ import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-/** How writers that lost a race let others go first: by chance, and longer each time. */
+/** Random exponential pauses between attempts of writers under contention. */
 public final class Backoff {
   private static final Duration PAUSE_MIN = Duration.ofNanos(100_000);
   private static final Duration PAUSE_MAX = Duration.ofMillis(50);
@@ -15,7 +15,7 @@ public final class Backoff {
   private Backoff() {}
 
   /**
-   * Waits after this round, 50 ms at most.
+   * Pauses after a round, for at most 50 ms.
    *
    * @param round from 0
    * @throws QuipuException if interrupted

@@ -21,24 +21,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares the clocks of the servers on a store that does not show its own time. Each server writes
- * its time to an item of its own every minute and reads those of the others. One that changed since
- * the last look was written in between, so its time must lie in between too. While another clock
- * differs by more than {@link Sweeper#KEPT}, which is how long items are kept after they expired,
- * nothing expires for this server and it sweeps nothing. The same holds until the others have been
- * looked at twice. Times that are replicated from another region more than that too late look like
- * those of a slow clock, and have the same effect.
+ * Compares the clocks of the servers on a store that does not expose its own time. Each server
+ * writes its time to its own item every minute and reads those of the others. If another server's
+ * item changed between two reads, it was written between them, so its time must lie between them
+ * too. While another clock differs by more than {@link Sweeper#KEPT}, which is how long items are
+ * kept after their expiry, nothing expires for this server and it sweeps nothing. The same holds
+ * until the others have been read twice. Times that arrive from another region with a replication
+ * lag above that look like those of a slow clock, and have the same effect.
  *
- * <p>What is beyond this: a lone server with a wrong clock, and expiry by the store itself (TTL of
+ * <p>Not covered: a lone server with a wrong clock, and expiry by the store itself (TTL of
  * DynamoDB), which follows the clock of the server that wrote the item.
  */
 public final class ClockComparison implements AutoCloseable {
-  /** Time between two looks. */
+  /** Time between two comparisons. */
   public static final Duration INTERVAL = Duration.ofMinutes(1);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(ClockComparison.class);
   private static final Set<String> LOCAL = Set.of("engine", "memory"); // one server each
-  private static final Duration KEPT = Duration.ofDays(7); // the time of a server that is gone
+  private static final Duration KEPT =
+      Duration.ofDays(7); // the item of a server that no longer runs
   private static final String PARTITION = "clocks";
   private static final String AT = "at";
 
@@ -50,16 +51,16 @@ public final class ClockComparison implements AutoCloseable {
   private Optional<Periodic> running = Optional.empty();
 
   /**
-   * Does not compare yet.
+   * Creates a comparison that is not running yet.
    *
-   * @param server a name that no other server has
+   * @param server a unique name of this server
    */
   public ClockComparison(Store store, String server) {
     this.store = store;
     this.server = server;
   }
 
-  /** Compares at once, and every minute until it is closed. */
+  /** Compares at once, and then every minute until it is closed. */
   static ClockComparison start(Store store) {
     ClockComparison comparison = new ClockComparison(store, new FreshTokens().next());
     if (!LOCAL.contains(store.profile().name()) && store.profile().has(Capability.ORDERED_SCAN)) {
@@ -77,7 +78,7 @@ public final class ClockComparison implements AutoCloseable {
       }
     } catch (RuntimeException e) {
       store.pauseExpiry(true);
-      LOGGER.warn("Clocks not compared; expiry is paused, will retry", e);
+      LOGGER.warn("Clock comparison failed; expiry paused, will retry", e);
     }
   }
 
@@ -90,7 +91,7 @@ public final class ClockComparison implements AutoCloseable {
     Map<String, Field> time = Map.of(AT, new Field.Number(store.clock().epochMillis()));
     Key own = new Key(PARTITION, server);
     Optional<Instant> expiry = Optional.of(store.now().plus(KEPT));
-    store.pauseExpiry(true); // what looks expired to a wrong clock is looked at too
+    store.pauseExpiry(true); // also read items that a wrong clock would take for expired
     store.write(new Write.Put(own, time, expiry, Condition.always()));
     Map<String, Long> others = new HashMap<>();
     store.scanAll(Scan.all(PARTITION), page -> put(page, others));
@@ -108,7 +109,7 @@ public final class ClockComparison implements AutoCloseable {
     boolean differs = difference > Sweeper.KEPT.toMillis();
     if (differs) {
       LOGGER.warn(
-          "Clocks of servers differ; expiry is paused: differenceMillis={} limitMillis={}",
+          "Server clocks differ; expiry paused: differenceMillis={} limitMillis={}",
           difference,
           Sweeper.KEPT.toMillis());
     }
@@ -123,7 +124,7 @@ public final class ClockComparison implements AutoCloseable {
     page.forEach(item -> others.put(item.key().sort(), item.number(AT)));
   }
 
-  /** How far a time lies outside of the time between two looks, in ms. */
+  /** Returns by how many milliseconds a time lies outside the interval between two reads. */
   private static long difference(long at, long from, long until) {
     return Math.max(0, Math.max(from - at, at - until));
   }

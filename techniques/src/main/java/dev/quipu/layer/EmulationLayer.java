@@ -16,9 +16,9 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Emulates operations that the driver lacks. Without {@link Capability#NATIVE_UPDATE} it reads, and
- * stores the whole item under the condition that it is unchanged; without {@link
- * Capability#NATIVE_TOKENS} it makes one conditional write a token.
+ * Emulates operations that the driver lacks. Without {@link Capability#NATIVE_UPDATE} it reads the
+ * item and replaces it if unchanged; without {@link Capability#NATIVE_TOKENS} it makes one
+ * conditional write per token.
  */
 final class EmulationLayer extends Layer {
   private final ExpiryLayer expiry;
@@ -65,7 +65,9 @@ final class EmulationLayer extends Layer {
         || (profile.has(Capability.NATIVE_ADD) && update.isLoneAdd());
   }
 
-  /** Reads, computes, and stores the whole item if it is still what was read; again if not. */
+  /**
+   * Reads the item, computes its new state, and stores that if the item is unchanged; else retries.
+   */
   private WriteResult emulate(Write write) {
     RetryLayer driver = expiry.below();
     RetryPolicy.Attempts attempts = driver.contention();

@@ -18,10 +18,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Hides items that have expired; a write under {@link Condition.Absent} takes the place of an
- * expired item.
- */
+/** Hides expired items; a write under {@link Condition.Absent} replaces an expired item. */
 final class ExpiryLayer extends Layer {
   private final RetryLayer retry;
   private final Clock clock;
@@ -33,12 +30,12 @@ final class ExpiryLayer extends Layer {
     this.clock = clock;
   }
 
-  /** While this is so, no item counts as expired, and none is removed for it. */
+  /** Pauses expiry: until resumed, no item counts as expired, and none is removed for it. */
   void pause(boolean isPaused) {
     this.isPaused = isPaused;
   }
 
-  /** Returns the layer below, which shows items that have expired. */
+  /** Returns the layer below, which does not hide expired items. */
   RetryLayer below() {
     return retry;
   }
@@ -93,14 +90,15 @@ final class ExpiryLayer extends Layer {
   }
 
   /**
-   * Writes as if expired items were not there. The driver judges conditions as if they were alive,
-   * so a write that meets one is sent again in the form that replaces exactly that item. If it is
-   * gone by then, removed or replaced by another client, the write is judged anew: a condition that
-   * failed on what is not there would otherwise look like one that failed on an item.
+   * Writes as if expired items were missing. The driver evaluates conditions as if they were not
+   * expired, so a write that meets an expired item is sent again in the form that replaces exactly
+   * that item. If the item is gone by then, removed or replaced by another client, the write is
+   * evaluated anew: otherwise a condition that failed on a missing item would look like one that
+   * failed on an existing item.
    */
   private WriteResult replacingExpired(
       List<Write> writes, Function<List<Write>, WriteResult> driverCall) {
-    RetryPolicy.Attempts attempts = retry.contention(); // of contention, not of failures
+    RetryPolicy.Attempts attempts = retry.contention(); // for contention, not for failures
     List<Write> next = writes;
     for (int round = 1; ; round++) {
       List<Write> sent = next;
@@ -125,16 +123,16 @@ final class ExpiryLayer extends Layer {
     }
   }
 
-  /** Whether a write holds on what is there now that the expired item is not. */
+  /** Returns whether a write holds on the current state, without the expired item. */
   private static boolean holdsAnew(Write write, Optional<Item> alive) {
     return write.holdsOn(alive);
   }
 
-  /** The same write as if the expired item were not there, if exactly that is there. */
+  /** Returns the write as if the expired item were missing, conditional on exactly that item. */
   private static Write inPlaceOf(Item expired, Write write) {
     Condition unchanged = new Condition.VersionIs(expired.version());
     return switch (write.applyTo(Optional.empty(), new Version(""))) {
-      case Write.Effect.Unmet unmet -> write; // its condition fails on what is not there
+      case Write.Effect.Unmet unmet -> write; // its condition fails on a missing item
       case Write.Effect.Now now ->
           now.item()
               .<Write>map(
@@ -149,6 +147,6 @@ final class ExpiryLayer extends Layer {
         return i;
       }
     }
-    throw new IllegalStateException("the driver named a key that is not in the batch: " + key);
+    throw new IllegalStateException("the driver returned a key that is not in the batch: " + key);
   }
 }

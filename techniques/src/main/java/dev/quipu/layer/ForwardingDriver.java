@@ -23,26 +23,27 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A driver that passes every call on to another. Extend it to change some of them: a call that a
- * wrapper forgot would be answered by the default of {@link StoreDriver}, for a store it is not.
+ * A driver that forwards every call to another; subclasses override some of them. It overrides the
+ * default methods of {@link StoreDriver} too, so that a wrapper never answers with a default in
+ * place of the wrapped driver.
  */
 public abstract class ForwardingDriver implements BatchDriver, ScanDriver {
   /** Creates a driver. */
   protected ForwardingDriver() {}
 
   /**
-   * Returns the driver that is called.
+   * Returns the driver to forward to.
    *
    * @throws QuipuException if there is none now; the call had no effect
    */
   protected abstract StoreDriver driver();
 
-  /** Makes a call to the driver; override it to change all of them. */
+  /** Forwards a call; override it to change all calls. */
   protected <T> T forward(Supplier<T> call) {
     return call.get();
   }
 
-  /** Makes a write to an item; override it to change all of them. */
+  /** Forwards a write to an item; override it to change all writes. */
   protected <T> T forwardWrite(Supplier<T> write) {
     return forward(write);
   }

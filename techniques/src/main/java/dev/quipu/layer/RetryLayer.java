@@ -10,8 +10,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Repeats a call that certainly had no effect and may succeed a moment later, and nothing else: an
- * unknown outcome goes to the technique, which alone knows what to do.
+ * Retries only calls that certainly had no effect and are likely to succeed soon. An unknown
+ * outcome is passed to the technique, which decides.
  */
 final class RetryLayer extends Layer {
   private static final ThreadLocal<@Nullable Shared> SHARED = new ThreadLocal<>();
@@ -34,7 +34,7 @@ final class RetryLayer extends Layer {
     return new Store.Statistics(calls.sum(), repeats.sum(), unknowns.sum());
   }
 
-  /** Begins attempts against contention, which are not shared with those against failures. */
+  /** Begins attempts for contention, which are counted separately from those for failures. */
   RetryPolicy.Attempts contention() {
     return policy.begin(clock, random);
   }

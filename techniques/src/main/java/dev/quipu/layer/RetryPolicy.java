@@ -9,13 +9,13 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * When a call is made again, and when it is given up: with pauses that double, and are random from
- * half to all of that, so that callers who failed together do not come again together.
+ * When a call is retried, and when it is given up: exponential backoff with jitter from half to the
+ * full pause, so that callers that failed together do not retry together.
  *
  * @param attemptsMax most attempts
  * @param pauseMin longest pause before the second attempt
  * @param pauseMax longest pause
- * @param deadline after it no further attempt begins
+ * @param deadline time after which no further attempt begins
  */
 public record RetryPolicy(
     int attemptsMax, Duration pauseMin, Duration pauseMax, Duration deadline) {
@@ -25,7 +25,7 @@ public record RetryPolicy(
 
   private static final int DOUBLINGS_MAX = 20;
 
-  /** The attempts of one call, of which the first has begun. */
+  /** The attempts of one call, the first of which has begun. */
   public static final class Attempts {
     private final RetryPolicy policy;
     private final Clock clock;
@@ -41,8 +41,8 @@ public record RetryPolicy(
     }
 
     /**
-     * Pauses before another attempt; returns false if there is to be none. An interrupt ends the
-     * attempts, and is kept.
+     * Pauses before another attempt; returns false if there is none left. An interrupt ends the
+     * attempts, and the interrupt status is preserved.
      */
     public boolean again() {
       if (begun >= policy.attemptsMax || elapsedNanos() > policy.deadline.toNanos()) {
@@ -72,14 +72,16 @@ public record RetryPolicy(
     }
   }
 
-  /** The exception for a write that gave up because others wrote first in each attempt. */
+  /**
+   * Returns the exception for a write that gave up after losing to other writers in each attempt.
+   */
   static QuipuException contended(Key key, Attempts attempts) {
     return new NotAppliedException(
         Reason.THROTTLED,
-        "others came first to %s/%s, in %s".formatted(key.partition(), key.sort(), attempts));
+        "gave up after %s: contention on %s/%s".formatted(attempts, key.partition(), key.sort()));
   }
 
-  /** Begins a call. */
+  /** Begins the attempts of a call. */
   public Attempts begin(Clock clock, RandomGenerator random) {
     return new Attempts(this, clock, random);
   }

@@ -27,8 +27,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store as techniques see it: a {@link StoreDriver} under layers for what all drivers share.
- * Thread-safe.
+ * The view of a store that techniques use: a {@link StoreDriver} under layers for the concerns that
+ * all drivers share. Thread-safe.
  *
  * <p>From the outside: {@link WriteBarrier}, {@link ValidationLayer}, {@link EmulationLayer},
  * {@link ExpiryLayer}, {@link RetryLayer}.
@@ -43,12 +43,12 @@ public final class Store {
   private final ExpiryLayer expiry;
   private final RetryLayer retry;
 
-  /** A store with {@link RetryPolicy#DEFAULT}. */
+  /** Creates a store with {@link RetryPolicy#DEFAULT}. */
   public Store(StoreDriver driver, Clock clock) {
     this(driver, clock, Randomness.secure(), RetryPolicy.DEFAULT);
   }
 
-  /** A store with the caller's clock and source of randomness. */
+  /** Creates a store with the given clock and source of randomness. */
   public Store(StoreDriver driver, Clock clock, RandomGenerator random, RetryPolicy policy) {
     this.profile = driver.profile();
     this.clock = clock;
@@ -58,17 +58,20 @@ public final class Store {
     this.barrier = new WriteBarrier(new ValidationLayer(emulation, profile));
   }
 
-  /** What the driver is able to do. */
+  /** Returns the capabilities and limits of the driver. */
   public StoreProfile profile() {
     return profile;
   }
 
-  /** The clock by which items expire. */
+  /** Returns the clock by which items expire. */
   public Clock clock() {
     return clock;
   }
 
-  /** Calls to the driver so far: {@code calls}, of them {@code repeats}, and unknown outcomes. */
+  /**
+   * Returns the numbers of calls to the driver so far: all, retries among them, and unknown
+   * outcomes.
+   */
   public Statistics statistics() {
     return retry.statistics();
   }
@@ -76,28 +79,28 @@ public final class Store {
   /** Counts of calls to the driver. */
   public record Statistics(long calls, long repeats, long unknowns) {}
 
-  /** One item; empty if there is none or it has expired. */
+  /** Returns an item; empty if it is missing or expired. */
   public Optional<Item> get(Key key, Consistency consistency) {
     return barrier.get(key, consistency);
   }
 
   /**
-   * Several items as they are at one moment; empty where there is none or it has expired.
+   * Returns several items as a consistent snapshot; empty where an item is missing or expired.
    *
-   * @param keys different from each other, at most {@link StoreProfile#batchItemsMax}
+   * @param keys distinct, at most {@link StoreProfile#batchItemsMax}
    * @throws UnsupportedOperationException if the store has no batches
    */
   public List<Optional<Item>> getAll(List<Key> keys) {
     return barrier.getAll(keys);
   }
 
-  /** One item, atomic, conditional. */
+  /** Applies a conditional write to one item, atomically. */
   public WriteResult write(Write write) {
     return barrier.write(write);
   }
 
   /**
-   * Several items, all or nothing.
+   * Applies several writes, all or none.
    *
    * @param token see {@link BatchDriver#writeAll}; needs {@link Capability#TOKEN_BATCH}
    * @throws UnsupportedOperationException if the store has no batches
@@ -107,19 +110,19 @@ public final class Store {
   }
 
   /**
-   * One page of one partition, less what has expired.
+   * Returns one page of one partition, without expired items.
    *
-   * @throws UnsupportedOperationException if the store has no order, or only an eventual one and
-   *     the scan is strong
+   * @throws UnsupportedOperationException if the store has no scan, or only an eventual one and the
+   *     scan is strong
    */
   public Page scan(Scan scan) {
     return barrier.scan(scan);
   }
 
   /**
-   * All pages of a scan, in order.
+   * Passes all pages of a scan to {@code eachPage}, in order.
    *
-   * @throws UnsupportedOperationException if the store has no order
+   * @throws UnsupportedOperationException if the store has no scan
    */
   public void scanAll(Scan scan, Consumer<List<Item>> eachPage) {
     Scan next = scan;
@@ -139,8 +142,8 @@ public final class Store {
   }
 
   /**
-   * Puts tokens into a set of an item that is changed in no other way; see {@link
-   * StoreDriver#addTokens}. Where the store cannot do it by itself, one conditional write a token.
+   * Adds tokens to a set of an item that is changed in no other way; see {@link
+   * StoreDriver#addTokens}. On a store without native support, one conditional write per token.
    *
    * @param tokens 1 to {@link #TOKENS_MAX}
    */
@@ -153,7 +156,10 @@ public final class Store {
     barrier.dropTokens(key, field, tokens);
   }
 
-  /** Atomic operations on named values: the store's own, or made out of conditional writes. */
+  /**
+   * Returns atomic operations on named values: the store's native ones, or an implementation by
+   * conditional writes.
+   */
   public AtomicOperations operations() {
     return barrier.operations().orElseGet(() -> new StoredOperations(this));
   }
@@ -164,15 +170,16 @@ public final class Store {
   }
 
   /**
-   * Removes items that expired so long ago; see {@link StoreDriver#removeExpired}.
+   * Removes items whose expiry is at least {@code ago} in the past; see {@link
+   * StoreDriver#removeExpired}.
    *
-   * @return how many were removed, at most {@code itemsMax}
+   * @return the number of removed items, at most {@code itemsMax}
    */
   public int removeExpired(Duration ago, int itemsMax) {
     return barrier.removeExpired(now().minus(ago), itemsMax);
   }
 
-  /** What keeps writes from the store, or makes it reject them. */
+  /** Returns the layer that holds back writes, and knows why the store rejects them. */
   WriteBarrier barrier() {
     return barrier;
   }
@@ -182,17 +189,17 @@ public final class Store {
     expiry.pause(isPaused);
   }
 
-  /** Begins the attempts of a call; within {@link #sharing}, returns those of the whole. */
+  /** Begins the attempts of a call; within {@link #sharing}, returns the shared ones. */
   public RetryPolicy.Attempts attempts() {
     return retry.attempts();
   }
 
-  /** Makes calls that share their attempts, which would multiply otherwise. */
+  /** Runs calls that share their attempts, which would multiply otherwise. */
   public <T> T sharing(RetryPolicy.Attempts attempts, Supplier<T> calls) {
     return retry.sharing(attempts, calls);
   }
 
-  /** The time by which items expire, to the millisecond. */
+  /** Returns the time by which items expire, in whole milliseconds. */
   public Instant now() {
     return expiry.now();
   }

@@ -11,10 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks how a store is set up, at the start and every ten seconds, and logs what endangers writes.
- * While acknowledged writes could be lost without a trace, and the user did not choose that by
- * {@code durability=store}, and until the store could be asked, it rejects writes. While the store
- * itself rejects them, their errors name the setting and what to do. What was found stays valid for
+ * Checks the configuration of a store, at the start and every ten seconds, and logs settings that
+ * endanger writes. It rejects writes while acknowledged writes could be lost silently and the user
+ * did not accept that by {@code durability=store}, and until the store could be checked. While the
+ * store itself rejects writes, their errors name the setting and the remedy. Findings stay valid for
  * {@link #VALID} if the store does not answer a later check.
  */
 public final class StoreWatch implements AutoCloseable {
@@ -32,10 +32,11 @@ public final class StoreWatch implements AutoCloseable {
   private long answeredNanos;
 
   /**
-   * Checks, and goes on checking until it is closed.
+   * Checks the store, and then every ten seconds until it is closed.
    *
-   * @throws IllegalArgumentException if acknowledged writes can be lost and that was not chosen
-   * @throws QuipuException if the store answers that it cannot be asked
+   * @throws IllegalArgumentException if acknowledged writes can be lost and the user did not accept
+   *     that
+   * @throws QuipuException if the store rejects the check
    */
   public StoreWatch(Store store) {
     this.store = store;
@@ -49,13 +50,14 @@ public final class StoreWatch implements AutoCloseable {
       if (!e.reason().isTemporary()) {
         throw e;
       }
-      stop("the settings of store %s are not known yet: %s", e);
+      stop("settings of store %s are not yet known: %s", e);
     }
     this.running = new Periodic("quipu-store-watch", INTERVAL, this::checkAgain);
   }
 
   /**
-   * Returns why writes are rejected, and what to do, as of the last check; empty if they are not.
+   * Returns why writes are rejected, and the remedy, as of the last check; empty if they are not
+   * rejected.
    */
   public Optional<String> impediment() {
     return store.barrier().impediment().map(why -> "writes are rejected: " + why);
@@ -119,7 +121,7 @@ public final class StoreWatch implements AutoCloseable {
         .noteRejecting(
             Optional.of(rejecting)
                 .filter(settings -> !settings.isEmpty())
-                .map(settings -> "store %s takes no writes: %s".formatted(name, settings)));
+                .map(settings -> "store %s rejects writes: %s".formatted(name, settings)));
     String losing = settings(found, Finding.Effect.LOSES_WRITES);
     if (losing.isEmpty()) {
       store.barrier().resume();

@@ -23,12 +23,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations of memcached by conditional writes to one item a key.
+ * The operations of memcached, implemented by conditional writes to one item per key.
  *
- * <p>A number up to 2^63 - 1 is kept as a number, so that {@code incr} and {@code decr} are one
- * write that the store judges: it is a number, and stays one. Whatever else there is to do, a value
- * that became too great or a {@code decr} that stops at 0, is done under the condition that the
- * item is unchanged, and again if it is not.
+ * <p>A number up to 2^63 - 1 is stored as a number, so that {@code incr} and {@code decr} are a
+ * single conditional write: it is a number and stays in range. All other cases, such as an overflow
+ * or a {@code decr} that stops at 0, replace the item if it is unchanged, and retry if not.
  */
 final class StoredOperations implements AtomicOperations {
   private static final String SORT = "value";
@@ -84,7 +83,7 @@ final class StoredOperations implements AtomicOperations {
   @Override
   public boolean cas(String key, String value, Version version, Optional<Duration> expiry) {
     Optional<Instant> until = until(expiry);
-    // Read first: a condition alone would also hold for what has expired and is still stored.
+    // Read first: a condition alone would also hold for an expired item that is still stored.
     return store.get(at(key), Consistency.STRONG).map(Item::version).equals(Optional.of(version))
         && isApplied(put(key, value, until, new Condition.VersionIs(version)));
   }
@@ -153,7 +152,7 @@ final class StoredOperations implements AtomicOperations {
         key, found -> new Write.Delete(at(key), new Condition.VersionIs(found.version())));
   }
 
-  /** Whether something was there, and the write has been applied to exactly that. */
+  /** Changes the item under the condition that it is unchanged; returns false if there is none. */
   private boolean whileUnchanged(String key, Function<Item, Write> write) {
     for (int round = 0; round < ROUNDS_MAX; round++) {
       Optional<Item> found = store.get(at(key), Consistency.STRONG);
@@ -194,7 +193,10 @@ final class StoredOperations implements AtomicOperations {
         : Map.of(FORM, NUMBER_FORM, Item.VALUE, new Field.Number(number));
   }
 
-  /** The number if it is kept as one: exactly as {@link Long#toString(long)} prints it. */
+  /**
+   * Returns the value as a number if it is the canonical form that {@link Long#toString(long)}
+   * prints; else null.
+   */
   private static @Nullable Long asNumber(String value) {
     if (!value.matches("0|[1-9][0-9]{0,18}")) {
       return null;
@@ -214,12 +216,12 @@ final class StoredOperations implements AtomicOperations {
 
   private static QuipuException notANumber(String key) {
     return new NotAppliedException(
-        Reason.INVALID, "the value of %s is not a number of 64 bits".formatted(key));
+        Reason.INVALID, "value of %s is not a 64-bit number".formatted(key));
   }
 
   private static QuipuException tooMany(String key) {
     return new NotAppliedException(
-        Reason.THROTTLED, "%d writers came first to %s".formatted(ROUNDS_MAX, key));
+        Reason.THROTTLED, "gave up after %d attempts: contention on %s".formatted(ROUNDS_MAX, key));
   }
 
   private static Key at(String key) {

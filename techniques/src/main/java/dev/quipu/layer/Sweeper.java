@@ -8,12 +8,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes what has expired from a store that does not do it by itself, and compares the clock with
- * those of other servers meanwhile ({@link ClockComparison}). Any number of processes may do it on
+ * Removes expired items from a store that does not do so itself, and meanwhile compares the local
+ * clock with those of other servers ({@link ClockComparison}). Any number of processes may sweep
  * one store.
  */
 public final class Sweeper implements AutoCloseable {
-  /** How long after its expiry an item is kept, for clocks that differ. */
+  /** How long an item is kept after its expiry, to allow for clock differences. */
   public static final Duration KEPT = StoreClock.DIFFERENCE_MAX;
 
   /** Time between two rounds. */
@@ -26,7 +26,7 @@ public final class Sweeper implements AutoCloseable {
   private final ClockComparison clocks;
   private final Periodic running;
 
-  /** Starts at once. */
+  /** Starts sweeping at once. */
   public Sweeper(Store store) {
     this.store = store;
     this.clocks = ClockComparison.start(store);
@@ -37,16 +37,16 @@ public final class Sweeper implements AutoCloseable {
     try {
       sweep(store);
     } catch (QuipuException e) {
-      LOGGER.warn("What has expired was not removed; tried again later: {}", e.getMessage());
+      LOGGER.warn("Expiry sweep failed; will retry: {}", e.getMessage());
     } catch (RuntimeException e) {
-      LOGGER.error("What has expired could not be removed; tried again later", e);
+      LOGGER.error("Expiry sweep failed; will retry", e);
     }
   }
 
   /**
-   * Removes all that expired {@link #KEPT} ago or earlier.
+   * Removes all items that expired {@link #KEPT} ago or earlier.
    *
-   * @return how many items; 0 on a store that does it by itself
+   * @return the number of removed items; 0 on a store that removes them itself
    */
   public static long sweep(Store store) {
     long removed = 0;

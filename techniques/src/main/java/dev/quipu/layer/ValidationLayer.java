@@ -90,8 +90,7 @@ final class ValidationLayer extends Layer {
   private static void checkTokens(Set<String> tokens) {
     if (tokens.isEmpty() || tokens.size() > Store.TOKENS_MAX) {
       throw new IllegalArgumentException(
-          "there are %d tokens, the limits are 1 and %d"
-              .formatted(tokens.size(), Store.TOKENS_MAX));
+          "call has %d tokens; it must have 1 to %d".formatted(tokens.size(), Store.TOKENS_MAX));
     }
   }
 
@@ -101,18 +100,18 @@ final class ValidationLayer extends Layer {
     }
     if (keys.isEmpty() || keys.size() > profile.batchItemsMax()) {
       throw new IllegalArgumentException(
-          "a batch has %d items, the limits of store %s are 1 and %d"
+          "batch has %d items; store %s allows 1 to %d"
               .formatted(keys.size(), profile.name(), profile.batchItemsMax()));
     }
     Set<Key> seen = new HashSet<>();
     for (Key key : keys) {
       if (!seen.add(key)) {
-        throw new IllegalArgumentException("a batch has twice " + key);
+        throw new IllegalArgumentException("duplicate key in batch: " + key);
       }
       if (profile.atomicity() != Atomicity.STORE
           && !key.partition().equals(keys.getFirst().partition())) {
         throw new IllegalArgumentException(
-            "a batch of store %s lies in one partition".formatted(profile.name()));
+            "store %s allows batches within one partition only".formatted(profile.name()));
       }
     }
   }
@@ -131,12 +130,12 @@ final class ValidationLayer extends Layer {
         }
       }
       case Write.Delete delete -> {
-        // it brings nothing
+        // carries no data
       }
     }
     if (bytes > profile.itemBytesMax()) {
       throw new IllegalArgumentException(
-          "a write has %d bytes of fields, the limit of store %s is %d"
+          "write has %d bytes of fields; the limit of store %s is %d"
               .formatted(bytes, profile.name(), profile.itemBytesMax()));
     }
   }

@@ -10,7 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why writes to a store are rejected: before they are sent, or by the store itself. Thread-safe.
+ * Rejects writes to a store while they are stopped, and records why the store itself rejects them.
+ * Thread-safe.
  */
 final class WriteBarrier extends Layer {
   private volatile @Nullable String stoppedBy;
@@ -30,12 +31,12 @@ final class WriteBarrier extends Layer {
     }
   }
 
-  /** Rejects writes from now on; reads go on. */
+  /** Rejects writes from now on; reads continue. */
   void stop(String why) {
     stoppedBy = why;
   }
 
-  /** Ends what {@link #stop} began. */
+  /** Reverts {@link #stop}. */
   void resume() {
     stoppedBy = null;
   }
@@ -44,18 +45,18 @@ final class WriteBarrier extends Layer {
     return Optional.ofNullable(stoppedBy);
   }
 
-  /** Notes why the store itself rejects writes; empty if it does not, or that is unknown. */
+  /** Notes why the store itself rejects writes; empty if it does not, or the reason is unknown. */
   void noteRejecting(Optional<String> why) {
     rejectedBy = why.orElse(null);
   }
 
-  /** Returns why writes are rejected, as far as it is known; empty if they are not. */
+  /** Returns why writes are rejected, if known; empty if they are not. */
   Optional<String> impediment() {
     return stoppedBy().or(() -> Optional.ofNullable(rejectedBy));
   }
 
   /**
-   * Passes while writes are not stopped.
+   * Passes unless writes are stopped.
    *
    * @throws QuipuException if they are; nothing was written
    */
@@ -66,7 +67,9 @@ final class WriteBarrier extends Layer {
     }
   }
 
-  /** Returns the error of a write, with why the store rejects all if that is known. */
+  /**
+   * Returns the error of a write, completed by why the store rejects all writes if that is known.
+   */
   private QuipuException explained(QuipuException e) {
     String why = rejectedBy;
     if (why == null || e.outcome() == Outcome.UNKNOWN) {

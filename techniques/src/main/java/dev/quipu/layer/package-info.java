@@ -1,6 +1,6 @@
 /**
- * What techniques stand on: {@link dev.quipu.layer.Store} checks, repeats and emulates what they
- * ask of a driver; beside it, what watches a store.
+ * The layers between techniques and drivers: {@link dev.quipu.layer.Store} checks, retries and
+ * emulates the calls of a technique; other classes monitor a store.
  */
 @NullMarked
 package dev.quipu.layer;

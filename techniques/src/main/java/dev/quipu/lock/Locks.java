@@ -29,46 +29,46 @@ import java.util.random.RandomGenerator;
 /*
  * LOCKS
  *
- * Problem. Of many processes one should do something; and if it dies, another should.
+ * Problem. Exactly one of many processes should do some work; if it dies, another should take over.
  *
- * Stored. One item a lock: who holds it, until when, and a number that grows with every holder, the
- * fence. It stays when the lock is free, so that the fence goes on.
+ * Stored. One item per lock: the owner, the end of its lease, and a number that grows with every
+ * owner, the fencing token. The item stays when the lock is free, so that the token keeps growing.
  *
  * Protocol.
- *   1. Read the item. It is held, and the lease has not run out: no.
- *   2. Store owner, end and the next fence: by add if there is no item, else by cas. Somebody was
- *      faster: no.
- *   3. Unknown outcome: read the item. The owner is this call: it holds the lock. Else: no, but a
- *      late request may still take it, for a lease that nobody uses.
- *   4. To renew or release: by cas, if owner and fence are still the own.
- *   5. To write what the lock protects: each protected item keeps the highest fence that wrote to
- *      it. A write is by cas, and rejected if a higher fence was there.
+ *   1. Read the item. If the lock is held and its lease has not ended: not acquired.
+ *   2. Store the owner, the end of the lease and the next fencing token: by add if there is no
+ *      item, else by cas. If another writer was faster: not acquired.
+ *   3. Unknown outcome: read the item. If the owner is this call, it holds the lock. Else: not
+ *      acquired, but a delayed request may still acquire it, for a lease that is not used.
+ *   4. Renew or release: by cas, if owner and token are unchanged.
+ *   5. Write protected data: each protected item stores the highest token that wrote to it. A write
+ *      is by cas, and rejected if the item has a higher token.
  *
- * Why it is right. Every change is a cas on what was read, so of two that want a lock one gets it.
- * Its lease runs by the clock of whoever looks: while clocks differ by less than what is left of a
- * lease, two never hold it at once. A holder that was paused for longer believes wrongly that it
- * still does; but the next has a higher fence, and from its first write on the paused one's writes
- * are rejected.
+ * Why it is right. Every change is a cas on the item that was read, so of two contenders one gets
+ * the lock. Leases are judged by each process's clock: while clocks differ by less than the rest of
+ * a lease, two processes never hold the lock at once. A holder that was paused for longer wrongly
+ * believes that it still holds it; but the next holder has a higher token, and from its first write
+ * on the writes of the paused one are rejected.
  *
- * What it does not promise. A holder that has not written yet does not stop a paused one's write
- * before its own. A store that drops items (memcached, when it is full) lets the lock go early; the
- * fence then starts again from the time of the day in milliseconds, which is above those before
- * unless the lock changed hands more often than once a millisecond.
+ * Limits. A holder that has not written yet does not block a paused holder's write before its own.
+ * A store that evicts items (memcached, when it is full) releases the lock early; the token then
+ * restarts from the time of day in milliseconds, which is above the earlier tokens unless the lock
+ * changed hands more often than once a millisecond.
  *
  * Crash table.
- *   | broken off after | stored        | then                              |
+ *   | crash after step | stored        | then                              |
  *   | 1                | nothing       | the lock is free                  |
- *   | 2                | a lease       | the lock is free when it runs out |
+ *   | 2                | a lease       | the lock is free when it ends     |
  *   | 4                | a free lock   | the lock is free                  |
  *
- * Cost. Two round trips, one write, to take it; one write to give it back; two round trips for each
+ * Cost. Two round trips, one write, to acquire; one write to release; two round trips for each
  * protected write.
  *
  * Source. "Atomic operations and counters in memcached", locks; fencing: M. Kleppmann, "How to do
  * distributed locking", 2016.
  */
 
-/** Leased locks with a fence, one item each. Thread-safe. */
+/** Leased locks with fencing tokens, one item each. Thread-safe. */
 public final class Locks {
   /** Longest lease. */
   public static final Duration LEASE_MAX = Duration.ofDays(1);
@@ -86,29 +86,29 @@ public final class Locks {
   /**
    * A lock that is held.
    *
-   * @param owner tells this holder from all others
-   * @param fence higher than that of every holder before
-   * @param until when it ends, by the clock of the store's user
+   * @param owner the unique id of this holder
+   * @param fence the fencing token, higher than that of every earlier holder
+   * @param until the end of the lease, by the clock of the store's user
    */
   public record Lease(String name, String owner, long fence, Instant until) {}
 
-  /** Locks in a store. */
+  /** Creates locks in a store. */
   public Locks(Store store) {
     this(store, Randomness.secure());
   }
 
-  /** As {@link #Locks(Store)}, with the caller's chance. */
+  /** Creates locks in a store, with the given source of randomness. */
   public Locks(Store store, RandomGenerator random) {
     this.store = store;
     this.random = random;
   }
 
   /**
-   * Takes a lock, if it is free.
+   * Acquires a lock, if it is free.
    *
    * @param name 1 to {@link Limits#NAME_BYTES_MAX} bytes of UTF-8
-   * @param lease how long it is held, if it is not renewed; above 0, at most {@link #LEASE_MAX}
-   * @return empty if another holds it
+   * @param lease how long it is held unless renewed; above 0, at most {@link #LEASE_MAX}
+   * @return empty if another holder has it
    * @throws QuipuException if the store did not answer
    */
   public Optional<Lease> acquire(String name, Duration lease) {
@@ -119,16 +119,16 @@ public final class Locks {
       return Optional.empty();
     }
     long last = found.map(item -> item.number(FENCE)).orElse(0L);
-    // The time keeps the fence above that of a lock which the store has dropped.
+    // The time keeps the token above that of a lock that the store has evicted.
     long fence = Math.max(last + 1, store.clock().epochMillis());
     Lease wanted = new Lease(name, RequestId.random(random).text(), fence, until);
     return put(key, wanted, wanted.owner, found) ? Optional.of(wanted) : Optional.empty();
   }
 
   /**
-   * Holds a lock for longer.
+   * Renews the lease of a lock.
    *
-   * @return empty if it is no longer held: it ran out, and another had it
+   * @return empty if the lock is no longer held: its lease ended, and another holder had it
    */
   public Optional<Lease> renew(Lease held, Duration lease) {
     Key key = key(held.name);
@@ -139,7 +139,10 @@ public final class Locks {
     return done ? Optional.of(renewed) : Optional.empty();
   }
 
-  /** Gives a lock back; false if it was no longer held. Another's lock is never released. */
+  /**
+   * Releases a lock; returns false if it was no longer held. Never releases the lock of another
+   * holder.
+   */
   public boolean release(Lease held) {
     Key key = key(held.name);
     Optional<Item> found = store.get(key, Consistency.STRONG).filter(item -> isOf(held, item));
@@ -148,11 +151,11 @@ public final class Locks {
   }
 
   /**
-   * Changes an item that a lock protects, unless a later holder has.
+   * Changes an item that a lock protects, unless a later holder has written to it.
    *
    * @param changes of other fields than {@code fence}
-   * @return false if a later holder has written to the item: this one's lease is over
-   * @throws QuipuException if the outcome is not known
+   * @return false if a later holder has written to the item: this lease has ended
+   * @throws QuipuException if the outcome is unknown
    */
   public boolean write(Lease held, Key item, List<Change> changes) {
     List<Change> all = new ArrayList<>(changes);
@@ -169,7 +172,8 @@ public final class Locks {
       Backoff.pause(store.clock(), random, round);
     }
     throw new NotAppliedException(
-        Reason.THROTTLED, "%d writers came first to a protected item".formatted(ROUNDS_MAX));
+        Reason.THROTTLED,
+        "gave up after %d attempts: contention on a protected item".formatted(ROUNDS_MAX));
   }
 
   private boolean put(Key key, Lease lease, String owner, Optional<Item> found) {
@@ -188,7 +192,7 @@ public final class Locks {
     }
   }
 
-  /** Whether what was lost is there. */
+  /** Returns whether a write with a lost answer was applied. */
   private boolean isStored(Key key, Map<String, Field> fields, QuipuException lost) {
     try {
       return store
@@ -212,7 +216,7 @@ public final class Locks {
   private Instant end(Duration lease) {
     if (lease.isNegative() || lease.isZero() || lease.compareTo(LEASE_MAX) > 0) {
       throw new IllegalArgumentException(
-          "lease is %s, the limits are above 0 and %s".formatted(lease, LEASE_MAX));
+          "lease is %s; it must be positive and at most %s".formatted(lease, LEASE_MAX));
     }
     return store.now().plus(lease);
   }

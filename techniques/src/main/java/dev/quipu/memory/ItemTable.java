@@ -12,28 +12,28 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Items in memory, sorted: for drivers that keep them there. Not thread-safe. */
+/** A sorted table of items in memory, for drivers that keep their items there. Not thread-safe. */
 public final class ItemTable {
   private static final NavigableMap<String, Item> NONE = new TreeMap<>(Key.ORDER);
 
   private final TreeMap<String, TreeMap<String, Item>> partitions = new TreeMap<>(Key.ORDER);
   private long size;
 
-  /** An empty table. */
+  /** Creates an empty table. */
   public ItemTable() {}
 
-  /** How many items there are. */
+  /** Returns the number of items. */
   public long size() {
     return size;
   }
 
-  /** The item under a key. */
+  /** Returns the item under a key. */
   public Optional<Item> get(Key key) {
     Map<String, Item> partition = partitions.get(key.partition());
     return partition == null ? Optional.empty() : Optional.ofNullable(partition.get(key.sort()));
   }
 
-  /** Stores an item under its key, or removes what is there. */
+  /** Stores an item under its key, or removes the stored one. */
   public void set(Key key, Optional<Item> item) {
     if (item.isPresent()) {
       TreeMap<String, Item> partition =
@@ -52,7 +52,7 @@ public final class ItemTable {
     }
   }
 
-  /** The page that {@code scan} asks for. */
+  /** Returns the page of a scan. */
   public Page page(Scan scan) {
     NavigableMap<String, Item> partition = partitions.get(scan.partition());
     NavigableMap<String, Item> range = partition == null ? NONE : range(partition, scan);
@@ -67,10 +67,10 @@ public final class ItemTable {
   }
 
   /**
-   * The next items in order of key, over all partitions: for a walk that lets go of the table
-   * between two calls.
+   * Returns the next items in order of key, over all partitions, for an iteration that may release
+   * the table between two calls.
    *
-   * @param after the last key of the call before; null to start
+   * @param after the last key of the previous call; null to start
    */
   public List<Item> next(@Nullable Key after, int itemsMax) {
     List<Item> found = new ArrayList<>();

@@ -27,11 +27,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store in the memory of this process: the reference for what a driver must do, and fit for tests
- * and for counts that may be lost. One lock, one sorted map.
+ * A store in the memory of this process: the reference implementation of the driver contract,
+ * suitable for tests and for counts that may be lost. One lock, one sorted map.
  *
- * <p>Not durable. Expired items stay until overwritten or removed. Tokens of batches are kept until
- * the driver is closed.
+ * <p>Not durable. Expired items stay until overwritten or removed. Batch tokens are kept until the
+ * driver is closed.
  */
 public final class MemoryDriver implements BatchDriver, ScanDriver {
   private static final StoreProfile PROFILE =
@@ -48,14 +48,14 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
           100,
           1 << 20);
 
-  private static final int WALK = 1_000; // items at a time
+  private static final int WALK = 1_000; // items per step
 
   private final ReentrantLock lock = new ReentrantLock();
   private final ItemTable items = new ItemTable();
   private final Map<RequestToken, List<Write>> tokens = new HashMap<>();
   private long versions;
 
-  /** An empty store. */
+  /** Creates an empty store. */
   public MemoryDriver() {}
 
   @Override
@@ -86,7 +86,7 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
     }
   }
 
-  /** All that was ever stored here is there until this process ends. */
+  /** Returns {@link Instant#MIN}: nothing is lost while this process runs. */
   @Override
   public Instant intactSince() {
     return Instant.MIN;
@@ -138,7 +138,7 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
           return new WriteResult.Applied(Optional.empty());
         }
         throw new NotAppliedException(
-            Reason.INVALID, "token " + token.text() + " was used for another batch");
+            Reason.INVALID, "token " + token.text() + " was already used for a different batch");
       }
       List<Optional<Item>> after = new ArrayList<>(writes.size());
       for (Write write : writes) {

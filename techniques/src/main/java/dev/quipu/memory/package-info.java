@@ -1,4 +1,4 @@
-/** A store in memory, which ends with the process: for tests and simulations. */
+/** A store in the memory of the process, for tests and simulations. */
 @NullMarked
 package dev.quipu.memory;
 

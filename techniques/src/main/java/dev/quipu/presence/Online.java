@@ -3,16 +3,16 @@ package dev.quipu.presence;
 import java.time.Instant;
 
 /**
- * How many distinct clients were seen from {@code from} until before {@code until}, as far as it is
- * known: in {@code low..high}, ends included.
+ * The number of distinct clients seen from {@code from} (inclusive) until {@code until}
+ * (exclusive), as far as it is known: in {@code low..high}, inclusive.
  *
  * @param value the number to show
- * @param complete false if the store may have lost something that matters; then only {@code value}
- *     is told, and {@code low} and {@code high} are 0 and the largest number
+ * @param complete false if the store may have lost relevant data; then only {@code value} is
+ *     meaningful, {@code low} is 0 and {@code high} the largest number
  */
 public record Online(
     long value, long low, long high, Instant from, Instant until, boolean complete) {
-  /** What is told if nothing is sure. */
+  /** Returns a result without bounds. */
   public static Online incomplete(long value, Instant from, Instant until) {
     return new Online(value, 0, Long.MAX_VALUE, from, until, false);
   }

@@ -24,49 +24,49 @@ import java.util.Optional;
 /*
  * ONLINE USERS, EXACTLY
  *
- * Problem. How many are online, to the millisecond, and nobody counted twice.
+ * Problem. How many users are online, to the millisecond, without counting any of them twice.
  *
  * Stored. Per room a partition, per client one empty item in it that expires when the window is
  * over.
  *
  * Protocol of a hit.
- *   1. Look at the clock, and read the item. It expires as late, or later: done.
- *   2. Store it with the new expiry, if it is still as it was read. Else, or if the outcome is
- *      unknown: go to 1, with the time of the first look.
+ *   1. Read the clock, and read the item. If it expires at the same time or later: done.
+ *   2. Store it with the new expiry, if it is unchanged. Else, or if the outcome is unknown: go to
+ *      1, with the time of the first reading.
  *
- * Protocol of a reader. Look at the clock; count the items of the partition that have not expired;
- * look at the clock again. Count those that expire after the second look. They say who was there
- * since the window before the second look, and until the first. A client that was there after the
- * first look may or may not have been there before: so it counts for the upper bound alone.
+ * Protocol of a reader. Read the clock; count the items of the partition that have not expired;
+ * read the clock again. Also count those that expire after the second reading. Together they give
+ * the clients seen since the second reading less the window, and until the first. A client that was
+ * seen after the first reading may or may not have been seen before: it counts only for the upper
+ * bound.
  *
- * Why it is right. A client has one item, whose expiry only ever goes up: it is there exactly from
- * its first hit until the window after its last one is over, though an earlier write arrives later.
- * A scan of several pages counts each client that is online all the while, and none twice, since an
- * item never moves.
+ * Why it is right. A client has one item, whose expiry only ever grows: it exists exactly from the
+ * first hit until the window after the last hit is over, even if an earlier write arrives later. A
+ * scan of several pages counts each client that is online throughout, and none twice, since an item
+ * never moves.
  *
- * Assumptions. None about how late a write is or how long a process stands still. A reader that
- * stands still for as long as the window has no interval left, and says that it is not complete.
+ * Assumptions. None about the delay of writes or pauses of processes. A reader that is paused for
+ * as long as the window has no interval left, and reports an incomplete result.
  *
  * Crash table.
- *   | broken off          | stored   | a repeat              |
+ *   | crash               | stored   | a repeat              |
  *   | request lost        | nothing  | stores it             |
  *   | reply lost          | the item | stores the same again |
  *
- * What it does not promise. If the clocks of two machines differ, so do their windows.
+ * Limits. If the clocks of two machines differ, so do their windows.
  *
- * Cost. A hit: two round trips, a read and a write, one item a client. A reader: one read for 1,000
- * clients,
- * and for those whose item has expired and is not removed yet.
+ * Cost. A hit: two round trips, a read and a write, one item per client. A reader: one read per
+ * 1,000 clients, including those whose item has expired and is not removed yet.
  */
 
-/** Counts clients exactly, on a store with ordered scan. Thread-safe. */
+/** Counts online clients exactly, on a store with ordered scan. Thread-safe. */
 public final class OnlineExact implements Presence {
 
   private final Store store;
   private final Duration window;
 
   /**
-   * On a store with ordered scan.
+   * Creates a counter on a store with ordered scan.
    *
    * @param window above 0, at most {@link Window#LENGTH_MAX}
    * @throws IllegalArgumentException if the store has no ordered scan, or the window is outside its
@@ -76,7 +76,7 @@ public final class OnlineExact implements Presence {
     store.profile().require(Capability.ORDERED_SCAN);
     if (!window.isPositive() || window.compareTo(Window.LENGTH_MAX) > 0) {
       throw new IllegalArgumentException(
-          "window is %s, the limits are above 0 and %s".formatted(window, Window.LENGTH_MAX));
+          "window is %s; it must be positive and at most %s".formatted(window, Window.LENGTH_MAX));
     }
     this.store = store;
     this.window = window;
@@ -91,12 +91,12 @@ public final class OnlineExact implements Presence {
     while (!IdempotentRetry.result(store, "a client", () -> isSeen(key, until))) {
       if (!attempts.again()) {
         throw new OutcomeUnknownException(
-            Reason.THROTTLED, "others see the same client, in " + attempts, null);
+            Reason.THROTTLED, "gave up after " + attempts + ": contention on a client", null);
       }
     }
   }
 
-  /** Protocol 1 and 2; false if another was faster. */
+  /** Makes steps 1 and 2 of the protocol; returns false if another writer was faster. */
   private boolean isSeen(Key key, Instant until) {
     Optional<Item> found = store.get(key, Consistency.STRONG);
     if (found.flatMap(Item::expiresAt).filter(expiry -> !expiry.isBefore(until)).isPresent()) {
@@ -106,7 +106,10 @@ public final class OnlineExact implements Presence {
         instanceof WriteResult.Applied;
   }
 
-  /** So that a hit which arrives late does not shorten a later one. */
+  /**
+   * Returns the condition that the item is unchanged, so that a hit that arrives late does not
+   * shorten a later one.
+   */
   private static Condition ifUnchanged(Optional<Item> found) {
     return Condition.unchanged(found);
   }
@@ -119,7 +122,7 @@ public final class OnlineExact implements Presence {
         Scan.all(partition(room)),
         items -> items.forEach(item -> item.expiresAt().ifPresent(expiries::add)));
     Instant end = store.now();
-    Instant until = start.plusMillis(1); // a hit at this moment is among them
+    Instant until = start.plusMillis(1); // includes a hit at this moment
     Instant from = end.plusMillis(1).minus(window);
     long high = expiries.stream().filter(expiry -> expiry.isAfter(end)).count();
     if (!from.isBefore(until) || store.intactSince().isAfter(from)) {

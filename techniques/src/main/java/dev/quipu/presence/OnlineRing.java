@@ -19,70 +19,73 @@ import java.util.stream.LongStream;
 /*
  * ONLINE USERS IN A RING OF KEYS
  *
- * Problem. A page shows how many are online: distinct sessions seen in the last five minutes. There
- * are too many hits to store them all, and the number must not cost more than a look at a cache.
+ * Problem. A page shows how many users are online: distinct sessions seen in the last five minutes.
+ * There are too many hits to store each, and reading the number must cost no more than a cache
+ * lookup.
  *
- * Stored. Time is cut into buckets of a minute (any window, any resolution). Per bucket a number of
- * sessions that were counted in it, under the bucket's own number, so that one that expires late is
- * not taken for a new one. Per session a mark: the bucket in which it was counted last, and whether
- * that is sure. Per bucket a number of uncertainties. All expire.
+ * Stored. Time is divided into buckets of a minute (any window, any resolution). Per bucket the
+ * number of sessions that were counted in it, under a key with the number of the bucket, so that
+ * one that expires late is not mistaken for a new one. Per session a marker: the bucket in which it
+ * was counted last, and whether that is confirmed. Per bucket a number of uncertainties. All
+ * expire.
  *
  * Protocol of a hit in bucket B, of a window of N buckets.
- *   1. get the mark. The session was counted for sure in one of the last N buckets, B among them:
- *      nothing to do.
- *   2. Store the mark "B, not sure", by add or cas. Somebody was faster: go to 1.
- *   3. Half of a bucket after B, it is too late to count: a mark may have expired before it was
- *      looked for. Then 1 is added to the uncertainties of B instead. Else incr the number of B; if it is
- *      not there, add 0 with an expiry, and incr again.
- *   4. Store the mark "B, sure", by cas.
- *   A mark of a later bucket than B was left while this hit took its time: the session is not
+ *   1. get the marker. If the session was counted, confirmed, in one of the last N buckets
+ *      including B: done.
+ *   2. Store the marker "B, not sure", by add or cas. If another writer was faster: go to 1.
+ *   3. More than half a bucket after B, it is too late to count: a marker may have expired before
+ *      it was looked up. Then add 1 to the uncertainties of B instead. Else incr the number of B;
+ *      if it is missing, add 0 with an expiry, and incr again.
+ *   4. Store the marker "B, sure", by cas.
+ *   A marker of a later bucket than B was left while this hit was delayed: the session is not
  *   counted in any window that ends with B. So 1 is added to the uncertainties of B as well.
- *   A mark that is not sure was left by a hit that is under way, or died at 3. Whoever finds it
- *   does not count, since the other may have: it adds 1 to the uncertainties of the mark's bucket, and
- *   marks the session as sure.
+ *   A marker that is not sure was left by a hit that is in progress, or crashed at 3. A process
+ *   that finds it does not count, since the other may have: it adds 1 to the uncertainties of the
+ *   marker's bucket, and marks the session as sure.
  *
- * Protocol of a reader in bucket K. The numbers of the last N buckets before K, added up: K itself
- * is still being filled. If that took longer than half of a bucket, again; the third time, it is
- * not complete.
+ * Protocol of a reader in bucket K. Sum the numbers of the last N buckets before K; K itself is
+ * still being filled. If that took longer than half a bucket, retry; the third time, the result is
+ * incomplete.
  *
- * Why it is right. A session is counted at most once in any N buckets, and only if it was there: so
- * the sum is never above the truth, which is the number of sessions seen in these N buckets. It is
- * below where a session was seen, but had been counted less than N buckets before, and that before
- * the window: so what is missing is at most what was counted in the N - 1 buckets before the
- * window, and the uncertainties. A session that is seen in every bucket is counted in every window.
- *   With one bucket only (two keys: one is filled, one is shown) nothing precedes the window, so
- *   the number is the truth; but it is the truth of a window that ended up to N minutes ago. More
- *   buckets follow sooner, and go up and down more smoothly.
+ * Why it is right. A session is counted at most once in any N buckets, and only if it was seen: so
+ * the sum is never above the actual number of sessions seen in these N buckets. It is below where a
+ * session was seen, but had been counted less than N buckets earlier, before the window: so the
+ * shortfall is at most the count of the N - 1 buckets before the window, plus the uncertainties. A
+ * session that is seen in every bucket is counted in every window.
+ *   With a single bucket (two keys: one is filled, one is shown) nothing precedes the window, so
+ *   the number is exact; but for a window that ended up to N minutes ago. More buckets follow
+ *   sooner and more smoothly.
  *
- *   A mark of bucket B expires no sooner than N + 1 buckets after B began, so whoever counts within
- *   a bucket and a half finds each mark that forbids it, by clocks that differ by less than half.
+ *   A marker of bucket B expires no sooner than N + 1 buckets after B began, so a process that
+ *   counts within a bucket and a half finds each marker that forbids it, if clocks differ by less
+ *   than half a bucket.
  *
- *   A number expires 2N + 1 buckets after it was begun, so the oldest that a reader needs is there
- * until K + 1 has passed: a reader that takes less than half of a bucket finds it, if it was there.
+ *   A number expires 2N + 1 buckets after it was created, so the oldest that a reader needs exists
+ *   until K + 1 has passed: a reader that takes less than half a bucket finds it.
  *
- * Assumptions. The clocks of two machines, and the time by which the store expires, differ by less
- * than half of a bucket. Beyond that, a reader may miss numbers that expired, and a session may be
- * counted twice in a window. It makes no difference how long a process stands still, or how late a
- * write is: what is late is an uncertainty, or comes to a number that nobody reads any more.
+ * Assumptions. The clocks of two machines, and the clock by which the store expires, differ by less
+ * than half a bucket. Beyond that, a reader may miss numbers that expired, and a session may be
+ * counted twice in a window. Pauses of processes and delays of writes do not matter: a late write
+ * is an uncertainty, or changes a number that is no longer read.
  *
  * Crash table.
- *   | broken off after | stored                        | then                                  |
+ *   | crash after step | stored                        | then                                  |
  *   | 1                | nothing                       | not counted; the next hit counts      |
- *   | 2                | "not sure"                    | the next hit adds an uncertainty             |
- *   | reply to 3 lost  | "not sure", perhaps a count   | the next hit adds an uncertainty             |
- *   | 3                | "not sure", a count           | the next hit adds an uncertainty             |
- *   | something is lost | fewer numbers, fewer marks   | told: not complete, for two windows   |
+ *   | 2                | "not sure"                    | the next hit adds an uncertainty      |
+ *   | reply to 3 lost  | "not sure", perhaps a count   | the next hit adds an uncertainty      |
+ *   | 3                | "not sure", a count           | the next hit adds an uncertainty      |
+ *   | data loss        | fewer numbers, fewer markers  | incomplete results, for two windows   |
  *
- * What it does not promise. By how much the clocks of two machines differ, hits move between
- * buckets. A store that cannot tell whether it lost something is never complete.
+ * Limits. By the clock difference of two machines, hits move between buckets. On a store that
+ * cannot report data loss, results are never complete.
  *
- * Cost. A hit: one round trip; once a window and session four. A reader: one on memcached, and
+ * Cost. A hit: one round trip; four once per window and session. A reader: one on memcached, and
  * elsewhere one for each of 4N - 2 keys.
  *
  * Source. "Atomic operations and counters in memcached", online counter.
  */
 
-/** Counts sessions once per window, in a ring of numbers that expire. Thread-safe. */
+/** Counts online sessions once per window, in a ring of numbers that expire. Thread-safe. */
 public final class OnlineRing implements Presence {
   private static final int ROUNDS_MAX = 100;
   private static final int READS_MAX = 3;
@@ -93,12 +96,12 @@ public final class OnlineRing implements Presence {
   private final Window window;
   private final RandomGenerator random;
 
-  /** On a store that expires, at best a cache. */
+  /** Creates a counter on a store with expiry, preferably a cache. */
   public OnlineRing(Store store, Window window) {
     this(store, window, Randomness.secure());
   }
 
-  /** As the other, with the caller's chance. */
+  /** Creates a counter with the given source of randomness. */
   public OnlineRing(Store store, Window window, RandomGenerator random) {
     this.store = store;
     this.operations = store.operations();
@@ -106,14 +109,14 @@ public final class OnlineRing implements Presence {
     this.random = random;
   }
 
-  /** What a mark says. */
+  /** The content of a marker. */
   private record Mark(long bucket, String word) {
     static Mark of(AtomicOperations.Value value) {
       String[] words = value.text().split(" ", 2);
       try {
         return new Mark(Long.parseLong(words[0]), words[1]);
       } catch (IndexOutOfBoundsException | NumberFormatException e) {
-        throw new NotAppliedException(Reason.CORRUPT, "a mark of a session is not of Quipu");
+        throw new NotAppliedException(Reason.CORRUPT, "malformed session marker");
       }
     }
 
@@ -155,21 +158,24 @@ public final class OnlineRing implements Presence {
         return;
       }
     }
-    throw new NotAppliedException(Reason.THROTTLED, "others came first to one session");
+    throw new NotAppliedException(Reason.THROTTLED, "gave up: contention on one session");
   }
 
-  /** Whether a session with this mark was counted within the window that ends with this bucket. */
+  /**
+   * Returns whether a session with this marker was counted within the window that ends with this
+   * bucket.
+   */
   private boolean isRecent(Mark mark, long bucket) {
     return bucket < mark.bucket + window.buckets();
   }
 
-  /** Whether marks that were there in the bucket may have expired by now. */
+  /** Returns whether markers that existed in the bucket may have expired by now. */
   private boolean isLate(long bucket) {
     Instant end = window.start(bucket + 1).plus(window.resolution().dividedBy(2));
     return store.clock().epochMillis() >= end.toEpochMilli();
   }
 
-  /** Protocol 2; false if somebody was faster. */
+  /** Makes step 2 of the protocol; returns false if another writer was faster. */
   private boolean store(String key, Mark mark, Optional<AtomicOperations.Value> found) {
     Optional<Duration> expiry = Optional.of(window.time(window.buckets() + 1));
     try {
@@ -193,13 +199,13 @@ public final class OnlineRing implements Presence {
     }
   }
 
-  /** It makes no difference whether this is done: a mark that is not sure costs an uncertainty. */
+  /** Confirms a marker. Best effort: a marker that is not sure costs one uncertainty. */
   private void makeSure(String key, AtomicOperations.Value found, long bucket) {
     Optional<Duration> expiry = Optional.of(window.time(window.buckets() + 1));
     operations.cas(key, new Mark(bucket, SURE).text(), found.version(), expiry);
   }
 
-  /** Adds 1 to a number that may not be there yet. */
+  /** Adds 1 to a number that may not exist yet. */
   private void count(String key) {
     for (int round = 0; round < ROUNDS_MAX; round++) {
       if (operations.incr(key, 1).isPresent()) {
@@ -207,7 +213,8 @@ public final class OnlineRing implements Presence {
       }
       operations.add(key, "0", Optional.of(window.time(2 * window.buckets() + 1)));
     }
-    throw new NotAppliedException(Reason.UNAVAILABLE, "the store loses what it is told at once");
+    throw new NotAppliedException(
+        Reason.UNAVAILABLE, "the store loses values immediately after writing them");
   }
 
   @Override
@@ -242,7 +249,9 @@ public final class OnlineRing implements Presence {
     long missing = sum(numbers.subList(0, buckets - 1)) + sum(numbers.subList(shown, 2 * shown));
     Instant from = window.start(current - buckets);
     Instant until = window.start(current);
-    return store.intactSince().isAfter(window.start(oldest)) // asked last: it covers what was read
+    return store
+            .intactSince()
+            .isAfter(window.start(oldest)) // queried last, so that it covers all reads
         ? Online.incomplete(value, from, until)
         : new Online(value, value, value + missing, from, until, true);
   }

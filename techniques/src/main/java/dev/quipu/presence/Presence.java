@@ -8,30 +8,33 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
- * Counts who is online: {@link OnlineRing}, {@link OnlineExact}, and an approximate one in {@code
- * dev.quipu.sketches}. Thread-safe and blocking.
+ * Counts online clients: {@link OnlineRing}, {@link OnlineExact}, and an approximate variant in
+ * {@code dev.quipu.sketches}. Thread-safe and blocking.
  *
- * <p>A name is 1 to {@link Limits#NAME_BYTES_MAX} bytes of UTF-8, a client 1 to {@link
+ * <p>A room is 1 to {@link Limits#NAME_BYTES_MAX} bytes of UTF-8, a client 1 to {@link
  * Limits#CLIENT_ID_BYTES_MAX}.
  */
 public interface Presence {
   /**
-   * A client was there just now.
+   * Records that a client was seen now.
    *
-   * @param room what it was seen in
-   * @param client tells it from all others: a session, a user
-   * @throws dev.quipu.QuipuException if it was not noted, or if that is not known; repeat
+   * @param room where it was seen
+   * @param client its unique id: a session, a user
+   * @throws dev.quipu.QuipuException if it was not recorded, or the outcome is unknown; repeat
    */
   void seen(String room, String client);
 
   /**
-   * How many are online.
+   * Returns the number of online clients.
    *
-   * @throws dev.quipu.QuipuException if it cannot be told
+   * @throws dev.quipu.QuipuException if it cannot be determined
    */
   Online online(String room);
 
-  /** The variant that promises most on a store, for windows of five minutes. */
+  /**
+   * Returns the variant with the strongest guarantees that a store supports, for windows of five
+   * minutes.
+   */
   static Presence on(Store store) {
     return store.profile().has(Capability.ORDERED_SCAN)
         ? new OnlineExact(store, Window.DEFAULT.length())
@@ -39,7 +42,7 @@ public interface Presence {
   }
 
   /**
-   * A short name for a room, or for a client in one, that is fit to be part of a key in any store.
+   * Returns a short name for a room, or for a client in one, that fits into a key of any store.
    *
    * @throws IllegalArgumentException for a name outside the limits
    */
@@ -48,7 +51,7 @@ public interface Presence {
     return HexFormat.of().formatHex(Key.digest(room.getBytes(StandardCharsets.UTF_8)), 0, 16);
   }
 
-  /** As {@link #shortName(String)}. */
+  /** Returns a short name for a client in a room; see {@link #shortName(String)}. */
   static String shortName(String room, String client) {
     Limits.checkText("room", room, Limits.NAME_BYTES_MAX);
     Limits.checkText("client", client, Limits.CLIENT_ID_BYTES_MAX);

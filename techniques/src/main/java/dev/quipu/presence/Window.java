@@ -5,38 +5,38 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * A window of time, cut into buckets of one length that begin at the same moments everywhere.
+ * A time window, divided into buckets of equal length that are aligned on all machines.
  *
- * @param length of the window, {@link #LENGTH_MAX} at most
- * @param resolution length of a bucket, {@link #RESOLUTION_MIN} or more; it divides the window into
- *     1 to {@link #BUCKETS_MAX} buckets
+ * @param length of the window, at most {@link #LENGTH_MAX}
+ * @param resolution length of a bucket, at least {@link #RESOLUTION_MIN}; it divides the window
+ *     into 1 to {@link #BUCKETS_MAX} buckets
  */
 public record Window(Duration length, Duration resolution) {
   /** Longest window. */
   public static final Duration LENGTH_MAX = Duration.ofDays(30);
 
-  /** Shortest bucket: stores expire by the second. */
+  /** Shortest bucket: the expiry of stores has a resolution of a second. */
   public static final Duration RESOLUTION_MIN = Duration.ofSeconds(1);
 
   /** Most buckets. */
   public static final int BUCKETS_MAX = 60;
 
-  /** Five minutes, a bucket a minute. Made from the limits, so it stands behind them. */
+  /** Five minutes, a bucket per minute. Depends on the limits, so it is declared after them. */
   public static final Window DEFAULT = new Window(Duration.ofMinutes(5), Duration.ofMinutes(1));
 
   /**
    * Checks the limits.
    *
-   * @throws IllegalArgumentException naming the one that is broken
+   * @throws IllegalArgumentException naming the value that is outside its limits
    */
   public Window {
     if (resolution.compareTo(RESOLUTION_MIN) < 0) {
       throw new IllegalArgumentException(
-          "resolution is %s, the least is %s".formatted(resolution, RESOLUTION_MIN));
+          "resolution is %s; the minimum is %s".formatted(resolution, RESOLUTION_MIN));
     }
     if (length.compareTo(LENGTH_MAX) > 0) {
       throw new IllegalArgumentException(
-          "window is %s, the most is %s".formatted(length, LENGTH_MAX));
+          "window is %s; the maximum is %s".formatted(length, LENGTH_MAX));
     }
     long whole = length.toMillis() / resolution.toMillis();
     if (!resolution.multipliedBy(whole).equals(length) || whole < 1 || whole > BUCKETS_MAX) {
@@ -46,32 +46,35 @@ public record Window(Duration length, Duration resolution) {
     }
   }
 
-  /** One bucket only: what was counted is shown when it is full, and until the next one is. */
+  /**
+   * Returns a window with a single bucket: its count is shown from when it is full until the next
+   * one is.
+   */
   public static Window ofTwoKeys(Duration length) {
     return new Window(length, length);
   }
 
-  /** How many buckets it has. */
+  /** Returns the number of buckets. */
   public int buckets() {
     return Math.toIntExact(length.toMillis() / resolution.toMillis());
   }
 
-  /** The number of the bucket that is filled now. */
+  /** Returns the number of the current bucket. */
   public long current(Clock clock) {
     return Math.floorDiv(clock.epochMillis(), resolution.toMillis());
   }
 
-  /** When a bucket begins. */
+  /** Returns the start of a bucket. */
   public Instant start(long bucket) {
     return Instant.ofEpochMilli(bucket * resolution.toMillis());
   }
 
-  /** So many buckets, as a time. */
+  /** Returns the duration of a number of buckets. */
   public Duration time(int buckets) {
     return resolution.multipliedBy(buckets);
   }
 
-  /** Part of a key: windows of different shape do not meet. */
+  /** Returns the part of a key that separates windows of different shape. */
   public String shape() {
     return length.toMillis() + "x" + buckets();
   }

@@ -1,4 +1,4 @@
-/** How many are online: distinct clients seen within a window of time. */
+/** Counts online clients: distinct clients seen within a time window. */
 @NullMarked
 package dev.quipu.presence;
 

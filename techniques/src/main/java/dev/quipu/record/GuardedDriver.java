@@ -6,8 +6,8 @@ import java.time.Instant;
 import java.util.function.Supplier;
 
 /**
- * A driver that asks a {@link RecordGuard} before each write, but not for named values: those are
- * no counters, so nothing of the record concerns them. Closing it closes nothing.
+ * A driver that consults a {@link RecordGuard} before each write, except for named values, which
+ * are not counters. Closing it has no effect.
  */
 final class GuardedDriver extends ForwardingDriver {
   private final StoreDriver driver;

@@ -25,41 +25,41 @@ import org.slf4j.LoggerFactory;
 
 /*
  * Two processes that count on one store by different techniques, or within different bounds, each
- * keep their own promises and break those of the other. So the store itself says how it is counted
- * on, in one item, the record. A process reads it before its first write, and again every
- * INTERVAL. It writes only until LEASE after it began to read the record and found that it agrees.
+ * keep their own guarantees and break those of the other. So the store itself holds the description
+ * of how it is counted on, in one item, the record. A process reads it before its first write, and
+ * again every INTERVAL. It writes only until LEASE after it began to read a matching record.
  *
  * Protocol
- *   1. Read the record. If it is there, compare: go on, or stop writing.
- *   2. If it is not, and the store holds counters, stop: unknown how they were counted.
- *   3. Else write the record if there still is none, and read it again: of two processes that
- *      begin at once, one wrote it, and the other compares.
- *   Over regions, 2 also asks the replica of each other region, before and after 3: the record is
- *   an item like others, so it comes to all replicas, but later. A replica gets its first record
- *   only if another has an equal one, or if all of them answer that they have none.
+ *   1. Read the record. If it exists, compare: continue, or stop writing.
+ *   2. If it is missing, and the store holds counters, stop: unknown how they were counted.
+ *   3. Else write the record if it is still missing, and read it again: of two processes that start
+ *      at once, one wrote it, and the other compares.
+ *   Over regions, 2 also queries the replica of each other region, before and after 3: the record
+ *   is replicated like any item, with a delay. A replica gets its first record only if another has
+ *   an equal one, or if all of them answer that they have none.
  *
- * To change the record under processes that may run, adopt() puts one in its place that agrees
- * with none, waits until every lease has ended and what was sent under it has ended too, and then
- * writes the new one. If it dies in between, nothing is written to the store until it is repeated.
+ * To change the record while processes may run, adopt() replaces it by one that matches none, waits
+ * until every lease and all writes sent under it have ended, and then writes the new record. If it
+ * dies in between, nothing is written to the store until it is repeated.
  *
  * | crash, loss | then |
  * |---|---|
  * | before or after the record is written | the next start compares, or writes it |
  * | the record cannot be read for LEASE | writes are rejected, not applied, until it can |
- * | the store loses all it holds | it is empty: the record is written again, and that is logged |
- * | a record alone is lost | writes are rejected: the store holds counters and no record |
+ * | the store loses all its data | it is empty: the record is written again, and that is logged |
+ * | the record alone is lost | writes are rejected: the store holds counters and no record |
  *
- * Not covered: a write that is under way for longer than PATIENCE when its lease ends; a machine
- * that is suspended while its monotonic clock stands still; a store without an order (memcached),
- * which cannot say that it holds counters, and is taken for empty; over regions, a replica that the
- * record of adopt() has not reached when the wait ends: stop the servers first.
+ * Not covered: a write that is in flight for longer than PATIENCE when its lease ends; a machine
+ * that is suspended while its monotonic clock stands still; a store without scans (memcached),
+ * which cannot report that it holds counters, and is treated as empty; over regions, a replica that
+ * the record of adopt() has not reached when the wait ends: stop the servers first.
  *
- * Cost: one read every INTERVAL and process.
+ * Cost: one read per INTERVAL and process.
  */
 
 /**
- * Rejects writes to a store whose record says something else than the process was started with, or
- * could not be read lately. Thread-safe.
+ * Rejects writes to a store whose record differs from the configuration of this process, or could
+ * not be read recently. Thread-safe.
  */
 public final class RecordGuard implements AutoCloseable {
   /** How long a process may write after it began to read the record. */
@@ -68,7 +68,7 @@ public final class RecordGuard implements AutoCloseable {
   /** Time between two reads of the record. */
   public static final Duration INTERVAL = Duration.ofSeconds(1);
 
-  /** Longest time that a write is assumed to be under way. */
+  /** Longest time that a write is assumed to be in flight. */
   public static final Duration PATIENCE = Duration.ofSeconds(15);
 
   private static final String REPLACING = "(being replaced by quipu adopt)";
@@ -84,11 +84,11 @@ public final class RecordGuard implements AutoCloseable {
   private String said = "";
 
   /**
-   * Creates a guard that has not read the record, and so rejects all writes.
+   * Creates a guard that has not read the record yet, and so rejects all writes.
    *
    * @param store read and written without the guard
-   * @param record what the process was started with
-   * @param adopt the command that makes {@code record} the store's, for messages
+   * @param record the configuration of this process
+   * @param adopt the command that replaces the store's record by {@code record}, for messages
    */
   public RecordGuard(Store store, StoreRecord record, String adopt) {
     this(store, Map.of(), record, adopt);
@@ -108,10 +108,10 @@ public final class RecordGuard implements AutoCloseable {
   }
 
   /**
-   * Reads the record, writes it if the store is empty, and lets writes through if it agrees.
+   * Reads the record, writes it if the store is empty, and admits writes if it matches.
    *
-   * @return why they are rejected; empty if they are not
-   * @throws QuipuException if that could not be found out; a lease that runs goes on
+   * @return why writes are rejected; empty if they are not
+   * @throws QuipuException if that could not be determined; a running lease continues
    */
   public Optional<String> check() {
     long begin = store.clock().nanoTime();
@@ -124,11 +124,11 @@ public final class RecordGuard implements AutoCloseable {
   }
 
   /**
-   * Reads the record, and writes none: for a process that may yet fail to start. Lets writes
-   * through if there is one and it agrees; if the store is empty, only {@link #check} does.
+   * Reads the record without writing one, for a process that may still fail to start. Admits writes
+   * if the record exists and matches; on an empty store, only {@link #check} does.
    *
-   * @return why they are rejected; empty if they are not, or will not be
-   * @throws QuipuException if that could not be found out
+   * @return why writes are rejected; empty if they are not, or will not be
+   * @throws QuipuException if that could not be determined
    */
   public Optional<String> compare() {
     long begin = store.clock().nanoTime();
@@ -143,7 +143,7 @@ public final class RecordGuard implements AutoCloseable {
     return differs;
   }
 
-  /** Begins to check every {@link #INTERVAL}. What it finds is logged once. */
+  /** Starts checking every {@link #INTERVAL}. Each change of the result is logged once. */
   public void start() {
     running = new Periodic("quipu-record", INTERVAL, this::round);
   }
@@ -151,19 +151,19 @@ public final class RecordGuard implements AutoCloseable {
   private void round() {
     try {
       Optional<String> wrong = check();
-      say(wrong.map(why -> "Writes are rejected: " + why).orElse(""));
+      logOnce(wrong.map(why -> "Writes are rejected: " + why).orElse(""));
     } catch (QuipuException e) {
-      say("Store record cannot be read; retrying: " + e.getMessage());
+      logOnce("Store record cannot be read; retrying: " + e.getMessage());
     } catch (RuntimeException e) {
       LOGGER.error("Store record could not be checked; retrying", e);
     }
   }
 
-  /** Once, not each second. */
-  private void say(String now) {
+  /** Logs a change of the state once, not every second. */
+  private void logOnce(String now) {
     if (!now.equals(said)) {
       if (now.isEmpty()) {
-        LOGGER.info("Store record agrees");
+        LOGGER.info("Store record matches");
       } else {
         LOGGER.warn(now);
       }
@@ -179,12 +179,12 @@ public final class RecordGuard implements AutoCloseable {
     return withoutRecord().or(this::found);
   }
 
-  /** Why the first record must not be written; empty if it may. */
+  /** Returns why the first record must not be written; empty if it may. */
   private Optional<String> withoutRecord() {
     if (CounterItems.areIn(store)) {
       return Optional.of(
-          "the store holds counters and has no record of how they are counted. If this process is"
-              + " configured as those that counted so far, run: "
+          "the store holds counters but no record of how they are counted. If this process is"
+              + " configured like those that counted so far, run: "
               + adopt);
     }
     return elsewhere();
@@ -199,12 +199,12 @@ public final class RecordGuard implements AutoCloseable {
     } catch (QuipuException e) {
       if (e.outcome() == Outcome.NOT_APPLIED) {
         throw e;
-      } // else it is read whether it was written
+      } // else reading shows whether it was written
     }
     Optional<Item> found = store.get(StoreRecord.KEY, Consistency.STRONG);
     if (found.isEmpty()) {
       throw new NotAppliedException(
-          Reason.UNAVAILABLE, "the record of the store was written, and is not there");
+          Reason.UNAVAILABLE, "the store record was written but cannot be read back");
     }
     return compared(found.get(), "the store").or(this::elsewhere);
   }
@@ -216,7 +216,7 @@ public final class RecordGuard implements AutoCloseable {
     }
     if (found.text("technique").orElse("").equals(REPLACING)) {
       return Optional.of(
-          "the record of %s is being replaced by quipu adopt; wait until that has ended. If it was"
+          "the record of %s is being replaced by quipu adopt; wait until it has ended. If it was"
                   .formatted(where)
               + " interrupted, run it again");
     }
@@ -225,14 +225,14 @@ public final class RecordGuard implements AutoCloseable {
             ? ". To adopt the options of this process would drop the bounds of the record"
             : "; or, if that is wrong, stop all servers of the store and run: " + adopt;
     return Optional.of(
-        "this process is not configured as the record of %s says: %s. Start it with the values of"
+        "configuration of this process differs from the record of %s: %s. Start it with the values of"
                 .formatted(where, String.join("; ", differences))
             + " the record"
             + StoreRecord.options(found)
             + remedy);
   }
 
-  /** Why the first record must not be written to this region; empty if it may. */
+  /** Returns why the first record must not be written to this region; empty if it may. */
   private Optional<String> elsewhere() {
     List<String> silent = new ArrayList<>();
     boolean isKnown = false;
@@ -256,12 +256,12 @@ public final class RecordGuard implements AutoCloseable {
       return Optional.empty();
     }
     return Optional.of(
-        "the store of this region has no record, no other region has shown one, and these do not"
-            + " answer: %s. Start it when they do".formatted(String.join(", ", silent)));
+        "the store of this region has no record, no other region has one, and these do not"
+            + " answer: %s. Retry when they do".formatted(String.join(", ", silent)));
   }
 
   /**
-   * Passes while the process may write.
+   * Passes if the process may write.
    *
    * @throws QuipuException if it may not; nothing was written
    */
@@ -273,7 +273,7 @@ public final class RecordGuard implements AutoCloseable {
     }
   }
 
-  /** Why writes are rejected now; empty if they are not. */
+  /** Returns why writes are currently rejected; empty if they are not. */
   public Optional<String> impediment() {
     String wrong = disagreement;
     if (wrong != null) {
@@ -283,22 +283,25 @@ public final class RecordGuard implements AutoCloseable {
       return Optional.empty();
     }
     return Optional.of(
-        "writes are rejected: the record of the store was not read for %d s, which is the limit;"
+        "writes are rejected: the store record could not be read for %d s, the limit;"
                 .formatted(LEASE.toSeconds())
-            + " they go on when it can be read");
+            + " they resume when it can be read");
   }
 
-  /** A driver that rejects writes when this does. It must be closed before the other is. */
+  /**
+   * Returns a driver that rejects writes when this guard does. Close it before the underlying
+   * driver.
+   */
   public StoreDriver over(StoreDriver driver) {
     return new GuardedDriver(driver, this);
   }
 
   /**
-   * Makes a record that of a store, whatever is stored there. If it replaces another, this waits
-   * until no process writes under that: {@link #LEASE} and {@link #PATIENCE}.
+   * Sets the record of a store, whatever it holds. If it replaces another, this waits until no
+   * process writes under that: {@link #LEASE} and {@link #PATIENCE}.
    *
-   * @return the record that was there, as text; empty if there was none
-   * @throws QuipuException if that is not done, or not known to be: repeat it
+   * @return the replaced record, as text; empty if there was none
+   * @throws QuipuException if it failed, or its outcome is unknown: repeat it
    */
   public static Optional<String> adopt(Store store, StoreRecord record)
       throws InterruptedException {
@@ -322,7 +325,7 @@ public final class RecordGuard implements AutoCloseable {
   private static void require(WriteResult result) {
     if (!(result instanceof WriteResult.Applied)) {
       throw new NotAppliedException(
-          Reason.THROTTLED, "another process changed the record of the store; run it again");
+          Reason.THROTTLED, "another process changed the store record; run it again");
     }
   }
 
@@ -331,26 +334,26 @@ public final class RecordGuard implements AutoCloseable {
   }
 
   /**
-   * Rejects to count on a store whose record says something else than {@code record}, for a process
-   * that keeps no guard. The window may differ. A store without a record is not rejected.
+   * Checks that the record of a store matches {@code record}, for a process without a guard. The
+   * window may differ. A store without a record passes.
    *
-   * @throws IllegalArgumentException if it says something else
+   * @throws IllegalArgumentException if it differs
    */
   public static void require(Store store, StoreRecord record) {
     Optional<Item> found = store.get(StoreRecord.KEY, Consistency.STRONG);
     List<String> differences = found.map(record::differencesBesideWindow).orElseGet(List::of);
     if (!differences.isEmpty()) {
       throw new IllegalArgumentException(
-          "this process would not count as the record of the store says: "
+          "configuration of this process differs from the store record: "
               + String.join("; ", differences));
     }
   }
 
   /**
-   * Rejects a replica of several regions, for a process that writes items which two regions would
-   * write both.
+   * Checks that a store is not one of several regions, for a process that writes items which two
+   * regions must not both write.
    *
-   * @throws IllegalArgumentException if its record says that it is one
+   * @throws IllegalArgumentException if its record lists several regions
    */
   public static void requireOneRegion(Store store) {
     store
@@ -359,8 +362,8 @@ public final class RecordGuard implements AutoCloseable {
         .filter(StoreRecord.REGIONAL::equals)
         .ifPresent(technique -> {
           throw new IllegalArgumentException(
-              "the record of the store says that it is the replica of one of several regions, where"
-                  + " only counters are kept");
+              "according to its record, the store is the replica of one of several regions, where"
+                  + " only counters are supported");
         });
   }
 

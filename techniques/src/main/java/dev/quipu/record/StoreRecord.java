@@ -21,14 +21,15 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
- * What all processes that count on one store must agree on, and what does not change while they
- * run. Stored in the store itself, {@code store-record}, {@code record}; see {@link RecordGuard}.
+ * The configuration that all processes counting on one store must share, and that does not change
+ * while they run. Stored in the store itself, {@code store-record}, {@code record}; see {@link
+ * RecordGuard}.
  *
  * @param technique its name
- * @param window how long request ids are remembered; empty if the technique takes no window
- * @param shards how many shards each counter has; 1 if it is not divided, {@link #GROWING} if each
- *     counter has a plan of its own
- * @param bounds that every counter has
+ * @param window how long request ids are remembered; empty if the technique has no window
+ * @param shards shards per counter; 1 if counters are not divided, {@link #GROWING} if each counter
+ *     has its own plan
+ * @param bounds of every counter
  * @param regions the initial regions, in their order; empty if there is only one
  */
 public record StoreRecord(
@@ -55,9 +56,9 @@ public record StoreRecord(
   }
 
   /**
-   * Counters by a technique, not divided.
+   * Returns the record of a technique without shards.
    *
-   * @param keep how long request ids are remembered, if the technique takes a window
+   * @param keep how long request ids are remembered, if the technique has a window
    */
   public static StoreRecord of(TechniqueSpec spec, Optional<Duration> keep) {
     return new StoreRecord(
@@ -68,18 +69,18 @@ public record StoreRecord(
         List.of());
   }
 
-  /** Counters over several regions. */
+  /** Returns the record of counters over several regions. */
   public static StoreRecord inRegions(List<String> initial, RegionOptions options) {
     return new StoreRecord(REGIONAL, options.keep(), GROWING, options.bounds(), initial);
   }
 
-  /** The same counters, divided into shards. */
+  /** Returns this record, divided into shards. */
   public StoreRecord divided(ShardOptions options) {
     int fixed = options.actTogether() ? GROWING : options.shards();
     return new StoreRecord(technique, window, fixed, options.bounds(), regions);
   }
 
-  /** Every value as it is stored, by name, in the order in which a person reads them. */
+  /** Returns every stored value by name, in display order. */
   public Map<String, String> values() {
     Map<String, String> values = new LinkedHashMap<>();
     values.put(FORMAT, FORMAT_NOW);
@@ -99,7 +100,7 @@ public record StoreRecord(
     return fields;
   }
 
-  /** What differs from a record that was found; empty if nothing does. */
+  /** Returns the differences from a stored record; empty if there are none. */
   List<String> differences(Item found) {
     return differences(found, values());
   }
@@ -122,13 +123,13 @@ public record StoreRecord(
     return differences;
   }
 
-  /** Whether a record that was found has bounds, and this one has none. */
+  /** Returns whether a record has bounds and this one has none. */
   boolean dropsBounds(Item found) {
     boolean has = !text(found, "floor").equals(NONE) || !text(found, "ceiling").equals(NONE);
     return has && bounds.isNone();
   }
 
-  /** The options of a process that counts as a record says, as a message has them. */
+  /** Returns the options that match a record, as shown in a message. */
   static String options(Item found) {
     if (text(found, "technique").equals(REGIONAL)) {
       return ""; // its topology says that
@@ -147,7 +148,7 @@ public record StoreRecord(
     return found.text(name).orElse(NONE);
   }
 
-  /** A stored value as a message has it. */
+  /** Returns a stored value as shown in a message. */
   private static String text(String name, String value) {
     if (name.equals(SHARDS)) {
       return value.equals(PER_COUNTER) ? "per counter" : value;
@@ -162,7 +163,7 @@ public record StoreRecord(
     return value;
   }
 
-  /** Returns a time as the option {@code --window} takes it. */
+  /** Returns a duration in the syntax of the option {@code --window}. */
   public static String text(Duration time) {
     if (time.toMillis() % 1_000 != 0) {
       return time.toMillis() + "ms";
@@ -173,7 +174,7 @@ public record StoreRecord(
         : seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
   }
 
-  /** Returns a record that was found, in the words and the order of {@link #toString}. */
+  /** Returns a stored record in the format of {@link #toString}. */
   String text(Item found) {
     return text(name -> found.text(name).orElse(NONE));
   }

@@ -1,4 +1,4 @@
-/** What a store says of itself: how it is counted on, and who may write. */
+/** The record of how a store is counted on, which decides who may write. */
 @NullMarked
 package dev.quipu.record;
 

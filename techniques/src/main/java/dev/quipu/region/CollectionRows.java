@@ -15,20 +15,20 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * All that a replica has of a counter whose changes are written in any region.
+ * The rows of a counter in one replica, where any region may write changes.
  *
- * @param sums what each region merged, by region
- * @param changes the changes that are there, merged or not, by sort key
- * @param base what the counter had before it was counted in regions
+ * @param sums the sum of merged changes of each region, by region
+ * @param changes the stored changes, merged or not, by sort key
+ * @param base the value of the counter before it was counted in regions
  */
 record CollectionRows(SortedMap<String, Item> sums, SortedMap<String, Item> changes, long base) {
   private static final String MERGED = "merged/";
-  private static final String MERGED_END = "merged0"; // the first text behind all of them
+  private static final String MERGED_END = "merged0"; // the first text after all of them
   static final String FOLDED = "folded";
   static final String STEP = "step";
   static final String FENCE = "fence";
 
-  /** What the replica has of a counter; empty if a merge came between the reads. */
+  /** Reads the rows of a counter; empty if a merge intervened between the reads. */
   static Optional<CollectionRows> read(Store replica, ItemCollection collection, String counter) {
     SortedMap<String, Item> sums = sums(replica, counter);
     SortedMap<String, Item> changes = new TreeMap<>();
@@ -71,7 +71,7 @@ record CollectionRows(SortedMap<String, Item> sums, SortedMap<String, Item> chan
     return folded;
   }
 
-  /** A field of a region's sum; 0 if there is none. */
+  /** Returns a field of a region's sum; 0 if there is none. */
   long number(String region, String field) {
     Item sum = sums.get(region);
     return sum == null ? 0 : sum.number(field);
@@ -82,7 +82,7 @@ record CollectionRows(SortedMap<String, Item> sums, SortedMap<String, Item> chan
     return sum == null ? Set.of() : sum.tokens(FOLDED);
   }
 
-  /** What counts beside the sums. */
+  /** Returns the changes that count in addition to the sums. */
   SortedMap<String, Item> open() {
     SortedMap<String, Item> open = new TreeMap<>(changes);
     open.keySet().removeAll(folded());
@@ -97,7 +97,7 @@ record CollectionRows(SortedMap<String, Item> sums, SortedMap<String, Item> chan
     return value;
   }
 
-  /** Both together: of each sum the newer. */
+  /** Returns the union of both, with the newer of each sum. */
   CollectionRows with(CollectionRows other) {
     SortedMap<String, Item> newest = new TreeMap<>(sums);
     other.sums.forEach((region, sum) ->

@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps the own region's lease, and says so when it cannot. */
+/** Renews the lease of the own region, and logs when it cannot. */
 public final class LeaseKeeper implements AutoCloseable {
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
   private static final Logger LOGGER = LoggerFactory.getLogger(LeaseKeeper.class);
@@ -24,16 +24,16 @@ public final class LeaseKeeper implements AutoCloseable {
 
   private void round() {
     try {
-      say(leases.renewIfDue() ? "" : "Not all regions confirm this one's lease; asked again");
+      logOnce(leases.renewIfDue() ? "" : "Lease not confirmed by all regions; will retry");
     } catch (QuipuException e) {
-      say("The lease of this region is not renewed: " + e.getMessage());
+      logOnce("Lease renewal failed; will retry: " + e.getMessage());
     } catch (RuntimeException e) {
-      LOGGER.error("The lease of this region could not be renewed; tried again", e);
+      LOGGER.error("Lease renewal failed; will retry", e);
     }
   }
 
-  /** Once, not each second. */
-  private void say(String now) {
+  /** Logs a change of the state once, not every second. */
+  private void logOnce(String now) {
     if (!now.equals(said) && !now.isEmpty()) {
       LOGGER.warn(now);
     }

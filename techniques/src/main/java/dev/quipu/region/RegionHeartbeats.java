@@ -20,9 +20,9 @@ import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
- * Counts the renewals of leases, by which a replica that was restored from a backup is recognised:
- * it knows of fewer than others do, or has another mark for one of them, since a renewal that was
- * under way during the restore has counted it again. Thread-safe.
+ * Counts the renewals of leases, by which a replica that was restored from a backup is recognized:
+ * it has fewer beats than others know of, or another mark for one of them, since a renewal in
+ * progress during the restore has counted it again. Thread-safe.
  */
 final class RegionHeartbeats {
   private static final int ROUNDS_MAX = 20;
@@ -30,7 +30,7 @@ final class RegionHeartbeats {
 
   private final Regions regions;
   private final RandomGenerator random;
-  private volatile Beat known = Beat.NONE; // by this process
+  private volatile Beat known = Beat.NONE; // last beat of this process
 
   RegionHeartbeats(Regions regions, RandomGenerator random) {
     this.regions = regions;
@@ -38,9 +38,9 @@ final class RegionHeartbeats {
   }
 
   /**
-   * Marks another region whose replica lacks a beat that the own one knew of before.
+   * Marks another region whose replica lacks a beat that the own one knew before.
    *
-   * @param knownHere what the own replica recorded before the others were read
+   * @param knownHere records of the own replica before the others were read
    */
   void noticeSetBack(String region, RegionRecords knownHere, Map<String, RegionRecords> seen) {
     RegionRecords there = seen.get(region);
@@ -52,13 +52,13 @@ final class RegionHeartbeats {
   }
 
   private static String setBack(String region, Beat beat, RegionRecords knows) {
-    return "the replica of region %s was set back: it renewed its lease %d times, and region %s"
+    return "replica of region %s was restored from a backup: it has %d renewals, and region %s"
             .formatted(region, beat.number(), knows.place())
-        + " knows of %d; retire it, and let it come back under another name"
+        + " knows %d; retire it, and let it return under another name"
             .formatted(knows.beat(region).number());
   }
 
-  /** Whether a region's own record has fewer beats, or another one under that number. */
+  /** Returns whether a region's own record has fewer beats, or another one under that number. */
   static boolean lacks(Optional<Item> own, Beat beat) {
     if (Beat.of(own).number() < beat.number()) {
       return true;
@@ -75,17 +75,17 @@ final class RegionHeartbeats {
   }
 
   /**
-   * Counts a beat in the own replica, before others know of it: none of them may know of more. A
-   * write that comes late changes nothing, so that it cannot hide that the replica was set back.
+   * Counts a beat in the own replica before others know it: none of them may know more beats. A
+   * delayed write has no effect, so that it cannot hide a restore from a backup.
    *
-   * @param seen what all regions that answer have recorded
-   * @param end what is thrown if the own region must not count any more, which the text says why
+   * @param seen the records of all regions that answer
+   * @param end creates the exception if the own region must no longer count, from the reason
    */
   Beat next(Map<String, RegionRecords> seen, Function<String, QuipuException> end) {
     Store here = regions.here();
     String own = regions.own();
     for (int round = 0; round < ROUNDS_MAX; round++) {
-      Beat before = known; // this process may count another one meanwhile
+      Beat before = known; // this process may count another one concurrently
       Optional<Item> found = RegionRecords.one(here, own, own); // after the others were read
       Optional<String> why = whySetBack(before, found, seen);
       if (why.isPresent()) {
@@ -119,7 +119,7 @@ final class RegionHeartbeats {
         Reason.THROTTLED, "gave up after %d attempts: beats of %s".formatted(ROUNDS_MAX, own));
   }
 
-  /** Why the own region must not count any more, if its replica was set back. */
+  /** Returns why the own region must no longer count, if its replica was restored from a backup. */
   private Optional<String> whySetBack(
       Beat before, Optional<Item> found, Map<String, RegionRecords> seen) {
     String own = regions.own();
@@ -134,9 +134,9 @@ final class RegionHeartbeats {
     }
     return lacks(found, before)
         ? Optional.of(
-            "the replica of region %s was set back: it renewed its lease %d times, and %d before"
+            "replica of region %s was restored from a backup: it has %d renewals, and had %d"
                     .formatted(own, beat.number(), before.number())
-                + "; retire it, and let it come back under another name")
+                + "; retire it, and let it return under another name")
         : Optional.empty();
   }
 

@@ -27,25 +27,26 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Until when a region may count. All others confirm it, each in its own replica; a region that they
- * have not heard of stops by itself when the time is over, and only then may it be retired.
- * Thread-safe.
+ * The lease of each region, until which it may count. All other regions confirm it, each in its own
+ * replica; a region that they cannot reach stops by itself when its lease ends, and only then may
+ * it be retired. Thread-safe.
  *
  * <p>Each renewal is a beat, which is counted in the own replica first, and then in those of all
- * others. A replica that knows of fewer beats than another does, or of another one under the same
- * number, was restored from a backup: its region stops for ever, and no process counts that has not
- * checked this within {@link #BEATS_UNCHECKED} beats. What is counted between the restore and then,
- * and after a restore of a backup that is younger than the last beat, is beyond any guarantee.
+ * others. A replica that has fewer beats than another knows, or a different one under the same
+ * number, was restored from a backup: its region stops permanently, and no process counts that has
+ * not checked this within {@link #BEATS_UNCHECKED} beats. Adds between the restore and its
+ * detection, and after a restore of a backup that is younger than the last beat, are beyond any
+ * guarantee.
  *
- * <p>Stored in the replica of {@code PLACE}, and written there only: {@code regions}, {@code
- * lease/REGION@PLACE}: {@code until} in epoch milliseconds; {@code beat}, how often the region had
- * renewed by then, and the {@code mark} of the last; {@code ended}, why it must not count any more;
- * {@code accepted}, that an operator stated that nothing of it is missing; what {@link
- * RegionRetirements} says. In the region's own replica {@code beat}; {@code marks} of the last;
- * {@code at}, when that was by its clock; {@code names} of all regions as it knows them.
+ * <p>Stored in the replica of {@code PLACE}, and written only there: {@code regions}, {@code
+ * lease/REGION@PLACE}: {@code until} in epoch milliseconds; {@code beat}, the number of renewals of
+ * the region until then, and the {@code mark} of the last; {@code ended}, why it must no longer
+ * count; {@code accepted}, that an operator stated that nothing of it is missing; the fields of
+ * {@link RegionRetirements}. In the region's own replica {@code beat}; {@code marks} of the last;
+ * {@code at}, its time by its clock; {@code names} of all regions as it knows them.
  */
 public final class RegionLeases {
-  /** Number of beats within which a replica that was restored from a backup is noticed. */
+  /** Number of beats within which a replica that was restored from a backup is detected. */
   public static final int BEATS_UNCHECKED = 3;
 
   private final Regions regions;
@@ -62,40 +63,41 @@ public final class RegionLeases {
   private volatile boolean isAgreed;
 
   /**
-   * For how long.
+   * The durations of leases.
    *
-   * @param lease how long a region may count that the others cannot confirm
-   * @param slack the most by which the clocks of two regions differ; within it no region that has a
-   *     lease is retired; beyond it one may be, if the clocks of most regions are wrong alike, and
-   *     bounds may be broken by what it counts until it reads the records of the others again
-   * @param beat how often a lease is renewed; a replica that was restored from a backup is noticed
-   *     within {@link RegionLeases#BEATS_UNCHECKED} of them, if the backup is older than the last
-   *     one
+   * @param lease how long a region may count without confirmation by the others
+   * @param slack the greatest difference between the clocks of two regions; within it no region
+   *     that has a lease is retired; beyond it one may be, if the clocks of most regions are wrong
+   *     in the same way, and bounds may be broken by its adds until it reads the records of the
+   *     others again
+   * @param beat the interval between renewals; a replica that was restored from a backup is
+   *     detected within {@link RegionLeases#BEATS_UNCHECKED} of them, if the backup is older than
+   *     the last one
    */
   public record Terms(Duration lease, Duration slack, Duration beat) {
     /** A day, half a minute, ten seconds. */
     public static final Terms DEFAULT =
         new Terms(Duration.ofDays(1), Duration.ofSeconds(30), Duration.ofSeconds(10));
 
-    /** Terms with a usual beat: ten seconds, or a quarter of a lease that is shorter than that. */
+    /** Creates terms with the default beat: ten seconds, or a quarter of a shorter lease. */
     public Terms(Duration lease, Duration slack) {
       this(lease, slack, least(Duration.ofSeconds(10), lease.dividedBy(4)));
     }
 
     /**
-     * Checks the times.
+     * Checks the durations.
      *
-     * @throws IllegalArgumentException if a lease is over before it is confirmed or renewed
+     * @throws IllegalArgumentException if a lease would end before it is confirmed or renewed
      */
     public Terms {
       if (slack.isNegative() || lease.compareTo(slack.multipliedBy(2)) <= 0) {
         throw new IllegalArgumentException(
-            "the lease is %s and the slack %s; it must be more than twice that"
+            "lease is %s and slack is %s; the lease must be more than twice the slack"
                 .formatted(lease, slack));
       }
       if (beat.isNegative() || beat.compareTo(lease.dividedBy(2)) > 0) {
         throw new IllegalArgumentException(
-            "the lease is %s and the beat %s; it must be at most half of that"
+            "lease is %s and beat is %s; the beat must be at most half of the lease"
                 .formatted(lease, beat));
       }
     }
@@ -112,17 +114,20 @@ public final class RegionLeases {
     this.beats = new RegionHeartbeats(regions, random);
   }
 
-  /** Regions that may always count, and are never retired. A restored replica is not noticed. */
+  /**
+   * Returns no leases: regions may always count, and are never retired. A restored replica is not
+   * detected.
+   */
   public static RegionLeases none(Regions regions) {
     return new RegionLeases(regions, Optional.empty(), Randomness.secure());
   }
 
-  /** Regions that may count as long as all others confirm it. {@link #renew} gets the first. */
+  /** Returns leases that all other regions confirm. {@link #renew} obtains the first. */
   public static RegionLeases of(Regions regions, Terms terms) {
     return of(regions, terms, Randomness.secure());
   }
 
-  /** The same, with a source of randomness for votes. */
+  /** Returns leases with a source of randomness for votes. */
   public static RegionLeases of(Regions regions, Terms terms, RandomGenerator random) {
     return new RegionLeases(regions, Optional.of(terms), random);
   }
@@ -138,11 +143,11 @@ public final class RegionLeases {
   /**
    * A region as the own one knows it.
    *
-   * @param answers whether its replica does
-   * @param confirmedUntil what the own replica confirmed to it; of the own region, what all others
-   *     did that answer; empty if nothing
+   * @param answers whether its replica answers
+   * @param confirmedUntil the end of the lease that the own replica confirmed; for the own region,
+   *     that all others that answer confirmed; empty if none
    * @param successor the region that took over its rights, if it is retired
-   * @param ended why it must not count any more, if it is known to have been set back
+   * @param ended why it must no longer count, if its replica is known to be restored from a backup
    */
   public record Status(
       String region,
@@ -185,8 +190,8 @@ public final class RegionLeases {
   /**
    * What the own replica knows of the regions.
    *
-   * @param retired in their order, without decisions that nobody is
-   * @param ended not retired, but set back: what they say is not so
+   * @param retired in their order, without decisions that no region is
+   * @param ended not retired, but restored from a backup: their records are not reliable
    */
   record Standing(List<Retirement> retired, Set<String> ended) {
     Set<String> lost() {
@@ -216,7 +221,7 @@ public final class RegionLeases {
     return new Standing(retired, set);
   }
 
-  /** Whether {@link #requireMayActFor} lets it. */
+  /** Returns whether {@link #requireMayActFor} passes. */
   boolean mayActFor(String region) {
     try {
       requireMayActFor(region);
@@ -230,9 +235,9 @@ public final class RegionLeases {
   }
 
   /**
-   * Rejects counting in a region whose time is over.
+   * Throws if a region must not count now.
    *
-   * @throws QuipuException if it is, saying why
+   * @throws QuipuException if it must not, with the reason
    */
   void requireMayActFor(String region) {
     if (terms.isEmpty()) {
@@ -246,12 +251,13 @@ public final class RegionLeases {
       if (now() >= actsUntilMillis || nanos() - actsUntilNanos >= 0) {
         throw new NotAppliedException(
             Reason.UNAVAILABLE,
-            "region %s may count again when all others have confirmed it".formatted(region));
+            "region %s may count again when all other regions have confirmed its lease"
+                .formatted(region));
       }
       if (nanos() - checkedNanos >= terms.get().beat().multipliedBy(BEATS_UNCHECKED).toNanos()) {
         throw new NotAppliedException(
             Reason.UNAVAILABLE,
-            "the replica of region %s was not checked for more than %d beats of %s"
+            "replica of region %s was not checked for more than %d beats of %s"
                 .formatted(region, BEATS_UNCHECKED, terms.get().beat()));
       }
       return;
@@ -260,18 +266,20 @@ public final class RegionLeases {
     long until = lease.map(item -> item.number(RegionRecords.UNTIL)).orElse(0L);
     if (lease.flatMap(item -> item.text(RegionRecords.ENDED)).isPresent()) {
       throw new NotAppliedException(
-          Reason.UNAVAILABLE, "the replica of region %s was set back: retire it".formatted(region));
+          Reason.UNAVAILABLE,
+          "replica of region %s was restored from a backup: retire the region".formatted(region));
     }
     if (lease.flatMap(item -> item.text(RegionRecords.SUCCESSOR)).isPresent()
         || now() >= until - terms.get().slack().toMillis()) {
       throw new NotAppliedException(
           Reason.UNAVAILABLE,
-          "the lease of region %s ran out at %s".formatted(region, Instant.ofEpochMilli(until)));
+          "lease of region %s expired at %s".formatted(region, Instant.ofEpochMilli(until)));
     }
   }
 
   /**
-   * Checks after a write that the region was not retired meanwhile, in which case it was too late.
+   * Checks after a write that the region was not retired in the meantime, in which case the write
+   * was too late.
    *
    * @throws QuipuException with an unknown outcome if it may have been
    */
@@ -280,27 +288,27 @@ public final class RegionLeases {
       requireMayActFor(region);
     } catch (QuipuException e) {
       throw new OutcomeUnknownException(
-          Reason.UNAVAILABLE, "the write may have come too late: " + e.getMessage(), e);
+          Reason.UNAVAILABLE, "write may have been too late: " + e.getMessage(), e);
     }
   }
 
-  /** Whether there are leases. */
+  /** Returns whether regions have leases. */
   boolean areKept() {
     return terms.isPresent();
   }
 
-  /** The regions that are not retired, as far as the own replica knows. */
+  /** Returns the regions that are not retired, as far as the own replica knows. */
   List<String> living() {
     return terms.isEmpty() ? regions.names() : retirements.living(retirements.known());
   }
 
-  /** From now on, no lease is confirmed before all regions agree on a plan. */
+  /** Requires from now on that all regions agree on a plan before a lease is confirmed. */
   void countBy(RegionPlan counted) {
     plan = counted;
   }
 
   /**
-   * Makes sure that all regions agree on the plan, once in the life of a process.
+   * Ensures that all regions agree on the plan, once per process.
    *
    * @throws QuipuException see {@link RegionPlan#requireAgreed}
    */
@@ -320,12 +328,13 @@ public final class RegionLeases {
   }
 
   /**
-   * Asks all others to confirm the own region for another term, and checks that no replica was set
-   * back.
+   * Renews the lease of the own region in all other replicas, and checks that no replica was
+   * restored from a backup.
    *
-   * @return whether all did; those that were retired are not asked
-   * @throws QuipuException if the own replica does not answer, or another has another plan, or the
-   *     region's time is over for ever: it was retired, or its replica was set back
+   * @return whether all confirmed it, except for retired regions
+   * @throws QuipuException if the own replica does not answer, or another region has a different
+   *     plan, or the own region must not count any more: it was retired, or its replica was
+   *     restored from a backup
    */
   public boolean renew() {
     if (terms.isEmpty()) {
@@ -341,8 +350,7 @@ public final class RegionLeases {
     List<Retirement> decided = RegionRetirements.decided(seen);
     List<String> others = retirements.living(decided);
     if (!others.remove(regions.own())) {
-      throw end(
-          "region %s was retired; it may come back under another name".formatted(regions.own()));
+      throw end("region %s was retired; it may return under another name".formatted(regions.own()));
     }
     others.forEach(each -> beats.noticeSetBack(each, knownHere, seen));
     long until = now() + terms.get().lease().toMillis();
@@ -382,16 +390,19 @@ public final class RegionLeases {
     }
   }
 
-  /** Somebody began to retire this region and it is alive: one or the other, but not neither. */
+  /**
+   * Resolves a retirement of this region that was begun while it is alive: it is decided or
+   * dismissed.
+   */
   private void resolve() {
     try {
       retirements.resolve();
     } catch (IllegalStateException e) {
-      // too few regions answer: again at the next renewal
+      // too few regions answer: retry at the next renewal
     }
   }
 
-  /** Another region's confirmation, in its replica; whether it is stored. */
+  /** Stores another region's confirmation in its replica; returns whether it is stored. */
   private boolean confirm(String place, Optional<Item> found, long until, Beat beat) {
     long before = found.map(item -> item.number(RegionRecords.UNTIL)).orElse(0L);
     Beat known = Beat.of(found);
@@ -413,26 +424,27 @@ public final class RegionLeases {
   }
 
   /**
-   * Retires a region, the own one being its successor, unless that is decided. Safe to repeat.
+   * Retires a region, with the own region as its successor, unless that is already decided.
+   * Idempotent.
    *
-   * @throws IllegalStateException if it must not be: it answers, its lease runs, or too few regions
-   *     agree
+   * @throws IllegalStateException if it must not be retired: it answers, its lease has not ended,
+   *     or too few regions agree
    */
   void retire(String region, Set<String> destroyed) {
     Terms agreed =
         terms.orElseThrow(() ->
             new IllegalStateException(
-                "regions without leases are never retired: they may count at any time"));
+                "regions without leases cannot be retired: they may count at any time"));
     if (region.equals(regions.own())) {
-      throw new IllegalStateException("a region does not retire itself");
+      throw new IllegalStateException("a region cannot retire itself");
     }
     retirements.retire(region, destroyed, agreed.slack().toMillis());
   }
 
   /**
-   * Returns all retirements, of which one must be that of a region.
+   * Returns all retirements, after checking that a region is retired.
    *
-   * @throws IllegalStateException if none is
+   * @throws IllegalStateException if it is not
    */
   List<Retirement> requireRetired(String region) {
     List<Retirement> decided = RegionRetirements.decided(retirements.exchange());
@@ -446,7 +458,7 @@ public final class RegionLeases {
     return decided;
   }
 
-  /** Notes in all regions that are left that what is known of a retired one is all. */
+  /** Notes in all remaining regions that the known records of a retired one are complete. */
   void accept(String region) {
     List<Retirement> decided = requireRetired(region);
     for (String place : retirements.living(decided)) {
@@ -463,7 +475,7 @@ public final class RegionLeases {
   }
 
   /**
-   * Lets all regions that are left know of all retirements.
+   * Distributes all retirements to all remaining regions.
    *
    * @return those retirements
    * @throws QuipuException if one of the regions does not answer

@@ -17,9 +17,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How the bounds of every counter are shared out before anybody counts: evenly to the initial
- * regions. All regions must have the same plan: it is recorded in each replica before anything is
- * counted there, and each cell says by which it was made.
+ * The initial division of the bounds of every counter: evenly to the initial regions. All regions
+ * must have the same plan: it is recorded in each replica before anything is counted there, and
+ * each cell names the plan by which it was made.
  *
  * <p>Stored in the replica of {@code PLACE}: {@code regions}, {@code plan@PLACE}: {@code plan}.
  */
@@ -28,7 +28,7 @@ record RegionPlan(List<String> initial, Bounds bounds) {
     initial = List.copyOf(initial);
   }
 
-  /** What a region begins with. */
+  /** Returns the initial rights of a region. */
   long share(String region, Right right) {
     int place = initial.indexOf(region);
     long all = right.atZero(bounds).orElse(0L);
@@ -37,8 +37,8 @@ record RegionPlan(List<String> initial, Bounds bounds) {
   }
 
   /**
-   * Returns the write of a new cell, which is harmless to repeat: the first one has the share of
-   * the region.
+   * Returns the write of a new cell, which is idempotent: the first cell has the share of the
+   * region.
    */
   Write founding(String counter, String region, int cell) {
     Map<String, Field> fields = new HashMap<>();
@@ -59,26 +59,30 @@ record RegionPlan(List<String> initial, Bounds bounds) {
     return new Condition.FieldIs(RegionRows.PLAN, new Field.Text(text()));
   }
 
-  /** Returns by which other plan a region counts, if it is another. */
+  /** Returns the plan of a region, if it is a different one. */
   Optional<String> conflict(RegionRows rows) {
     return rows.item(RegionRows.CELL + 0)
         .flatMap(cell -> cell.text(RegionRows.PLAN))
         .filter(other -> !other.equals(text()));
   }
 
-  /** Returns the exception for an add where another plan counts: the bounds would not hold. */
+  /**
+   * Returns the exception for an add while a region has a different plan: the bounds would not
+   * hold.
+   */
   QuipuException rejected(String region, String other) {
     return new NotAppliedException(
-        Reason.DENIED, // by the operator's configuration: the client did nothing wrong
-        "region %s counts %s, and this process %s; make the topologies alike"
+        Reason.DENIED, // by the operator's configuration, not a client error
+        "plan of region %s is: %s; plan of this process is: %s. Use the same topology"
             .formatted(region, other, text()));
   }
 
   /**
-   * Makes sure that all regions have this plan: of two, that counts which is first in the first
-   * region.
+   * Ensures that all regions have this plan: of two plans, the one that is first in the first
+   * region wins.
    *
-   * @throws QuipuException if one has another, or is silent and the own replica has none so far
+   * @throws QuipuException if a region has a different one, or does not answer while the own
+   *     replica has none yet
    */
   void requireAgreed(Regions regions, RegionLeases leases) {
     for (String place : leases.living()) {
@@ -91,7 +95,7 @@ record RegionPlan(List<String> initial, Bounds bounds) {
           && !recorded(regions.here(), regions.own()).equals(text())) {
         throw new NotAppliedException(
             Reason.UNAVAILABLE,
-            "region %s does not answer, and it is not known whether it shares out bounds alike"
+            "region %s does not answer; unknown whether it has the same plan of bounds"
                 .formatted(place));
       }
     }
@@ -119,7 +123,7 @@ record RegionPlan(List<String> initial, Bounds bounds) {
     return found;
   }
 
-  /** Returns the plan as it is stored. */
+  /** Returns the stored form of the plan. */
   String text() {
     return "founded by %s, within %s to %s"
         .formatted(

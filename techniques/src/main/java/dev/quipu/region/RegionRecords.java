@@ -12,8 +12,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What the replica of one region, the place, has recorded of all regions. {@link RegionLeases} and
- * {@link RegionRetirements} say what each item holds.
+ * The records about all regions in the replica of one region, the place. {@link RegionLeases} and
+ * {@link RegionRetirements} describe the items.
  *
  * @param leases by region
  * @param votes by number of the retirement
@@ -37,20 +37,20 @@ record RegionRecords(String place, SortedMap<String, Item> leases, SortedMap<Int
   private static final int NUMBER_LENGTH = 4;
 
   /**
-   * That a region was retired.
+   * The retirement of a region.
    *
-   * @param number from 1, in the order in which it was decided
-   * @param lost the region; empty if it was decided that none is
+   * @param number from 1, in the order of decisions
+   * @param lost the retired region; empty if it was decided that none is
    * @param successor the region that takes over its rights
-   * @param isAccepted whether an operator stated that what is known of it is all
+   * @param isAccepted whether an operator stated that its known records are complete
    */
   record Retirement(int number, String lost, String successor, boolean isAccepted) {}
 
   /**
    * A renewal of a lease.
    *
-   * @param number from 1; 0 if there was none
-   * @param mark drawn at random, so that two renewals that have one number differ
+   * @param number from 1; 0 for none
+   * @param mark random, so that two renewals with the same number differ
    */
   record Beat(long number, String mark) {
     static final Beat NONE = new Beat(0, "");
@@ -84,7 +84,7 @@ record RegionRecords(String place, SortedMap<String, Item> leases, SortedMap<Int
           for (Item item : page) {
             String sort = item.key().sort();
             if (!sort.endsWith(here)) {
-              continue; // a copy of what another place recorded
+              continue; // a copy of a record of another place
             }
             if (sort.startsWith(LEASE)) {
               leases.put(sort.substring(LEASE.length(), sort.length() - here.length()), item);
@@ -109,12 +109,12 @@ record RegionRecords(String place, SortedMap<String, Item> leases, SortedMap<Int
     return Optional.ofNullable(votes.get(number));
   }
 
-  /** The last renewal of the region's lease that this place knows of. */
+  /** Returns the last renewal of the region's lease that this place knows. */
   Beat beat(String region) {
     return Beat.of(lease(region));
   }
 
-  /** Whether a retirement was voted for here that is not decided so far. */
+  /** Returns whether this place voted for a retirement of the region that is not yet decided. */
   boolean isBlocked(String region, List<Retirement> decided) {
     return lease(region).stream()
         .flatMap(item -> item.fields().keySet().stream())
@@ -123,17 +123,17 @@ record RegionRecords(String place, SortedMap<String, Item> leases, SortedMap<Int
         .anyMatch(number -> decided.stream().noneMatch(each -> each.number() == number));
   }
 
-  /** The clock of the place when a process there last renewed; 0 if none ever did. */
+  /** Returns the time by the clock of the place when a process there last renewed; 0 if never. */
   long at() {
     return lease(place).map(item -> item.number(AT)).orElse(0L);
   }
 
-  /** Why the region must not count, whatever its lease; empty if nothing is known against it. */
+  /** Returns why the region must not count, whatever its lease; empty if it may. */
   Optional<String> ended(String region) {
     return lease(region).flatMap(item -> item.text(ENDED));
   }
 
-  /** The retirements that this place knows to be decided, in their order. */
+  /** Returns the retirements that this place knows to be decided, in their order. */
   List<Retirement> decided() {
     List<Retirement> decided = new ArrayList<>();
     votes.forEach((number, item) -> {

@@ -8,7 +8,7 @@ import dev.quipu.store.Item;
 import dev.quipu.store.StoreDriver.Consistency;
 import java.util.Optional;
 
-/** Finds what became of requests that count in other regions. */
+/** Finds the outcomes of requests that count in other regions. */
 final class RegionRequests {
   private final Regions regions;
   private final RegionLeases leases;
@@ -18,13 +18,13 @@ final class RegionRequests {
     this.leases = leases;
   }
 
-  /** The region where a request counts: that of its id. */
+  /** Returns the region where a request counts: that of its id. */
   String home(String counter, RequestId id) {
     Regions.checkCounter(counter);
     return regions.home(id);
   }
 
-  /** The marker of a request, as far as it has come to a replica. */
+  /** Returns the marker of a request, if it has been replicated to a replica. */
   Optional<Item> in(String place, String counter, RequestId id) {
     return regions
         .replica(place)
@@ -32,11 +32,12 @@ final class RegionRequests {
   }
 
   /**
-   * The marker of a request of another region, if the own replica has it, or if that region was
-   * retired.
+   * Returns the marker of a request of another region, if the own replica has it, or if that region
+   * was retired.
    *
-   * @throws QuipuException with an unknown outcome if that region was retired and none that is left
-   *     has the marker: it may have been lost, while the sum that has it arrived
+   * @throws QuipuException with an unknown outcome if that region was retired and no remaining
+   *     region has the marker: it may have been lost, while the sum that includes the request
+   *     arrived
    */
   Optional<Item> known(String counter, RequestId id) {
     String home = regions.home(id);
@@ -55,7 +56,7 @@ final class RegionRequests {
       if (found.isEmpty()) {
         throw new OutcomeUnknownException(
             Reason.UNAVAILABLE,
-            "region %s does not answer, and may know of request %s".formatted(place, id),
+            "region %s does not answer and may know request %s".formatted(place, id),
             null);
       }
       if (found.get().isPresent()) {
@@ -64,9 +65,9 @@ final class RegionRequests {
     }
     throw new OutcomeUnknownException(
         Reason.DENIED,
-        "region %s was retired, and it is not known whether it had counted request %s; it counts"
+        "region %s was retired; unknown whether it had counted request %s, which will never count"
                 .formatted(retired, id)
-            + " no more: send new requests under ids of region "
+            + " from now on. Send new requests under ids of region "
             + regions.own(),
         null);
   }

@@ -28,14 +28,14 @@ import java.util.random.RandomGenerator;
 
 /**
  * Decides which regions are retired, one after the other, and who their successors are: each
- * decision is an instance of Paxos whose acceptors are the replicas of the regions that are left.
- * All regions agree on each, whichever processes die, and nobody retires a region that has retired
- * it. Thread-safe.
+ * decision is an instance of Paxos whose acceptors are the replicas of the remaining regions. All
+ * regions agree on each decision, whichever processes die, and a retired region cannot retire
+ * another. Thread-safe.
  *
- * <p>Stored in the replica of {@code PLACE}, and written there only: {@code regions}, {@code
+ * <p>Stored in the replica of {@code PLACE}, and written only there: {@code regions}, {@code
  * retirement/NUMBER@PLACE}: {@code promised}, the highest ballot that was seen; {@code ballot},
- * {@code lost} and {@code successor}, what was voted for; {@code decided}, once that is certain. In
- * {@code lease/REGION@PLACE}: {@code blocked-NUMBER}, that this retirement was voted for, which
+ * {@code lost} and {@code successor}, the accepted proposal; {@code decided}, once it is decided.
+ * In {@code lease/REGION@PLACE}: {@code blocked-NUMBER}, that this retirement was voted for, which
  * ends renewals; {@code successor}, once decided.
  */
 final class RegionRetirements {
@@ -48,10 +48,10 @@ final class RegionRetirements {
   private final Regions regions;
   private final RandomGenerator random;
 
-  /** What is proposed; of no region, to put an end to a proposal that was left half way. */
+  /** A proposal; of no region, to complete a proposal that was interrupted. */
   private record Proposal(String lost, String successor) {}
 
-  /** A place's promise to vote for no lower ballot. */
+  /** A place's promise not to vote for lower ballots. */
   private record Promise(Item vote) {
     String ballot() {
       return vote.text(BALLOT).orElse("");
@@ -63,14 +63,14 @@ final class RegionRetirements {
     this.random = random;
   }
 
-  /** The retirements that the own replica knows of. */
+  /** Returns the retirements that the own replica knows. */
   List<Retirement> known() {
     return RegionRecords.read(regions.here(), regions.own()).decided();
   }
 
   /**
-   * Reads the records of all regions that are left, and gives each what only others know. Those
-   * that do not answer are missing.
+   * Reads the records of all remaining regions, and copies to each the records that only others
+   * know. Regions that do not answer are missing from the result.
    */
   SortedMap<String, RegionRecords> exchange() {
     SortedMap<String, RegionRecords> seen = new TreeMap<>();
@@ -92,7 +92,7 @@ final class RegionRetirements {
     return seen;
   }
 
-  /** All decisions that any of the regions knows of, in their order. */
+  /** Returns all decisions that any of the regions knows, in their order. */
   static List<Retirement> decided(Map<String, RegionRecords> seen) {
     SortedMap<Integer, Retirement> decided = new TreeMap<>();
     seen.values()
@@ -132,7 +132,7 @@ final class RegionRetirements {
     return new Change.Put(field, new Field.Text(value));
   }
 
-  /** The regions that are left. */
+  /** Returns the remaining regions. */
   List<String> living(List<Retirement> retired) {
     List<String> living = new ArrayList<>(regions.names());
     retired.forEach(each -> living.remove(each.lost()));
@@ -140,19 +140,20 @@ final class RegionRetirements {
   }
 
   /**
-   * Retires a region, the own region being its successor, unless that is decided. Safe to repeat.
+   * Retires a region, with the own region as its successor, unless that is already decided.
+   * Idempotent.
    *
-   * @param destroyed regions whose replicas an operator states to be gone for ever: they do not
-   *     count when the votes are
-   * @param slackMillis the most by which clocks differ
-   * @throws IllegalStateException if it must not be retired, or too few regions agree
+   * @param destroyed regions whose replicas are permanently lost according to an operator: they are
+   *     not counted as voters
+   * @param slackMillis the greatest clock difference
+   * @throws IllegalStateException if the region must not be retired, or too few regions agree
    */
   void retire(String lost, Set<String> destroyed, long slackMillis) {
     for (int round = 0; round <= 2 * Regions.REGIONS_MAX; round++) {
       SortedMap<String, RegionRecords> seen = exchange();
       List<Retirement> decided = decided(seen);
       if (decided.stream().anyMatch(each -> each.lost().equals(lost))) {
-        exchange(); // so that all that answer know of it
+        exchange(); // so that all regions that answer know it
         return;
       }
       if (decided.stream().anyMatch(each -> each.lost().equals(regions.own()))) {
@@ -171,12 +172,12 @@ final class RegionRetirements {
       long until = checkTime(lost, seen, voters, slackMillis);
       decide(number, own, until, voters, seen);
     }
-    throw new IllegalStateException("retirements are decided faster than that of " + lost);
+    throw new IllegalStateException("gave up: contention of retirements with that of " + lost);
   }
 
   /**
-   * The lowest number whose decision is not known. Later ones may be known already, and this one
-   * only to regions that do not answer: it may say that the own region was retired.
+   * Returns the lowest number whose decision is unknown. Later ones may be known already, and this
+   * one only to regions that do not answer: it may be the retirement of the own region.
    */
   private static int next(List<Retirement> decided) {
     int number = 1;
@@ -186,7 +187,9 @@ final class RegionRetirements {
     return number;
   }
 
-  /** Decides a retirement that was left half way, or that there is none under its number. */
+  /**
+   * Completes a retirement that was interrupted, or decides that there is none under its number.
+   */
   void resolve() {
     SortedMap<String, RegionRecords> seen = exchange();
     List<Retirement> decided = decided(seen);
@@ -196,8 +199,9 @@ final class RegionRetirements {
   }
 
   /**
-   * The lease that the own region last confirmed is over, by the clocks of as many as must agree:
-   * the lost region counts only while all have confirmed it, and the own one will not any more.
+   * Checks that the lease that the own region last confirmed has ended, by the clocks of a quorum:
+   * the lost region counts only while all have confirmed it, and the own region will not confirm it
+   * again.
    */
   private long checkTime(
       String lost, Map<String, RegionRecords> seen, List<String> voters, long slackMillis) {
@@ -227,7 +231,7 @@ final class RegionRetirements {
     }
     if (!isQuorum(agree, voters)) {
       throw new IllegalStateException(
-          "the lease of region %s runs until %s, and it may count as long as that; it may be"
+          "lease of region %s ends at %s, and it may count until then; it may be"
                   .formatted(lost, time(until))
               + " retired %d ms later by the clocks of most regions%s"
                   .formatted(slackMillis, clocks)
@@ -242,10 +246,13 @@ final class RegionRetirements {
 
   private static String silent(Map<String, RegionRecords> seen, List<String> voters) {
     List<String> silent = voters.stream().filter(name -> !seen.containsKey(name)).toList();
-    return silent.isEmpty() ? "" : "; silent are " + silent;
+    return silent.isEmpty() ? "" : "; not answering: " + silent;
   }
 
-  /** A majority; of an even number, a half that has the first region. */
+  /**
+   * Returns whether votes are a majority; of an even number, also a half that includes the first
+   * region.
+   */
   static boolean isQuorum(Set<String> votes, List<String> voters) {
     int twice = 2 * votes.size();
     return twice > voters.size()
@@ -312,7 +319,7 @@ final class RegionRetirements {
       }
     }
     throw new IllegalStateException(
-        "retirement %d needs the votes of most of %s; %s can vote".formatted(number, voters, able)
+        "retirement %d needs a majority of %s; able to vote: %s".formatted(number, voters, able)
             + silent(seen, voters));
   }
 
@@ -320,7 +327,10 @@ final class RegionRetirements {
     return ballot.length() < ROUND_LENGTH ? 0 : Long.parseLong(ballot, 0, ROUND_LENGTH, 10);
   }
 
-  /** A place whose replica was set back may have forgotten a vote. */
+  /**
+   * Returns whether a place may vote: a replica that was restored from a backup may have lost a
+   * vote.
+   */
   private boolean mayVote(String place, Map<String, RegionRecords> seen) {
     RegionRecords records = seen.get(place);
     if (records == null) {
@@ -334,13 +344,16 @@ final class RegionRetirements {
     Optional<String> names = own.flatMap(item -> item.text(RegionRecords.NAMES));
     if (names.isPresent() && !names.get().equals(String.join(",", regions.names()))) {
       throw new IllegalStateException(
-          "region %s counts with regions %s, and here they are %s; make the topologies alike first"
+          "topology of region %s is %s, and of this process %s; make them equal first"
               .formatted(place, names.get(), String.join(",", regions.names())));
     }
     return isIntact;
   }
 
-  /** Empty if the write was lost to another; a promise to a higher ballot if there is one. */
+  /**
+   * Asks for a promise; empty if another writer won; the promise has a higher ballot if there is
+   * one.
+   */
   private Optional<Promise> promise(String place, int number, String ballot) {
     Store there = regions.replica(place);
     Optional<Item> found = there.get(RegionRecords.vote(number, place), Consistency.STRONG);
@@ -359,7 +372,7 @@ final class RegionRetirements {
         : Optional.empty();
   }
 
-  /** Votes of a quorum; the own place first, whose vote ends the lease. */
+  /** Collects votes of a quorum; the own place first, whose vote ends the lease. */
   private boolean isAccepted(
       int number,
       String ballot,
@@ -420,7 +433,7 @@ final class RegionRetirements {
     return there.writeAll(batch, null) instanceof WriteResult.Applied;
   }
 
-  /** The replica of a region that must answer. */
+  /** Returns the exception for a region that must answer but does not. */
   static QuipuException silent(String region) {
     return new NotAppliedException(
         Reason.UNAVAILABLE, "region %s does not answer".formatted(region));

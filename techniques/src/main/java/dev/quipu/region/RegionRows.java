@@ -22,11 +22,11 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What one region has written of one counter: its cells, what it gave and got, and what it took
- * over of retired regions. {@link RegionalCounters} says what each item holds.
+ * The rows that one region has written for one counter: its cells, the transfers that it gave and
+ * got, and its take-overs of retired regions. {@link RegionalCounters} describes the items.
  *
- * <p>Sums that only grow outgrow 64 bits: they have two fields, of which that with {@code -high}
- * counts units of 2 to the 62.
+ * <p>Sums that only grow exceed 64 bits: they have two fields, of which the one with {@code -high}
+ * counts units of 2^62.
  */
 record RegionRows(String region, SortedMap<String, Item> items) {
   static final String UP = "up";
@@ -62,7 +62,7 @@ record RegionRows(String region, SortedMap<String, Item> items) {
       return delta < 0 ? LOWER : RAISE;
     }
 
-    /** All of it that there is when the counter is 0; empty if it has no such bound. */
+    /** Returns all rights that exist when the counter is 0; empty if it has no such bound. */
     Optional<Long> atZero(Bounds bounds) {
       boolean isNone =
           this == LOWER ? bounds.floor() == Long.MIN_VALUE : bounds.ceiling() == Long.MAX_VALUE;
@@ -88,7 +88,7 @@ record RegionRows(String region, SortedMap<String, Item> items) {
     return new Key(partition(counter, region), sort);
   }
 
-  /** The rows of a region as a replica has them, its own or another's. */
+  /** Reads the rows of a region from a replica, its own or another's. */
   static RegionRows read(Store replica, String counter, String region) {
     SortedMap<String, Item> items = new TreeMap<>();
     Scan scan =
@@ -110,14 +110,14 @@ record RegionRows(String region, SortedMap<String, Item> items) {
         .toList();
   }
 
-  /** A sum that only grows, whatever its size. */
+  /** Returns a sum that only grows, of any size. */
   static BigInteger wide(Item item, String field) {
     return BigInteger.valueOf(item.number(field + HIGH))
         .shiftLeft(LIMB_BITS)
         .add(BigInteger.valueOf(item.number(field)));
   }
 
-  /** The changes that set such a sum. */
+  /** Returns the changes that set such a sum. */
   static List<Change> put(String field, BigInteger sum) {
     BigInteger high = sum.shiftRight(LIMB_BITS);
     long low = sum.subtract(high.shiftLeft(LIMB_BITS)).longValueExact();
@@ -127,9 +127,9 @@ record RegionRows(String region, SortedMap<String, Item> items) {
   }
 
   /**
-   * The changes that add to such a sum.
+   * Returns the changes that add to such a sum.
    *
-   * @param size at most 2 to the 63, which is negative
+   * @param size at most 2^63, which is negative
    */
   static List<Change> plus(String field, long size) {
     long high = size >>> LIMB_BITS;
@@ -137,12 +137,15 @@ record RegionRows(String region, SortedMap<String, Item> items) {
     return high == 0 ? List.of(low) : List.of(low, new Change.Add(field + HIGH, high));
   }
 
-  /** Whether {@link #plus} finds no room before a {@link #carry}. */
+  /** Returns whether {@link #plus} would overflow without a {@link #carry}. */
   static boolean isFull(Item item, String field, long size) {
     return item.number(field) > Long.MAX_VALUE - (size & (LIMB - 1));
   }
 
-  /** Makes room in the lower of the two fields; changes nothing of the sum, however often done. */
+  /**
+   * Returns the write that carries from the lower of the two fields into the higher one; the sum is
+   * unchanged, and repeats are safe.
+   */
   static Write carry(Key key, String field) {
     return new Write.Update(
         key,
@@ -156,22 +159,22 @@ record RegionRows(String region, SortedMap<String, Item> items) {
         .reduce(BigInteger.ZERO, BigInteger::add);
   }
 
-  /** All that was ever added, of what went up. Never falls. */
+  /** Returns the sum of all positive adds. Never falls. */
   BigInteger up() {
     return sum(CELL, UP);
   }
 
-  /** All that was ever added, of what went down. Never falls. */
+  /** Returns the sum of all negative adds. Never falls. */
   BigInteger down() {
     return sum(CELL, DOWN);
   }
 
-  /** All that was added. */
+  /** Returns the sum of all adds. */
   BigInteger net() {
     return up().subtract(down());
   }
 
-  /** What it may still do by itself, as far as its cells were made. */
+  /** Returns the rights that the region can use by itself, in its existing cells. */
   long rights(Right right) {
     BigInteger all = BigInteger.ZERO;
     for (Item cell : of(CELL)) {
@@ -180,31 +183,33 @@ record RegionRows(String region, SortedMap<String, Item> items) {
     return CounterItems.narrow(all);
   }
 
-  /** All that it ever gave to another. Never falls. */
+  /** Returns all rights that it ever gave to another region. Never falls. */
   BigInteger gave(Right right, String to) {
     return number(GAVE + to, right.field());
   }
 
-  /** All that it ever gave. */
+  /** Returns all rights that it ever gave. */
   BigInteger gave(Right right) {
     return sum(GAVE, right.field());
   }
 
-  /** All that it ever got from another, and has taken to its cells. Never falls. */
+  /**
+   * Returns all rights that it ever got from another region, and added to its cells. Never falls.
+   */
   BigInteger got(Right right, String from) {
     return number(GOT + from, right.field());
   }
 
-  /** Rights that it took over from retired regions. */
+  /** Returns the rights that it took over from retired regions. */
   BigInteger taken(Right right) {
     return sum(TAKEN, right.field());
   }
 
   /**
-   * What a retired region had counted, as far as that was known when it was retired.
+   * The recorded count of a retired region, as far as it was known when the region was retired.
    *
-   * @param up all of what went up
-   * @param down all of what went down
+   * @param up sum of its positive adds
+   * @param down sum of its negative adds
    */
   record Frozen(BigInteger up, BigInteger down) {
     BigInteger net() {
@@ -216,7 +221,7 @@ record RegionRows(String region, SortedMap<String, Item> items) {
     }
   }
 
-  /** The retired regions whose sums are recorded here. */
+  /** Returns the retired regions whose sums are recorded here. */
   SortedMap<String, Frozen> frozen() {
     SortedMap<String, Frozen> frozen = new TreeMap<>();
     for (Item item : of(TAKEN)) {
@@ -232,7 +237,7 @@ record RegionRows(String region, SortedMap<String, Item> items) {
     return frozen;
   }
 
-  /** Of each item the newer one: sums never fall. */
+  /** Returns the newer of each item: sums never fall. */
   RegionRows newest(RegionRows other) {
     SortedMap<String, Item> newest = new TreeMap<>(items);
     other.items.forEach((sort, item) -> newest.merge(sort, item, RegionRows::newer));
@@ -255,12 +260,12 @@ record RegionRows(String region, SortedMap<String, Item> items) {
     return item == null ? BigInteger.ZERO : wide(item, field);
   }
 
-  /** The regions that it dealt with. */
+  /** Returns the regions with which it had transfers. */
   List<String> others(String prefix) {
     return of(prefix).stream().map(item -> item.key().sort().substring(prefix.length())).toList();
   }
 
-  /** Whether its first cell was made, with its share of the bounds. */
+  /** Returns whether its first cell exists, with its share of the bounds. */
   boolean isFounded() {
     return items.containsKey(CELL + 0);
   }
@@ -269,7 +274,7 @@ record RegionRows(String region, SortedMap<String, Item> items) {
     return Optional.ofNullable(items.get(sort));
   }
 
-  /** The cells, from the one with most of a right. */
+  /** Returns the cells, from the one with the most rights. */
   List<Item> richestFirst(Right right) {
     List<Item> cells = new ArrayList<>(of(CELL));
     cells.sort(Comparator.comparingLong((Item cell) -> cell.number(right.field())).reversed());

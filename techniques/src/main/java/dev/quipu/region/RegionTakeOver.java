@@ -29,9 +29,9 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * Gives the successor of the region that was retired last what all retired regions had left of one
- * counter. Any process of any region that is left may do it, several at once, and go on where
- * another died. {@link RegionalCounters} says how.
+ * Gives the remaining rights of all retired regions for one counter to the successor of the region
+ * that was retired last. Any process of any remaining region may do so, also concurrently, and
+ * continue where another crashed. {@link RegionalCounters} describes the protocol.
  */
 final class RegionTakeOver {
   private static final int ROUNDS_MAX = 100;
@@ -48,9 +48,9 @@ final class RegionTakeOver {
   }
 
   /**
-   * All counters that anybody has heard of.
+   * Takes over all known counters.
    *
-   * @throws QuipuException if a region that is left does not answer
+   * @throws QuipuException if a remaining region does not answer
    */
   Map<String, TakenOver> takeOverAll() {
     List<Retirement> retired = leases.publish();
@@ -69,9 +69,9 @@ final class RegionTakeOver {
   }
 
   /**
-   * One counter, if a region was retired.
+   * Takes over one counter, if a region was retired.
    *
-   * @throws QuipuException if a region that is left does not answer
+   * @throws QuipuException if a remaining region does not answer
    */
   void takeOver(String counter) {
     List<Retirement> retired = leases.publish();
@@ -131,7 +131,10 @@ final class RegionTakeOver {
         Reason.THROTTLED, "gave up after %d rounds".formatted(ROUNDS_MAX));
   }
 
-  /** What was not taken over by an earlier successor never will be: the last one gets it. */
+  /**
+   * Closes an earlier take-over: if an earlier successor has not done it, the last one gets the
+   * rights.
+   */
   private void close(String counter, Retirement earlier) {
     Write nothing =
         new Write.Put(
@@ -161,8 +164,9 @@ final class RegionTakeOver {
   }
 
   /**
-   * The rights that are left: what the retired regions began with, what their adds left, what those
-   * who are left gave them and did not get from them, less what was taken over before.
+   * Returns the writes that transfer the remaining rights: the initial rights of the retired
+   * regions, the effect of their adds, the transfers to them from remaining regions, less the
+   * transfers from them and earlier take-overs.
    */
   private List<Write> batch(
       String counter, Retirement last, List<Retirement> retired, List<String> living) {
@@ -186,7 +190,7 @@ final class RegionTakeOver {
     for (Right right : Right.values()) {
       BigInteger rights = left(right, retired, others, recorded, fresh);
       if (right.atZero(plan.bounds()).isPresent() && rights.signum() < 0) {
-        // They gave more than they are known to have had: they had counted that much more.
+        // They gave more than they are known to have had, so they had counted that much more.
         infer(last.lost(), right, rights.negate(), fresh);
       }
     }
@@ -251,7 +255,7 @@ final class RegionTakeOver {
     }
   }
 
-  /** The newest of what has come from a region to any that is left. */
+  /** Returns the newest known sums of a region over all remaining regions. */
   private Frozen newest(String counter, String region, List<String> living) {
     RegionRows newest = new RegionRows(region, new TreeMap<>());
     for (String each : living) {
@@ -260,7 +264,7 @@ final class RegionTakeOver {
     return new Frozen(newest.up(), newest.down());
   }
 
-  /** What a successor recorded that is retired itself by now, and what has come of it. */
+  /** Copies the records of a successor that is itself retired by now. */
   private void copiesOfRecords(
       String counter,
       List<Retirement> retired,
@@ -280,8 +284,8 @@ final class RegionTakeOver {
   }
 
   /**
-   * Closes a region's transfers with a retired one: what was on its way was made for another state
-   * of these two items.
+   * Closes a region's transfers with a retired one: transfers in flight are conditional on another
+   * state of these two items.
    */
   private void close(String counter, String region, String retired) {
     for (String prefix : List.of(RegionRows.GAVE, RegionRows.GOT)) {

@@ -23,11 +23,10 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 
 /**
- * Brings rights to a region that lacks them: from the region that has most, as many as are missing
- * and twice as many as were used here since the last time, so that lasting demand asks ever more
- * seldom; but beyond what is missing no more than half of what the other has. Step by step; a
- * process that dies between two leaves rights that are under way, and whoever looks next lands
- * them.
+ * Transfers rights to a region that lacks them, from the region that has most: the missing ones
+ * plus twice as many as were used here since the last transfer, so that lasting demand needs ever
+ * fewer transfers; but beyond the missing ones at most half of what the other has. In steps: a
+ * process that dies between two of them leaves rights in flight, which any later process completes.
  */
 final class RegionTransfers {
   static final String CLOSED = "closed";
@@ -45,10 +44,10 @@ final class RegionTransfers {
   }
 
   /**
-   * One step.
+   * Makes one step.
    *
-   * @param need how many rights the region must have in all
-   * @param demand how many it used since it last got some
+   * @param need rights that the region must have in all
+   * @param demand rights that it used since its last transfer
    * @return the rejection, if it cannot have them; empty if something moved: look again
    */
   Optional<AddResult.Rejected> bring(
@@ -61,7 +60,7 @@ final class RegionTransfers {
       return Optional.empty();
     }
     List<String> able = view.after().keySet().stream().filter(leases::mayActFor).toList();
-    if (found(counter, to, view, able) || land(counter, to, right, view)) {
+    if (createCells(counter, to, view, able) || receive(counter, to, right, view)) {
       return Optional.empty();
     }
     long here = rights(view, to, right);
@@ -97,7 +96,7 @@ final class RegionTransfers {
     return Optional.empty();
   }
 
-  /** The sum of two numbers that are not negative, or the most that 64 bits hold. */
+  /** Returns the sum of two non-negative numbers, or the largest 64-bit number on overflow. */
   private static long plus(long one, long other) {
     return one > Long.MAX_VALUE - other ? Long.MAX_VALUE : one + other;
   }
@@ -107,7 +106,7 @@ final class RegionTransfers {
     return rows == null ? 0 : rows.rights(right);
   }
 
-  /** What was given to regions that answer, and is not in their cells yet. */
+  /** Returns the rights that were given to regions that answer, and are not in their cells yet. */
   private static long underWay(RegionView view, Right right) {
     long all = 0;
     for (String from : view.after().keySet()) {
@@ -142,8 +141,11 @@ final class RegionTransfers {
             away.stream().sorted().toList());
   }
 
-  /** Makes the first cells of regions that begin with rights, or get some; whether any lacks. */
-  private boolean found(String counter, String to, RegionView view, List<String> able) {
+  /**
+   * Creates the first cells of regions that have initial rights, or get some; returns whether any
+   * was missing.
+   */
+  private boolean createCells(String counter, String to, RegionView view, List<String> able) {
     boolean any = false;
     for (RegionRows rows : view.after().values()) {
       String region = rows.region();
@@ -157,12 +159,12 @@ final class RegionTransfers {
     return any;
   }
 
-  /** Takes what was given to a region to its cells; whether there was anything. */
-  private boolean land(String counter, String to, Right right, RegionView view) {
+  /** Adds rights in flight to the cells of a region; returns whether there were any. */
+  private boolean receive(String counter, String to, Right right, RegionView view) {
     boolean any = false;
     for (String from : regions.namesBut(to)) {
       if (view.open(right, from, to) > 0) {
-        any |= through(to, store -> land(store, counter, from, to, right, view));
+        any |= through(to, store -> receive(store, counter, from, to, right, view));
       }
     }
     return any;
@@ -170,17 +172,17 @@ final class RegionTransfers {
 
   private void landForOthers(String counter, Right right, RegionView view, List<String> able) {
     for (String to : able) {
-      land(counter, to, right, view);
+      receive(counter, to, right, view);
     }
   }
 
-  private WriteResult land(
+  private WriteResult receive(
       Store store, String counter, String from, String to, Right right, RegionView view) {
     RegionRows rows = view.after().get(to);
     Optional<Item> got = rows == null ? Optional.empty() : rows.item(RegionRows.GOT + from);
     Key gotKey = RegionRows.key(counter, to, RegionRows.GOT + from);
     if (isClosed(got)) {
-      return new WriteResult.ConditionFailed(gotKey, got); // its giver was retired
+      return new WriteResult.ConditionFailed(gotKey, got); // the giver was retired
     }
     long open = view.open(right, from, to);
     Write note =
@@ -196,13 +198,13 @@ final class RegionTransfers {
     return store.writeAll(List.of(note, more), null);
   }
 
-  /** Takes rights from the cells of a region, the richest first, and notes who they are for. */
+  /** Takes rights from the cells of a region, the richest first, and records the recipient. */
   private void give(
       String counter, String from, String to, Right right, long amount, RegionView view) {
     RegionRows rows = Objects.requireNonNull(view.after().get(from));
     Optional<Item> gave = rows.item(RegionRows.GAVE + to);
     if (isClosed(gave)) {
-      return; // its taker was retired
+      return; // the recipient was retired
     }
     List<Write> batch = new ArrayList<>();
     batch.add(
@@ -225,7 +227,7 @@ final class RegionTransfers {
     return transfer.map(item -> RegionRows.wide(item, right.field())).orElse(BigInteger.ZERO);
   }
 
-  /** Whether the region at the other end of a transfer was retired. */
+  /** Returns whether the region at the other end of a transfer was retired. */
   private static boolean isClosed(Optional<Item> transfer) {
     return transfer.filter(item -> item.number(CLOSED) != 0).isPresent();
   }
@@ -237,17 +239,18 @@ final class RegionTransfers {
         new Condition.Within(right.field(), 0, Long.MAX_VALUE));
   }
 
-  /** Writes through a region's replica; whether it was applied, as far as is known. */
+  /** Writes through a region's replica; returns whether the write is known to be applied. */
   private boolean through(String region, Function<Store, WriteResult> write) {
     leases.requireMayActFor(region);
     return regions.ask(region, () -> write.apply(regions.replica(region))).orElse(null)
         instanceof WriteResult.Applied;
   }
 
-  /** What each region used of each counter's rights since it last asked for some. */
+  /** The rights that each region used for each counter since its last transfer. */
   static final class Demand {
     private static final int COUNTERS_MAX = 10_000;
-    private final LruMap<String, Long> used = new LruMap<>(COUNTERS_MAX); // evicted: a worse guess
+    private final LruMap<String, Long> used =
+        new LruMap<>(COUNTERS_MAX); // eviction worsens the estimate
 
     void used(String counter, long amount) {
       used.merge(

@@ -20,15 +20,14 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * One counter over all regions, looked at twice. Between the two looks was a moment at which every
- * region that answered both had counted at least what the first look found, and at most what the
- * second did.
+ * One counter over all regions, read twice. At some moment between the two reads, every region that
+ * answered both had counted at least what the first read found, and at most what the second did.
  *
- * @param standing which regions are retired, or were set back
- * @param before what each region had that answered
- * @param after what the same regions had a moment later
- * @param copies of those that did not answer or are not to be believed, and of retired ones whose
- *     sums are not recorded so far, what has come to the own replica: old, by some time
+ * @param standing which regions are retired, or restored from a backup
+ * @param before rows of each region that answered
+ * @param after rows of the same regions at the second read
+ * @param copies rows in the own replica of regions that did not answer or are not reliable, and of
+ *     retired ones whose sums are not recorded yet: out of date
  * @param frozen the recorded sums of retired regions
  */
 record RegionView(
@@ -39,7 +38,7 @@ record RegionView(
     SortedMap<String, Frozen> frozen) {
   private static final int LOOKS_MAX = 20;
 
-  /** Looks twice; again while a retirement is recorded between the looks. */
+  /** Reads twice; again while a retirement is recorded between the reads. */
   static RegionView of(Regions regions, RegionLeases leases, String counter) {
     for (int look = 0; look < LOOKS_MAX; look++) {
       Standing standing = leases.standing();
@@ -51,7 +50,7 @@ record RegionView(
           || !before.keySet().containsAll(after.keySet())) {
         continue;
       }
-      before.keySet().removeAll(frozen.keySet()); // it was retired: its sums are recorded
+      before.keySet().removeAll(frozen.keySet()); // retired: its sums are recorded
       after.keySet().removeAll(frozen.keySet());
       Set<String> missing = new TreeSet<>(regions.names());
       missing.removeAll(before.keySet());
@@ -65,7 +64,8 @@ record RegionView(
       return view;
     }
     throw new NotAppliedException(
-        Reason.THROTTLED, "regions come and go faster than counter %s is read".formatted(counter));
+        Reason.THROTTLED,
+        "gave up: regions change faster than counter %s is read".formatted(counter));
   }
 
   private static SortedMap<String, Frozen> frozen(SortedMap<String, RegionRows> seen) {
@@ -94,7 +94,7 @@ record RegionView(
           if (!regions.names().contains(other)) {
             throw new NotAppliedException(
                 Reason.DENIED,
-                "region %s shares counter %s with region %s, which is not among %s"
+                "region %s shares counter %s with region %s, which is not one of %s"
                     .formatted(rows.region(), counter, other, regions.names()));
           }
         }
@@ -103,9 +103,9 @@ record RegionView(
   }
 
   /**
-   * Checks that all regions share out bounds by the same plan.
+   * Checks that all regions divide bounds by the same plan.
    *
-   * @throws QuipuException if one has another
+   * @throws QuipuException if a region has a different one
    */
   void requirePlan(RegionPlan plan) {
     for (RegionRows rows : after.values()) {
@@ -116,22 +116,22 @@ record RegionView(
     }
   }
 
-  /** Whether nothing moved: all that is seen was so at one moment. */
+  /** Returns whether nothing changed between the reads: they are a snapshot of one moment. */
   boolean isStill() {
     return before.equals(after);
   }
 
-  /** The regions that are not retired, and did not answer or are not to be believed. */
+  /** Returns the regions that are not retired, and did not answer or are not reliable. */
   List<String> silent() {
     return copies.keySet().stream().filter(name -> !standing.lost().contains(name)).toList();
   }
 
-  /** Whether the sums of some retired regions are not recorded for this counter so far. */
+  /** Returns whether the sums of some retired regions are not recorded for this counter yet. */
   boolean lacksRetired() {
     return copies.keySet().stream().anyMatch(standing.lost()::contains);
   }
 
-  /** Whether nothing was ever counted, anywhere, as far as is known. */
+  /** Returns whether nothing was ever counted in any region, as far as is known. */
   boolean isEmpty() {
     return silent().isEmpty()
         && frozen.values().stream().allMatch(sums -> sums.up().add(sums.down()).signum() == 0)
@@ -143,7 +143,7 @@ record RegionView(
     return rows.up().signum() == 0 && rows.down().signum() == 0;
   }
 
-  /** What one region gave another that has not taken it to its cells yet. */
+  /** Returns the rights that one region gave another that has not added them to its cells yet. */
   long open(Right right, String from, String to) {
     RegionRows giver = after.containsKey(from) ? after.get(from) : copies.get(from);
     RegionRows taker = after.get(to);
@@ -152,7 +152,7 @@ record RegionView(
         : Math.max(0, CounterItems.narrow(giver.gave(right, to).subtract(taker.got(right, from))));
   }
 
-  /** The value, and between what it lies; the nearest number that has 64 bits. */
+  /** Returns the value and its bounds, clamped to 64 bits. */
   Reading reading(Bounds bounds) {
     BigInteger value = BigInteger.ZERO;
     BigInteger up = BigInteger.ZERO;
@@ -181,12 +181,15 @@ record RegionView(
     }
     return new Reading(
         CounterItems.narrow(value),
-        CounterItems.narrow(value.subtract(up)), // what went up since may not have been there yet
+        CounterItems.narrow(value.subtract(up)), // positive adds since then may be missing
         CounterItems.narrow(value.add(down)),
         List.of(new Uncertainty(Uncertainty.Cause.MOVING, "", CounterItems.narrow(up.add(down)))));
   }
 
-  /** Whatever retired regions counted and never sent, and what a restored replica sold again. */
+  /**
+   * Returns uncertainties without limits: adds of retired regions that were never replicated, and
+   * duplicate use of rights by a restored replica.
+   */
   private List<Uncertainty> unlimited() {
     List<Uncertainty> uncertainties = new ArrayList<>();
     for (Retirement each : standing.retired()) {
@@ -207,8 +210,9 @@ record RegionView(
   }
 
   /**
-   * With silent regions: the counter is above its floor by all rights to lower it, and what the
-   * others hold of them, nobody who is silent has used; the ceiling likewise.
+   * Returns the reading with regions that do not answer: the distance of the counter from its floor
+   * is the sum of all rights to lower it, and regions that do not answer cannot have used those
+   * that the others hold; the ceiling likewise.
    */
   private Reading unsure(Bounds bounds, BigInteger value) {
     List<Uncertainty> uncertainties = new ArrayList<>();
@@ -231,7 +235,7 @@ record RegionView(
             .atZero(bounds)
             .map(any -> CounterItems.narrow(big(bounds.ceiling()).subtract(certain(Right.RAISE))))
             .orElse(Long.MAX_VALUE);
-    return low == high // those who are silent hold nothing that they could use
+    return low == high // regions that do not answer hold no usable rights
         ? Reading.exact(low)
         : new Reading(
             Math.clamp(CounterItems.narrow(value), Math.min(low, high), high),
@@ -263,7 +267,10 @@ record RegionView(
     return uncertainties;
   }
 
-  /** Rights that were surely unused at the moment between the looks, by those who answered. */
+  /**
+   * Returns the rights that were certainly unused at a moment between the reads, by the regions
+   * that answered.
+   */
   private BigInteger certain(Right right) {
     BigInteger certain = BigInteger.ZERO;
     for (RegionRows rows : after.values()) {

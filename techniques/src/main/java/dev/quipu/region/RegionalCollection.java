@@ -47,54 +47,55 @@ import java.util.random.RandomGenerator;
  * ITEM COLLECTION OVER REGIONS
  *
  * Problem. A collection of changes has no item that two regions write differently, so it stays
- * exact where every write goes everywhere. But merging old changes into a sum, to read less, writes
- * a sum and deletes changes, and these come to other regions at different times: a reader there
- * sees a change twice, or not at all. And two regions that merge the same change count it twice for
- * ever.
+ * exact where every write is replicated everywhere. But merging old changes into a sum, for cheaper
+ * reads, writes a sum and deletes changes, which reach other regions at different times: a reader
+ * there sees a change twice, or not at all. And if two regions merge the same change, it counts
+ * twice for good.
  *
- * Stored. As by item-collection: change/ID for each change, written by whatever region is asked.
- * And for each region that ever merged: merged/REGION, written in that region's replica alone:
- * value, the sum of what it merged; folded, the ids of its last merge; step; fence.
+ * Stored. As by item-collection: change/ID for each change, written by the region that receives it.
+ * And for each region that ever merged: merged/REGION, written only in that region's replica:
+ * value, the sum of its merged changes; folded, the ids of its last merge; step; fence.
  *
  * Protocol.
  *   Add: store the change in the own replica, if there is none. A repeat in another region stores
  *     the same change: it counts once.
- *   Read, here: all merged sums and all changes, but those that a sum names as folded. Everywhere:
- *     the same of all replicas together, of each sum the newest.
- *   Merge, in one region at a time, which holds a lease; a silent region stops it.
- *     1. Write the fence of the lease to the sum of every region, in its replica. Look at all; stop
- *        if one has a later fence. A sum is replaced only as it was seen here.
- *     2. If some sum names folded changes: once that sum has come to all replicas, delete them;
- *        once they are gone from all replicas, empty the list. Not yet: stop, until the next call.
- *     3. Take old changes that are in all replicas, and in one write add them to the own sum and
- *        name them as folded.
+ *   Local read: all merged sums and all changes, except those that a sum lists as folded. Global
+ *     read: the same over all replicas together, with the newest of each sum.
+ *   Merge, in one region at a time, which holds a lease; a region that does not answer stops it.
+ *     1. Write the fencing token of the lease to the sum of every region, in its replica. Read all;
+ *        stop if one has a later token. A sum is replaced only if it is unchanged since.
+ *     2. If some sum lists folded changes: once that sum has reached all replicas, delete them;
+ *        once they are gone from all replicas, empty the list. Until then: stop, until the next
+ *        call.
+ *     3. Select old changes that are in all replicas, and in one write add them to the own sum and
+ *        list them as folded.
  *
- * Why it is right. A reader that has the sum skips the changes that it names, and one that has not
- * has the changes: they are deleted only when all have the sum, and no longer named only when none
- * has the changes. So what any region reads does not move while merges travel: the inaccuracy of
- * merging is 0. What a region reads here lacks what has not arrived, and nothing else. A change
- * that is in all replicas is in no sum, since whoever merged it deleted it; so it is merged once.
+ * Why it is right. A reader that has the sum skips the changes that it lists, and one that has not
+ * has the changes: they are deleted only when all replicas have the sum, and unlisted only when
+ * none has the changes. So replication of a merge does not change what any region reads: merging
+ * adds no inaccuracy. A local read lacks only changes that have not arrived. A change that is in
+ * all replicas is in no sum, since the region that merged it deleted it; so it is merged once.
  *
  * Crash table.
- *   | broken off after | stored                     | then                          |
+ *   | crash after      | stored                     | then                          |
  *   | the add's reply  | the change                 | a repeat finds or stores it   |
- *   | 1                | a fence                    | the next merge has a higher   |
+ *   | 1                | a fencing token            | the next merge has a higher   |
  *   | 3                | a sum, and folded changes  | the next merge does step 2    |
- *   A repeat that comes after its change was merged counts AGAIN: merge only what is older than any
- *   repeat. The same id with another amount in two regions that are cut off from each other is one
- *   of the two in the end.
+ *   A repeat that arrives after its change was merged counts AGAIN: merge only changes that are
+ *   older than any repeat. The same id with different amounts in two partitioned regions ends as
+ *   one of the two.
  *
- * Cost. An add: one round trip, one write. A read here: a scan; everywhere: two of each replica. A
- * merge: a scan of each replica, and three calls until its changes are gone.
+ * Cost. An add: one round trip, one write. A local read: a scan; a global one: two of each replica.
+ * A merge: a scan of each replica, and three calls until its changes are gone.
  *
- * No bounds, and no cancellations: a region that is asked first may not know of a request elsewhere.
+ * No bounds, and no cancellations: the region that is asked may not know a request of another.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", method 6 and global tables.
  */
 
-/** Counts by one item a change, in any region at any time. Thread-safe. */
+/** Counts by one item per change, in any region at any time. Thread-safe. */
 public final class RegionalCollection implements Technique {
-  /** What it promises and costs over regions. */
+  /** Its guarantees and costs over regions. */
   public static final TechniqueSpec SPEC =
       ItemCollection.SPEC.promising(Set.of(Guarantee.AT_MOST_ONCE, Guarantee.IDEMPOTENT));
 
@@ -105,12 +106,12 @@ public final class RegionalCollection implements Technique {
   private final SortedMap<String, ItemCollection> collections = new TreeMap<>();
   private final Locks locks;
 
-  /** Counts in regions; merging is up to {@link #merge}. */
+  /** Creates the technique; merging is done by {@link #merge}. */
   public RegionalCollection(Regions regions) {
     this(regions, Randomness.secure());
   }
 
-  /** As {@link #RegionalCollection(Regions)}, with the caller's chance. */
+  /** Creates the technique with the given source of randomness. */
   public RegionalCollection(Regions regions, RandomGenerator random) {
     this.regions = regions;
     for (String region : regions.names()) {
@@ -126,7 +127,7 @@ public final class RegionalCollection implements Technique {
   private ItemCollection in(String region) {
     ItemCollection collection = collections.get(region);
     if (collection == null) {
-      throw new IllegalArgumentException("there is no region " + region);
+      throw new IllegalArgumentException("unknown region " + region);
     }
     return collection;
   }
@@ -137,7 +138,7 @@ public final class RegionalCollection implements Technique {
   }
 
   /**
-   * Adds, once, in the own region.
+   * Adds exactly once, in the own region.
    *
    * @throws UnsupportedOperationException if {@code add} has bounds
    */
@@ -147,8 +148,8 @@ public final class RegionalCollection implements Technique {
   }
 
   /**
-   * The sum of what has come to the own region, or the nearest number that has 64 bits; empty if
-   * nothing has. Asks no other region.
+   * Returns the sum of the changes that have reached the own region, clamped to 64 bits; empty if
+   * there are none. Does not contact other regions.
    */
   public Optional<Long> readHere(String counter) {
     Regions.checkCounter(counter);
@@ -157,8 +158,8 @@ public final class RegionalCollection implements Technique {
   }
 
   /**
-   * The sum of all that any region has: exact when all answer and nothing is added meanwhile. With
-   * a silent region nothing limits what it may have counted.
+   * Returns the sum of the changes of all regions: exact if all answer and nothing is added
+   * concurrently. With a region that does not answer there is no limit to its uncounted changes.
    */
   @Override
   public Optional<Reading> read(String counter) {
@@ -183,7 +184,7 @@ public final class RegionalCollection implements Technique {
     return Optional.of(isNew ? Optional.empty() : Optional.of(reading(first, last, silent)));
   }
 
-  /** The first of some looks between whose calls nobody merged. */
+  /** Returns the first of several reads during which no merge happened. */
   private <T> T undisturbed(String counter, Supplier<Optional<T>> look) {
     RetryPolicy.Attempts attempts = regions.here().attempts();
     do {
@@ -194,7 +195,7 @@ public final class RegionalCollection implements Technique {
     } while (attempts.again());
     throw new NotAppliedException(
         Reason.THROTTLED,
-        "counter %s is merged faster than it is read: %s".formatted(counter, attempts));
+        "gave up: counter %s is merged faster than it is read: %s".formatted(counter, attempts));
   }
 
   private static CollectionRows together(SortedMap<String, CollectionRows> all) {
@@ -235,7 +236,7 @@ public final class RegionalCollection implements Technique {
     return CollectionRows.read(regions.replica(region), in(region), counter);
   }
 
-  /** Of each region that answers; empty if a merge came between. */
+  /** Returns the rows of each region that answers; empty if a merge intervened. */
   private Optional<SortedMap<String, CollectionRows>> lookAll(String counter) {
     SortedMap<String, CollectionRows> all = new TreeMap<>();
     for (String region : regions.names()) {
@@ -251,11 +252,11 @@ public final class RegionalCollection implements Technique {
   }
 
   /**
-   * One step of merging, if no other region merges: call it now and then.
+   * Makes one step of merging, unless another region merges: call it periodically.
    *
-   * @param window changes younger than this stay: longer than any repeat may take
-   * @return how many changes were merged by this call
-   * @throws QuipuException if a region is silent: merging waits for it
+   * @param window minimum age of merged changes: longer than any repeat may take
+   * @return the number of changes that this call merged
+   * @throws QuipuException if a region does not answer: merging waits for it
    */
   public int merge(String counter, Duration window) {
     Regions.checkCounter(counter);
@@ -273,12 +274,12 @@ public final class RegionalCollection implements Technique {
   private int merge(String counter, Duration window, long fence) {
     for (String region : regions.names()) {
       if (!ask(region, store -> fence(store, CollectionRows.sumKey(counter, region), fence))) {
-        return 0; // somebody has a later lease
+        return 0; // another region has a later lease
       }
     }
     Optional<SortedMap<String, CollectionRows>> looked = lookAll(counter);
     if (looked.isEmpty()) {
-      return 0; // somebody merges
+      return 0; // another region is merging
     }
     SortedMap<String, CollectionRows> all = looked.get();
     if (all.size() < regions.names().size()) {
@@ -286,7 +287,7 @@ public final class RegionalCollection implements Technique {
     }
     if (all.entrySet().stream()
         .anyMatch(each -> each.getValue().number(each.getKey(), CollectionRows.FENCE) != fence)) {
-      return 0; // somebody wrote a later fence meanwhile, and may have merged
+      return 0; // another region wrote a later token, and may have merged
     }
     for (Map.Entry<String, CollectionRows> each : all.entrySet()) {
       String region = each.getKey();
@@ -322,7 +323,7 @@ public final class RegionalCollection implements Technique {
     return store.write(write) instanceof WriteResult.Applied;
   }
 
-  /** Step 2 for one sum; whether its list is empty now. */
+  /** Makes step 2 of the protocol for one sum; returns whether its list is empty now. */
   private boolean isCleared(
       String counter, String region, Set<String> folded, Map<String, CollectionRows> all) {
     if (all.values().stream()
@@ -330,19 +331,19 @@ public final class RegionalCollection implements Technique {
             .distinct()
             .count()
         > 1) {
-      return false; // the sum is still on its way
+      return false; // the sum is not replicated yet
     }
     if (all.values().stream().anyMatch(each -> each.hasAny(folded))) {
       for (String change : folded) {
         Key key = new Key(CounterItems.partition(counter), change);
         regions.here().write(new Write.Delete(key, Condition.always()));
       }
-      return false; // the deletes are on their way
+      return false; // the deletes are not replicated yet
     }
     return ask(region, store -> next(store, all, counter, region, BigInteger.ZERO, Set.of()));
   }
 
-  /** Writes the next step of a sum, unless somebody else has. */
+  /** Writes the next step of a sum, unless it was changed by another process. */
   private static boolean next(
       Store store,
       Map<String, CollectionRows> all,
@@ -353,12 +354,12 @@ public final class RegionalCollection implements Technique {
     CollectionRows seen = all.get(region);
     Item sum = seen == null ? null : seen.sums().get(region);
     if (sum == null) {
-      return false; // no fence was written: this cannot be
+      return false; // unreachable: a token was written before
     }
     Map<String, Field> fields = new HashMap<>(sum.fields());
     BigInteger value = more.add(BigInteger.valueOf(sum.number(CounterItems.VALUE)));
     if (value.bitLength() >= Long.SIZE) {
-      return false; // the changes stay: the number that they would go into has 64 bits
+      return false; // the changes stay: the sum would overflow 64 bits
     }
     fields.put(CounterItems.VALUE, new Field.Number(value.longValue()));
     fields.put(CollectionRows.FOLDED, new Field.Tokens(folded));
@@ -397,16 +398,16 @@ public final class RegionalCollection implements Technique {
     return next(regions.here(), all, counter, regions.own(), sum, folded) ? folded.size() : 0;
   }
 
-  /** Counters with what all regions together have of each. */
+  /** Returns counters with their sums over all regions. */
   @Override
   public CounterPage list(String prefix, String after, int limit) {
     return new CounterItems(regions.here()).list(prefix, after, limit, this::read);
   }
 
   /**
-   * Whether any region has the request.
+   * Returns whether any region has the request.
    *
-   * @throws QuipuException if none has, and one is silent
+   * @throws QuipuException if none has, and one does not answer
    */
   @Override
   public RequestOutcome outcome(String counter, RequestId id) {
@@ -428,14 +429,14 @@ public final class RegionalCollection implements Technique {
   }
 
   /**
-   * Never.
+   * Not supported.
    *
-   * @throws UnsupportedOperationException always; {@link RegionalCounters} can
+   * @throws UnsupportedOperationException always; use {@link RegionalCounters}
    */
   @Override
   public RequestOutcome cancel(String counter, RequestId id) {
     throw new UnsupportedOperationException(
-        "an item collection over regions has no cancellations: another region may be counting the request"
-            + " at the same time; regional counters can");
+        "an item collection over regions cannot cancel requests: another region may be"
+            + " counting the request at the same time; use regional counters");
   }
 }

@@ -44,84 +44,87 @@ import java.util.random.RandomGenerator;
  * COUNTERS OVER REGIONS
  *
  * Problem. A table has a replica in each region, and of two writes to one item the later wins
- * everywhere: a number that two regions add to loses one of the adds. And a floor or a ceiling
- * cannot be checked without asking all regions, which may be cut off from each other.
+ * everywhere: a number to which two regions add loses one of the adds. And a floor or a ceiling
+ * cannot be checked without contacting all regions, which may be partitioned.
  *
- * Stored. Each region writes items of its own, and writes them in its own replica alone, so no
- * write ever meets another. In counter/NAME#region-REGION:
- *   cell/K     K from 0: up and down, all that was ever added here; lower and raise, how far it may
- *              still lower and raise the counter (if there is such a bound); plan, by which it was
- *              made
+ * Stored. Each region has its own items, and writes them only in its own replica, so no two writes
+ * ever conflict. In counter/NAME#region-REGION:
+ *   cell/K     K from 0: up and down, the sums of all positive and negative adds here; lower and
+ *              raise, how far it may still lower and raise the counter (if there is such a bound);
+ *              plan, by which it was made
  *   gave/OTHER lower and raise: all rights that this region ever gave to another
- *   got/OTHER  all of what another gave that is in this region's cells
- *   request/ID what a request added; one for each request that was first sent to this region
- *   left/N     of the retirement N, whose successor this region is: up and down of the region that
- *              was retired, as far as that is known, and the rights that were taken over
+ *   got/OTHER  all rights from another region that were added to this region's cells
+ *   request/ID the amount of a request; one for each request that was first sent to this region
+ *   left/N     of the retirement N, whose successor this region is: up and down of the retired
+ *              region, as far as known, and the rights that were taken over
  * The counter is the sum of all up less that of all down. The initial regions begin with even
- * shares of the bounds. Sums that only grow have a second field for what 62 bits do not hold.
+ * shares of the bounds. Sums that only grow have a second field for what exceeds 62 bits.
  *
  * Protocol.
- *   Add, in the region that the request's id begins with: from there, or from another region that a
- *   repeat was sent to, which writes to that region's replica directly.
+ *   Add, in the region that the request's id begins with: from there, or from another region to
+ *   which a repeat was sent, which writes directly to that region's replica.
  *     1. In one batch: store the marker of the request if there is none; in one cell, add to up (or
  *        down), take as many rights to raise (or lower) and add as many of the other kind.
- *     2. The marker was there: it counted before, or it is canceled, or it is another request.
+ *     2. The marker exists: the request counted before, or is canceled, or is a different request.
  *     3. The cell has too few rights: take them from the other cells of the region, in the batch of
  *        step 1; each gives half of what it has, and all it has where that is not enough.
- *     4. The region has too few: look at all regions, twice.
- *        a. Rights are under way to this region: add them to cell 0 and to got, in one batch.
+ *     4. The region has too few: read all regions, twice.
+ *        a. Rights are in flight to this region: add them to cell 0 and to got, in one batch.
  *        b. Others have enough: from the one with most, take from its cells and add to its gave, in
  *           one batch in its replica. Go to 4a.
- *        c. Nobody has enough, and all answered, and nothing moved between the looks: rejected.
- *        d. The same, but some region is silent: rejected, as held elsewhere.
- *   Read: look at all regions twice. If nothing moved, that is the value. What moved is the width
- *   of low..high. With silent regions: the counter is above its floor by all rights to lower it,
- *   and those that the others hold are unused; the ceiling likewise.
- *   Cancel, ask: the marker, in the region that the id begins with.
+ *        c. No region has enough, all answered, and nothing changed between the reads: rejected.
+ *        d. The same, but some region does not answer: rejected, as held elsewhere.
+ *   Read: read all regions twice. If nothing changed, that is the value. The changes determine the
+ *   width of low..high. With regions that do not answer: the distance of the counter from its floor
+ *   is the sum of all rights to lower it, and those that the others hold are unused; the ceiling
+ *   likewise.
+ *   Cancel, outcome: the marker, in the region that the id begins with.
  *   Before anything is counted, all regions agree on a plan: the initial regions, and the bounds.
  *
- * Why it is right. Rights to lower are always as many as the counter is above its floor, in cells
- * and under way: every add and every transfer keeps that, in one batch. No region uses rights that
- * it does not have in its own replica, where batches are atomic and reads strong. What has come to
- * it of other regions may be old: it decides nothing but whom to ask. A transfer is known by two
- * sums that only grow, so it lands once, however often it is tried. A request has one region, where
- * it has one marker.
+ * Why it is right. The rights to lower, in cells and in flight, always equal the distance of the
+ * counter from its floor: every add and every transfer preserves that, in one batch. A region uses
+ * only rights in its own replica, where batches are atomic and reads strong. Replicated rows of
+ * other regions may be out of date: they only decide which region to contact. A transfer is
+ * identified by two sums that only grow, so it is received once, however often it is tried. A
+ * request has one region, where it has one marker.
  *
  * Crash table.
- *   | broken off after      | stored                  | then                                      |
+ *   | crash after           | stored                  | then                                      |
  *   | the add's reply lost  | marker and cell         | a repeat, in any region, finds it         |
- *   | gave                  | rights are under way    | whoever looks next in that region takes   |
- *   |                       |                         | them; for another, when it lacks rights   |
- *   | a region is cut off   | its rights are its own  | it goes on; others without that share     |
- *   | a region is lost      | its rights are frozen   | its lease runs out, then it is retired    |
+ *   | gave                  | rights are in flight    | the next process that reads them in that  |
+ *   |                       |                         | region adds them; another region does so  |
+ *   |                       |                         | when it lacks rights                      |
+ *   | a region is cut off   | its rights are its own  | it continues; others without that share   |
+ *   | a region is lost      | its rights are frozen   | its lease ends, then it is retired        |
  *   | a successor is lost   | left/N, or not          | it is retired too, and the next one takes |
- *   |                       |                         | over what both had                        |
- *   | a replica is set back | old rights: too many    | its beat is behind: within 3 beats nobody |
- *   |                       |                         | counts there, and no reading is certain;  |
- *   |                       |                         | it comes back under another name. What it |
- *   |                       |                         | used or gave twice until then may exceed  |
- *   |                       |                         | the bounds, by no more rights than the    |
- *   |                       |                         | backup had and others gave it since       |
+ *   |                       |                         | over the rights of both                   |
+ *   | a replica is restored | old rights: too many    | its beat is too low: within 3 beats it is |
+ *   | from a backup         |                         | not counted there, and no reading is      |
+ *   |                       |                         | certain; it returns under another name.   |
+ *   |                       |                         | Rights that it used or gave twice until   |
+ *   |                       |                         | then may exceed the bounds, by no more    |
+ *   |                       |                         | than the rights of the backup and those   |
+ *   |                       |                         | that others gave it since                 |
  *
  * Retirement. Which regions are retired, in what order and with which successors, is decided by
- * votes of the replicas that are left (RegionRetirements). Then, of each counter, by any process of
- * any region, again and again until it is done:
- *   1. Close all transfers with retired regions, in the replicas of those who are left: what is on
- *      its way was made for another state of these items.
- *   2. Bar earlier successors who have not taken over: the last one will do it for them.
- *   3. Add up what all retired regions have left: their shares, what their adds left as far as
- *      those have come to anybody, what the others gave them, less what those got of them, less
- *      what was taken over before. If that is less than nothing, they had counted that much more.
+ * votes of the remaining replicas (RegionRetirements). Then, for each counter, by any process of
+ * any region, repeated until it is done:
+ *   1. Close all transfers with retired regions, in the replicas of the remaining ones: transfers
+ *      in flight are conditional on another state of these items.
+ *   2. Bar earlier successors that have not taken over: the last one will do it for them.
+ *   3. Sum up the remaining rights of all retired regions: their shares, the effect of their adds
+ *      as far as any replica knows them, the transfers to them, less the transfers from them, less
+ *      earlier take-overs. If that is negative, they had counted that much more.
  *   4. In one batch in the successor's replica: store left/N if there is none; add the rights to
- *      its cell 0. So rights are again as many as the recorded sum is above the floor.
- * What a retired region counted and never sent is forgotten: bounds hold for what is recorded, and
- * what was forgotten may exceed them. So no reading is certain after a retirement, until an
- * operator states that nothing is missing, or has corrected what is. A request of a retired region
- * is answered by its marker, if that came to anybody; if not, its outcome is unknown, since the
- * cell that has it may have come without it.
+ *      its cell 0. So rights again equal the distance of the recorded sum from the floor.
+ * Adds of a retired region that were never replicated are lost: bounds hold for the recorded sum,
+ * and the lost adds may exceed them. So no reading is certain after a retirement, until an operator
+ * states that nothing is missing, or has corrected the counters. A request of a retired region is
+ * answered by its marker, if any replica has it; if not, its outcome is unknown, since the cell
+ * that includes it may have been replicated without it.
  *
- * Cost. One round trip, two writes, one item that stays. When rights run short, two looks at all
- * regions and one batch in each of two; one that is rejected, two looks. A read: two looks.
+ * Cost. One round trip, two writes, one item that stays. When rights run short, two reads of all
+ * regions and one batch in each of two; a rejection, two reads. A read: two reads of all regions.
  *
  * Sources. "Implement resource counters with Amazon DynamoDB", global tables; P. O'Neil, "The
  * Escrow Transactional Method", 1986; V. Balegas and others, "Extending Eventually Consistent Cloud
@@ -130,7 +133,7 @@ import java.util.random.RandomGenerator;
 
 /** Counters that several regions write, each in its own replica, within bounds. Thread-safe. */
 public final class RegionalCounters implements Technique {
-  /** What it needs of each replica, promises and costs. */
+  /** Its requirements on each replica, guarantees and costs. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
           "regional",
@@ -151,9 +154,9 @@ public final class RegionalCounters implements Technique {
   private static final OptionalLong NO_VALUE = OptionalLong.empty();
 
   /**
-   * What a successor took over of retired regions, on one counter.
+   * The result of a take-over of retired regions, for one counter.
    *
-   * @param counted what they had added, as far as that is known
+   * @param counted sum of their adds, as far as known
    * @param lower rights to lower the counter, which the successor now has; 0 if there is no floor
    * @param raise rights to raise it; 0 if there is no ceiling
    */
@@ -171,16 +174,16 @@ public final class RegionalCounters implements Technique {
   private final RandomGenerator random;
 
   /**
-   * Counts in regions.
+   * Creates the technique.
    *
-   * @param leases until when each may count
-   * @throws IllegalArgumentException if a replica lacks what {@link #SPEC} needs
+   * @param leases the leases until which regions may count
+   * @throws IllegalArgumentException if a replica lacks a capability that {@link #SPEC} requires
    */
   public RegionalCounters(Regions regions, RegionOptions options, RegionLeases leases) {
     this(regions, options, leases, Randomness.secure());
   }
 
-  /** Counts in regions, with a source of randomness. */
+  /** Creates the technique with the given source of randomness. */
   public RegionalCounters(
       Regions regions, RegionOptions options, RegionLeases leases, RandomGenerator random) {
     for (String region : regions.names()) {
@@ -189,7 +192,7 @@ public final class RegionalCounters implements Technique {
     int most = regions.here().profile().batchItemsMax() - 1;
     if (options.cells() > most) {
       throw new IllegalArgumentException(
-          "cells is %d, and a batch of store %s has no room for more than %d"
+          "cells is %d; a batch of store %s allows at most %d"
               .formatted(options.cells(), regions.here().profile().name(), most));
     }
     this.regions = regions;
@@ -215,19 +218,20 @@ public final class RegionalCounters implements Technique {
   }
 
   /**
-   * Adds, once. The answer has no value: no region knows the sum.
+   * Adds exactly once. The result has no value: no region knows the sum.
    *
    * @throws IllegalArgumentException if the id does not begin with a region
-   * @throws UnsupportedOperationException if {@code add} has other bounds than the counters
+   * @throws UnsupportedOperationException if the bounds of {@code add} differ from those of the
+   *     counters
    * @throws QuipuException if the region that the id begins with does not answer; with an unknown
-   *     outcome if that region was retired and it is not known whether it had counted the request:
-   *     it never counts after that
+   *     outcome if that region was retired and it is unknown whether it had counted the request: it
+   *     never counts after that
    */
   @Override
   public AddResult add(Add add) {
     if (!add.bounds().isNone() && !add.bounds().equals(options.bounds())) {
       throw new UnsupportedOperationException(
-          "these regions keep within %d to %d, and no other bounds"
+          "bounds of these regions are fixed at %d to %d"
               .formatted(options.bounds().floor(), options.bounds().ceiling()));
     }
     RequestId given = add.id();
@@ -257,9 +261,9 @@ public final class RegionalCounters implements Technique {
   }
 
   /**
-   * An add on its way.
+   * An add in progress.
    *
-   * @param call tells this call's own lost write from an earlier call's
+   * @param call distinguishes this call's own write from that of an earlier call
    */
   private record Request(Add add, Write marker, String call) {}
 
@@ -280,7 +284,7 @@ public final class RegionalCounters implements Technique {
     boolean isBounded = right.atZero(options.bounds()).isPresent();
     int cell = random.nextInt(options.cells());
     if (add.delta() == Long.MIN_VALUE && !options.bounds().isNone()) {
-      return new AddResult.Rejected(Rejection.OVERFLOW); // as many rights have no 64 bits
+      return new AddResult.Rejected(Rejection.OVERFLOW); // that number of rights exceeds 64 bits
     }
     for (int round = 0; round < ROUNDS_MAX; round++) {
       Write own = change(add, RegionRows.cell(add.counter(), home, cell), 0);
@@ -296,7 +300,7 @@ public final class RegionalCounters implements Technique {
       }
       Optional<String> other = found.get().text(RegionRows.PLAN);
       if (!other.equals(Optional.of(plan.text()))) {
-        throw plan.rejected(home, other.orElse("by no plan"));
+        throw plan.rejected(home, other.orElse("none"));
       }
       String way = add.delta() < 0 ? RegionRows.DOWN : RegionRows.UP;
       if (RegionRows.isFull(found.get(), way, Math.abs(add.delta()))) {
@@ -320,14 +324,18 @@ public final class RegionalCounters implements Technique {
     }
     throw new NotAppliedException(
         Reason.THROTTLED,
-        "rights of counter %s move faster than %s gets any".formatted(add.counter(), home));
+        "gave up: contention on the rights of counter %s in region %s"
+            .formatted(add.counter(), home));
   }
 
   private static long need(Add add) {
     return add.delta() == Long.MIN_VALUE ? Long.MAX_VALUE : Math.abs(add.delta());
   }
 
-  /** Another round follows one whose outcome is not known: all of it is harmless to repeat. */
+  /**
+   * Transfers rights. A round with an unknown outcome is followed by another: all steps are
+   * idempotent.
+   */
   private Optional<AddResult.Rejected> bring(String home, Add add, Right right) {
     String counter = add.counter();
     try {
@@ -341,7 +349,7 @@ public final class RegionalCounters implements Technique {
     }
   }
 
-  /** A definite answer, if there was room or the request was there. */
+  /** Returns the definite result, if the cell had enough rights or the request was known. */
   private static Optional<AddResult> answer(Request request, WriteResult result) {
     return switch (result) {
       case WriteResult.Applied applied ->
@@ -352,7 +360,7 @@ public final class RegionalCounters implements Technique {
     };
   }
 
-  /** The change of one cell: what is added, and rights from other cells. */
+  /** Returns the change of one cell: the add, and rights from other cells. */
   private Write change(Add add, Key cell, long fromOthers) {
     long size = add.delta();
     List<Change> changes = new ArrayList<>();
@@ -371,7 +379,10 @@ public final class RegionalCounters implements Technique {
     return new Write.Update(cell, changes, new Condition.All(conditions));
   }
 
-  /** Step 3; empty if all cells together have too few, or have changed meanwhile. */
+  /**
+   * Makes step 3 of the protocol; empty if all cells together have too few rights, or have changed
+   * meanwhile.
+   */
   private Optional<AddResult> addFromAllCells(Store store, String home, Request request, int cell) {
     Add add = request.add;
     Right right = Right.of(add.delta());
@@ -400,9 +411,9 @@ public final class RegionalCounters implements Technique {
   }
 
   /**
-   * Returns the value, and between what it lies: exact when all regions answer and nothing is added
-   * meanwhile. After a retirement nothing is certain until {@link #acceptLoss}, and after a replica
-   * was restored from a backup nothing is until that region is retired and its loss accepted.
+   * Returns the value and its bounds: exact if all regions answer and nothing is added
+   * concurrently. After a retirement no reading is certain until {@link #acceptLoss}, and after a
+   * restore of a replica from a backup none is until that region is retired and its loss accepted.
    */
   @Override
   public Optional<Reading> read(String counter) {
@@ -417,10 +428,10 @@ public final class RegionalCounters implements Technique {
   }
 
   /**
-   * What became of a request, in whatever region.
+   * Returns the outcome of a request, of any region.
    *
-   * @throws QuipuException if the region that its id begins with does not answer, and nothing has
-   *     come from there
+   * @throws QuipuException if the region that its id begins with does not answer, and nothing was
+   *     replicated from there
    */
   @Override
   public RequestOutcome outcome(String counter, RequestId id) {
@@ -447,45 +458,45 @@ public final class RegionalCounters implements Technique {
   }
 
   /**
-   * Retires a region that is lost, with the own region as its successor: its lease has run out, and
-   * most of the regions that are left agree. What it counted and never sent is forgotten, so that
-   * bounds hold for what is recorded, and may be exceeded by what was forgotten. Safe to repeat, in
-   * any region, and to be repeated until it ends well: if a successor is lost before it is done,
-   * retire that region too.
+   * Retires a region that is lost, with the own region as its successor: its lease has ended, and
+   * most of the remaining regions agree. Its adds that were never replicated are lost, so that
+   * bounds hold for the recorded sum, and may be exceeded by the lost adds. Idempotent, in any
+   * region; repeat it until it succeeds: if a successor is lost before that, retire that region
+   * too.
    *
    * @return for each counter, what the last successor took over
    * @throws IllegalStateException if the region must not be retired, or too few regions agree
-   * @throws QuipuException if a region that is left does not answer
+   * @throws QuipuException if a remaining region does not answer
    */
   public Map<String, TakenOver> retire(String region) {
     return retire(region, Set.of());
   }
 
   /**
-   * Retires a region as {@link #retire(String)} does, where too many regions are lost for most to
-   * agree. If one of those that are said to be destroyed is not, and retires this region likewise,
-   * both go on counting without the other: bounds are broken, and one of the two has to be given
-   * up.
+   * Retires a region as {@link #retire(String)} does, where too many regions are lost for a
+   * majority. If one of the allegedly destroyed regions is alive, and retires this region likewise,
+   * both continue to count without the other: bounds are broken, and one of the two has to be
+   * abandoned.
    *
-   * @param destroyed regions whose replicas the caller states to be gone for ever; they need not
-   *     agree
+   * @param destroyed regions whose replicas are permanently lost according to the caller; their
+   *     agreement is not required
    */
   public Map<String, TakenOver> retire(String region, Set<String> destroyed) {
-    regions.replica(region); // it must be one
+    regions.replica(region); // checks that the region exists
     leases.retire(region, destroyed);
     return takeOver.takeOverAll();
   }
 
   /**
-   * States that what is known of a retired region is all that it counted, or that counters have
-   * been corrected since: readings are certain again, as far as it is concerned.
+   * States that the known records of a retired region are complete, or that counters have been
+   * corrected since: readings are certain again, as far as it is concerned.
    *
    * @throws IllegalArgumentException if there is no such region
    * @throws IllegalStateException if the region is not retired
-   * @throws QuipuException if a region that is left does not answer
+   * @throws QuipuException if a remaining region does not answer
    */
   public void acceptLoss(String region) {
-    regions.replica(region); // it must be one
+    regions.replica(region); // checks that the region exists
     leases.requireRetired(region);
     takeOver.takeOverAll();
     leases.accept(region);

@@ -16,21 +16,21 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * The regions that count together, as one of them sees them. Each has a replica of one table, and
- * what is written to one replica comes to the others some time later, item by item, in any order;
- * of an item that was written to two, the later write wins. Whoever counts reads and writes its own
- * replica, and seldom another's, directly. Thread-safe.
+ * The regions that count together, as one of them sees them. Each has a replica of one table;
+ * writes to one replica reach the others some time later, item by item, in any order; if two
+ * replicas wrote an item, the later write wins. A process mainly reads and writes its own region's
+ * replica, and rarely accesses another directly. Thread-safe.
  *
- * <p>A region's name is its identity: it is never given to another region, nor to the same one
- * after its replica was set back to an old state.
+ * <p>A region's name is its identity: it is never reused for another region, nor for the same one
+ * after its replica was restored from a backup.
  */
 public final class Regions {
   /** Most regions. */
   public static final int REGIONS_MAX = 16;
 
   /**
-   * A region that did not answer is not asked again for so long, or for as long as it took to find
-   * that out.
+   * A region that did not answer is not contacted again for this time, or for as long as the failed
+   * call took, if that is longer.
    */
   public static final Duration SILENCE = Duration.ofSeconds(1);
 
@@ -42,19 +42,20 @@ public final class Regions {
   private final Map<String, Long> silentUntilNanos = new ConcurrentHashMap<>();
 
   /**
-   * Regions.
+   * Creates the regions.
    *
-   * @param own the region that this process is in
-   * @param initial those that the bounds of each counter are shared out to at first, in an order
-   *     that never changes; the same in all regions
-   * @param replicas how to reach the replica of each region from here; its deadline is how long a
-   *     call waits for a region that is silent
-   * @throws IllegalArgumentException for a name that is none, or a region without a replica
+   * @param own the region of this process
+   * @param initial the regions to which the bounds of each counter are initially divided, in an
+   *     order that never changes; the same in all regions
+   * @param replicas access to the replica of each region from here; its deadline is how long a call
+   *     waits for a region that does not answer
+   * @throws IllegalArgumentException for an invalid name, or a region without a replica
    */
   public Regions(String own, List<String> initial, Map<String, Store> replicas) {
     if (replicas.isEmpty() || replicas.size() > REGIONS_MAX) {
       throw new IllegalArgumentException(
-          "there are %d regions, the limits are 1 and %d".formatted(replicas.size(), REGIONS_MAX));
+          "%d regions are configured; the number must be from 1 to %d"
+              .formatted(replicas.size(), REGIONS_MAX));
     }
     replicas.keySet().forEach(Regions::checkName);
     List<String> named = new ArrayList<>(initial);
@@ -66,8 +67,7 @@ public final class Regions {
     }
     if (initial.isEmpty() || initial.stream().distinct().count() != initial.size()) {
       throw new IllegalArgumentException(
-          "the initial regions are %s; there must be one at least, and none twice"
-              .formatted(initial));
+          "initial regions are %s; they must be distinct, and at least one".formatted(initial));
     }
     this.own = own;
     this.initial = List.copyOf(initial);
@@ -82,62 +82,61 @@ public final class Regions {
     }
   }
 
-  /** The region that this process is in. */
+  /** Returns the region of this process. */
   public String own() {
     return own;
   }
 
-  /** Returns the regions that the bounds are shared out to at first. */
+  /** Returns the regions to which the bounds are initially divided. */
   public List<String> initial() {
     return initial;
   }
 
-  /** All regions, in order of name. */
+  /** Returns all regions, in order of name. */
   public List<String> names() {
     return List.copyOf(replicas.keySet());
   }
 
-  /** All regions but one. */
+  /** Returns all regions except one. */
   public List<String> namesBut(String region) {
     return replicas.keySet().stream().filter(name -> !name.equals(region)).toList();
   }
 
-  /** The replica of the own region. */
+  /** Returns the replica of the own region. */
   public Store here() {
     return replica(own);
   }
 
-  /** The replica of a region, as it is reached from here. */
+  /** Returns the replica of a region, as accessed from here. */
   public Store replica(String region) {
     Store replica = replicas.get(region);
     if (replica == null) {
-      throw new IllegalArgumentException(
-          "there is no region %s; there are %s".formatted(region, names()));
+      throw new IllegalArgumentException("unknown region %s; known: %s".formatted(region, names()));
     }
     return replica;
   }
 
   /**
-   * An id for a request that is first sent to the own region. A repeat may be sent to any.
+   * Returns an id for a request that is first sent to the own region. A repeat may be sent to any
+   * region.
    *
-   * @param text what names the request within its region
+   * @param text the name of the request within its region
    */
   public RequestId id(String text) {
     return RequestId.of(own + "/" + text);
   }
 
   /**
-   * The region where a request counts: that which its id begins with.
+   * Returns the region where a request counts, which its id begins with.
    *
-   * @throws IllegalArgumentException if it names none of these regions
+   * @throws IllegalArgumentException if the id begins with none of these regions
    */
   public String home(RequestId id) {
     String text = id.text();
     int slash = text.indexOf('/');
     if (slash < 1 || !replicas.containsKey(text.substring(0, slash))) {
       throw new IllegalArgumentException(
-          "request id '%s' names no region; it must begin with the one that it was first sent to"
-                  .formatted(text)
+          "request id '%s' must begin with the region that it is first sent to".formatted(text)
               + ", like %s/%s, so that a repeat in another region finds it; the regions are %s"
                   .formatted(own, text.length() > 40 ? "order-981" : text, names()));
     }
@@ -145,10 +144,10 @@ public final class Regions {
   }
 
   /**
-   * Asks a region, unless it has just been silent.
+   * Calls a region, unless it has just failed to answer.
    *
-   * @return empty if it is silent
-   * @throws QuipuException if it answered that it cannot
+   * @return empty if it does not answer
+   * @throws QuipuException if it answered with an error
    */
   <T> Optional<T> ask(String region, Supplier<T> question) {
     long now = here().clock().nanoTime();
@@ -169,7 +168,7 @@ public final class Regions {
     }
   }
 
-  /** The name of a counter, checked. */
+  /** Returns the name of a counter, after checking it. */
   static String checkCounter(String counter) {
     return Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
   }

@@ -14,8 +14,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Batches concurrent calls, as a group commit does: while one batch is in progress, callers wait,
- * and the next batch takes all of them. A lone caller does not wait. Thread-safe.
+ * Batches concurrent calls like a group commit: while one batch is in progress, callers wait, and
+ * the next batch contains all of them. A lone caller does not wait. Thread-safe.
  */
 final class CallBatcher<C, R> {
   private final int callsMax;
@@ -27,7 +27,7 @@ final class CallBatcher<C, R> {
     final Thread thread = Thread.currentThread();
     private @Nullable R result;
     private @Nullable QuipuException failure;
-    private volatile boolean isDone; // written last, read first
+    private volatile boolean isDone; // written after the result, read before it
 
     Waiting(C call) {
       this.call = call;
@@ -49,16 +49,16 @@ final class CallBatcher<C, R> {
     }
   }
 
-  /** Creates a batcher of at most {@code callsMax} calls in a batch. */
+  /** Creates a batcher of at most {@code callsMax} calls per batch. */
   CallBatcher(int callsMax) {
     this.callsMax = callsMax;
   }
 
   /**
-   * The result of one call.
+   * Returns the result of one call.
    *
-   * @param all does several, and returns a result for each, in the same order
-   * @throws QuipuException what {@code all} threw: each of its calls came to the same
+   * @param all makes several calls, and returns a result for each, in the same order
+   * @throws QuipuException thrown by {@code all}, for each of its calls
    */
   R call(C call, Function<List<C>, List<R>> all) {
     Waiting<C, R> own = new Waiting<>(call);
@@ -74,7 +74,7 @@ final class CallBatcher<C, R> {
         }
       } else {
         LockSupport.park(this);
-        isInterrupted |= Thread.interrupted(); // it ends with the call that is under way
+        isInterrupted |= Thread.interrupted(); // ends with the call in progress
       }
     }
     if (isInterrupted) {
@@ -83,7 +83,7 @@ final class CallBatcher<C, R> {
     return own.answer();
   }
 
-  /** Whoever waits longest is to take the others along. Who comes now may be faster. */
+  /** Wakes the longest waiting caller, to lead the next batch. A new caller may be faster. */
   private void wakeNext() {
     Waiting<C, R> next = waiting.peek();
     if (next != null) {
@@ -101,7 +101,7 @@ final class CallBatcher<C, R> {
       some.add(next);
     }
     if (some.isEmpty()) {
-      return; // another took the own one along
+      return; // another caller's batch contained this call
     }
     try {
       List<R> results = all.apply(some.stream().map(each -> each.call).toList());

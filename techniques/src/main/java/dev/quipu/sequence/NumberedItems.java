@@ -12,9 +12,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Items under numbers, in the partition of a series.
+ * The items of a series, by number.
  *
- * <p>Stored: in {@code PREFIX} and the series, under {@code n} and the number in 19 digits.
+ * <p>Stored: in the partition {@code PREFIX} plus the series, under {@code n} and the number in 19
+ * digits.
  */
 final class NumberedItems {
   private static final String NUMBER = "n";
@@ -36,7 +37,7 @@ final class NumberedItems {
     int bytes = Limits.utf8Length(payload);
     if (bytes > SequenceOfRecords.PAYLOAD_BYTES_MAX) {
       throw new IllegalArgumentException(
-          "payload is %d bytes long, the limit is %d"
+          "payload is %d bytes long; the limit is %d"
               .formatted(bytes, SequenceOfRecords.PAYLOAD_BYTES_MAX));
     }
   }
@@ -57,13 +58,16 @@ final class NumberedItems {
     return number < 1 ? Optional.empty() : store.get(key(series, number), Consistency.STRONG);
   }
 
-  /** The item under the highest number, on a store with order; or one that was it lately. */
+  /**
+   * Returns the item with the highest number, on a store with scans; with eventual consistency,
+   * perhaps an earlier one.
+   */
   Optional<Item> newest(String series, Consistency consistency) {
     Scan scan = new Scan(partition(series), NUMBER, Optional.of(NUMBERS_END), true, 1, consistency);
     return store.scan(scan).items().stream().findFirst();
   }
 
-  /** The items under so many numbers, as far as they are taken, in order of number. */
+  /** Returns the existing items of a range of numbers, in order of number. */
   List<Item> page(String series, long from, int limit) {
     List<Item> found = new ArrayList<>();
     if (store.profile().has(Capability.ORDERED_SCAN)) {

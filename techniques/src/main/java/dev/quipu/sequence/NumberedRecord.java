@@ -7,11 +7,11 @@ import java.util.Optional;
 /**
  * A record of a series.
  *
- * @param number from 1, without a gap
- * @param id the bits of the request that made it, in hexadecimal
- * @param payload what was stored with it
- * @param at when it was asked for
- * @param voided why the number does not count, if it was voided; it is never given again
+ * @param number from 1, without gaps
+ * @param id the bits of the id of the request that created it, in hexadecimal
+ * @param payload the content
+ * @param at when it was requested
+ * @param voided the reason if the number was voided; a voided number is never reused
  */
 public record NumberedRecord(
     long number, String id, String payload, Instant at, Optional<String> voided) {

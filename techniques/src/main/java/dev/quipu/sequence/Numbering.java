@@ -31,14 +31,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Takes the next number of a series for a record: the protocol of {@link SequenceOfRecords}. */
+/** Assigns the next number of a series to a record: the protocol of {@link SequenceOfRecords}. */
 final class Numbering {
   private static final Logger LOGGER = LoggerFactory.getLogger(Numbering.class);
   private static final String NUMBER = "n";
   private static final String NOTE = "request/";
   private static final String CALL = "call";
   private static final String FROM = "from";
-  private static final int OTHERS_MAX = 16; // met one after the other, before looking again
+  private static final int OTHERS_MAX = 16; // consecutive conflicts before searching again
   private static final int SERIES_MAX = 100_000;
   private static final int TOGETHER_MAX = 50;
   private static final int TOGETHER_BYTES_MAX = 4 * SequenceOfRecords.PAYLOAD_BYTES_MAX;
@@ -55,18 +55,18 @@ final class Numbering {
     this.random = random;
   }
 
-  /** Stores a record under the next number, or finds the one that its request has. */
+  /** Stores a record under the next number, or finds the one of an earlier attempt. */
   Result add(String series, String payload, @Nullable RequestId id) {
     RequestId own = id == null ? RequestId.random(random) : id;
     Attempt attempt =
         new Attempt(series, own, payload, Long.toHexString(random.nextLong()), id != null);
     if (!store.profile().has(Capability.ATOMIC_BATCH)) {
-      return attempt.hasNote ? climbFromNote(attempt) : climbAlone(attempt);
+      return attempt.hasNote ? takeFromNote(attempt) : takeAlone(attempt);
     }
     int requestsMax = Math.min(TOGETHER_MAX, store.profile().batchItemsMax() / 2);
     return batchers
         .computeIfAbsent(series, key -> new CallBatcher<>(requestsMax))
-        .call(attempt, attempts -> climbTogether(series, attempts));
+        .call(attempt, attempts -> takeAll(series, attempts));
   }
 
   private record Attempt(
@@ -75,7 +75,7 @@ final class Numbering {
       return record.text(NumberedRecord.ID).equals(Optional.of(id.bits()));
     }
 
-    /** What the record tells that was there under this id. */
+    /** Returns the result for an existing record under this id. */
     Result found(long number, Item record) {
       return record.text(NumberedRecord.PAYLOAD).equals(Optional.of(payload))
           ? new Numbered(number, !record.text(CALL).equals(Optional.of(call)))
@@ -102,7 +102,7 @@ final class Numbering {
         items.key(attempt.series, number), fields, Optional.empty(), new Condition.Absent());
   }
 
-  /** A number that is taken, and not far from the highest. */
+  /** Returns a number that is taken, close to the highest. */
   private long start(String series) {
     Long last = known.get(series);
     return last == null ? last(series) : last;
@@ -112,8 +112,11 @@ final class Numbering {
     known.merge(series, number, Math::max);
   }
 
-  /** Steps 2a to 2d, for some numbers above one that is taken; empty if all are others'. */
-  private Optional<Result> climb(Attempt attempt, long taken) {
+  /**
+   * Makes steps 2a to 2d for some numbers above one that is taken; empty if other requests have all
+   * of them.
+   */
+  private Optional<Result> takeNext(Attempt attempt, long taken) {
     for (long number = taken + 1; number <= taken + OTHERS_MAX; number++) {
       Write record = record(attempt, number);
       WriteResult result = untilKnown(attempt, () -> store.write(record));
@@ -133,11 +136,14 @@ final class Numbering {
     return Optional.empty();
   }
 
-  /** Nobody else has this id: a number that was passed is another's for ever. */
-  private Result climbAlone(Attempt attempt) {
+  /**
+   * Makes an attempt with an id that is not shared: a number that was passed belongs to another
+   * request for good.
+   */
+  private Result takeAlone(Attempt attempt) {
     long taken = start(attempt.series);
     while (true) {
-      Optional<Result> numbered = climb(attempt, taken);
+      Optional<Result> numbered = takeNext(attempt, taken);
       if (numbered.isPresent()) {
         return numbered.get();
       }
@@ -145,25 +151,25 @@ final class Numbering {
     }
   }
 
-  private List<Result> climbTogether(String series, List<Attempt> attempts) {
+  private List<Result> takeAll(String series, List<Attempt> attempts) {
     Map<Attempt, Result> results = new HashMap<>();
     List<Attempt> left = new ArrayList<>(attempts);
-    while (!left.isEmpty()) { // twins under one id go one after the other
+    while (!left.isEmpty()) { // duplicates of one id are numbered one after the other
       Map<RequestId, Attempt> distinct = new LinkedHashMap<>();
       left.forEach(each -> distinct.putIfAbsent(each.id, each));
-      results.putAll(climbInARow(series, List.copyOf(distinct.values())));
+      results.putAll(takeBatch(series, List.copyOf(distinct.values())));
       left.removeAll(results.keySet());
     }
     return attempts.stream().map(results::get).toList();
   }
 
-  /** All of them in one transaction, as far as they are not there yet. */
-  private Map<Attempt, Result> climbInARow(String series, List<Attempt> attempts) {
+  /** Stores all records in one transaction, except those that already exist. */
+  private Map<Attempt, Result> takeBatch(String series, List<Attempt> attempts) {
     Map<Attempt, Result> results = new HashMap<>();
     List<Attempt> left = new ArrayList<>(attempts);
     long number = start(series) + 1;
     int others = 0;
-    int most = left.size(); // in a row
+    int most = left.size(); // records per transaction
     while (!left.isEmpty()) {
       long first = number;
       List<Attempt> row = left.subList(0, Math.min(most, fitting(left))).stream().toList();
@@ -184,12 +190,12 @@ final class Numbering {
             row.stream()
                 .filter(each -> each.isOwn(found))
                 .forEach(each -> results.put(each, each.found(first, found)));
-            // Behind one of these, the others of its row may be: their reply was lost.
+            // After one of these, the others of its batch may follow: their reply was lost.
             others = attempts.stream().anyMatch(each -> each.isOwn(found)) ? 0 : others + 1;
             boolean isFar = others > 0 && others % OTHERS_MAX == 0;
             number = (isFar ? Math.max(first, last(series)) : first) + 1;
           } else {
-            most = 1; // somebody took a record away: its number is the next one again
+            most = 1; // a record was deleted: its number is the next one again
           }
         }
       }
@@ -198,7 +204,10 @@ final class Numbering {
     return results;
   }
 
-  /** How many from the first on fit into one transaction of any store; one always does. */
+  /**
+   * Returns how many of the first attempts fit into one transaction of any store; at least one
+   * does.
+   */
   private static int fitting(List<Attempt> attempts) {
     int bytes = 0;
     for (int i = 0; i < attempts.size(); i++) {
@@ -222,7 +231,7 @@ final class Numbering {
     return writes.size() == 1 ? store.write(writes.getFirst()) : store.writeAll(writes, null);
   }
 
-  /** Those whose notes are there, with what their records tell. */
+  /** Returns the attempts whose notes exist, with the results of their records. */
   private Map<Attempt, Result> noted(List<Attempt> attempts) {
     List<Attempt> asked = attempts.stream().filter(Attempt::hasNote).toList();
     List<Optional<Item>> notes = store.getAll(asked.stream().map(this::noteKey).toList());
@@ -235,7 +244,7 @@ final class Numbering {
     return results;
   }
 
-  /** What the record tells that a note leads to. */
+  /** Returns the result of the record to which a note refers. */
   private Result noted(Attempt attempt, Item note) {
     long given = note.number(NUMBER);
     return attempt.found(given, items.get(attempt.series, given).orElseThrow());
@@ -245,8 +254,8 @@ final class Numbering {
     return new Write.Put(noteKey(attempt), fields, Optional.empty(), new Condition.Absent());
   }
 
-  /** Looks at every number above the one in the note; the note follows, for who comes after. */
-  private Result climbFromNote(Attempt attempt) {
+  /** Checks every number above the one in the note, and advances the note for later attempts. */
+  private Result takeFromNote(Attempt attempt) {
     long taken = last(attempt.series);
     Write note = note(attempt, Map.of(FROM, new Field.Number(taken)));
     WriteResult result = untilKnown(attempt, () -> store.write(note));
@@ -258,9 +267,9 @@ final class Numbering {
       taken = found.number(FROM);
     }
     while (true) {
-      Optional<Result> numbered = climb(attempt, taken);
+      Optional<Result> numbered = takeNext(attempt, taken);
       if (numbered.isPresent()) {
-        tell(attempt, NUMBER, numbered.get().number());
+        advanceNote(attempt, NUMBER, numbered.get().number());
         return numbered.get();
       }
       taken += OTHERS_MAX;
@@ -268,22 +277,22 @@ final class Numbering {
         for (Item each : items.page(attempt.series, taken + 1, SequenceOfRecords.PAGE_MAX)) {
           taken = NumberedItems.number(each);
           if (attempt.isOwn(each)) {
-            tell(attempt, NUMBER, taken);
+            advanceNote(attempt, NUMBER, taken);
             return attempt.found(taken, each);
           }
         }
       }
-      tell(attempt, FROM, taken);
+      advanceNote(attempt, FROM, taken);
     }
   }
 
-  /** Spares who repeats the request some of the way; it is right without. */
-  private void tell(Attempt attempt, String field, long number) {
+  /** Advances the note, which shortens the search of a repeat; best effort. */
+  private void advanceNote(Attempt attempt, String field, long number) {
     Change change = new Change.Put(field, new Field.Number(number));
     try {
       store.write(new Write.Update(noteKey(attempt), List.of(change), Condition.always()));
     } catch (QuipuException e) {
-      LOGGER.debug("a note of a record is not up to date", e);
+      LOGGER.debug("Note of a record not updated; continuing", e);
     }
   }
 
@@ -293,7 +302,7 @@ final class Numbering {
 
   // ---- the highest number
 
-  /** The highest number that is taken; 0 if there is none. */
+  /** Returns the highest number that is taken; 0 if there is none. */
   long last(String series) {
     long last =
         store.profile().has(Capability.ORDERED_SCAN)
@@ -309,7 +318,7 @@ final class Numbering {
     return items.newest(series, consistency).map(NumberedItems::number).orElse(0L);
   }
 
-  /** Numbers are taken without a gap, so those that are taken end somewhere. */
+  /** Finds the highest number by binary search: numbers are taken without gaps. */
   private long lastByHalving(String series) {
     long taken = Objects.requireNonNullElse(known.get(series), 0L);
     if (store.profile().has(Capability.EVENTUAL_SCAN)) {

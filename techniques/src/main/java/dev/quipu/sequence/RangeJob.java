@@ -30,36 +30,37 @@ import org.slf4j.LoggerFactory;
 /*
  * RANGE JOB
  *
- * Problem. Numbered records 1..N are to be worked through by many workers at once. Workers die, and
+ * Problem. Numbered records 1..N are to be processed by many workers in parallel. Workers die, and
  * each record must be processed once.
  *
- * Stored. For each range of numbers, how far it is: the next number to process. A lock for each, so
- * that two workers do not do the same for nothing.
+ * Stored. For each range of numbers its progress: the next number to process. A lock for each, so
+ * that two workers do not process the same range in vain.
  *
  * Protocol.
- *   1. Take the lock of a range that is not done.
- *   2. Process its next record: whatever that writes to the store, and the step to the number
- *      behind, in one transaction, if the range is still at this number.
- *   3. It was not: another is ahead. Leave the range.
- *   4. Unknown: read how far the range is. It is behind the number: the transaction was applied.
- *      Else send the same again.
- *   Where the store has no transactions, processing must be harmless to repeat under the number's
- *   request id, and comes before the step.
+ *   1. Acquire the lock of a range that is not done.
+ *   2. Process its next record: the writes of the processing, and the step to the next number, in
+ *      one transaction, under the condition that the range is still at this number.
+ *   3. The condition failed: another worker is ahead. Leave the range.
+ *   4. Unknown: read the progress of the range. If it is past the number, the transaction was
+ *      applied. Else send the same again.
+ *   On a store without transactions, processing must be idempotent under the request id of the
+ *   number, and precedes the step.
  *
- * Why it is right. A number is passed once, by a write on condition that it is the next: what is
- * written with it is written once. The lock spares work; nothing rests on it.
+ * Why it is right. A number is passed once, by a write under the condition that it is the next: the
+ * writes in that transaction are applied once. The lock only saves work; correctness does not
+ * depend on it.
  *
  * Crash table.
- *   | broken off       | stored                  | then                                 |
- *   | before 2         | nothing of this record  | the lease ends, another goes on      |
+ *   | crash            | stored                  | then                                 |
+ *   | before 2         | nothing of this record  | the lease ends, another continues    |
  *   | reply to 2 lost  | the record is processed | 4                                    |
  *
- * Cost. One write for each range that is taken, one transaction for each record.
+ * Cost. One write for each acquired range, one transaction for each record.
  *
  * Source. "Sequence numbers for records without a counter" (App Engine), ranges for parallel tasks.
  */
 
-/** Works through numbers 1..N in ranges, each number once. Thread-safe. */
+/** Processes the numbers 1..N in ranges, each number once. Thread-safe. */
 public final class RangeJob {
   /** Most ranges of a job. */
   public static final int RANGES_MAX = 10_000;
@@ -76,23 +77,24 @@ public final class RangeJob {
   private final int ranges;
 
   /**
-   * A job; all workers give the same.
+   * Creates a job; all workers use the same arguments.
    *
    * @param last the highest number: 1 or more
-   * @param ranges into how many ranges it is divided: 1 to {@link #RANGES_MAX}
-   * @throws IllegalArgumentException if it is outside the limits, or the store has no strong reads
+   * @param ranges the number of ranges: 1 to {@link #RANGES_MAX}
+   * @throws IllegalArgumentException if an argument is outside its limits, or the store has no
+   *     strong reads
    */
   public RangeJob(Store store, String name, long last, int ranges) {
     this(store, Randomness.secure(), name, last, ranges);
   }
 
-  /** As {@link #RangeJob(Store, String, long, int)}, with the caller's chance. */
+  /** Creates a job with the given source of randomness. */
   public RangeJob(Store store, RandomGenerator random, String name, long last, int ranges) {
     store.profile().require(Capability.STRONG_READ);
     Limits.checkText("name", name, Limits.NAME_BYTES_MAX);
     if (last < 1 || ranges < 1 || ranges > RANGES_MAX) {
       throw new IllegalArgumentException(
-          "last is %d, the least is 1; ranges is %d, the limits are 1 and %d"
+          "last is %d and ranges is %d; last must be 1 or more, ranges from 1 to %d"
               .formatted(last, ranges, RANGES_MAX));
     }
     this.store = store;
@@ -103,7 +105,7 @@ public final class RangeJob {
     this.ranges = (int) Math.min(ranges, last);
   }
 
-  /** A range of numbers that this worker works through. Not thread-safe. */
+  /** A range of numbers that this worker processes. Not thread-safe. */
   public final class Task implements AutoCloseable {
     private final int range;
     private final Locks.Lease lease;
@@ -115,23 +117,25 @@ public final class RangeJob {
       this.next = next;
     }
 
-    /** The number to process; empty if the range is done. */
+    /** Returns the number to process; empty if the range is done. */
     public OptionalLong next() {
       return next > end(range) ? OptionalLong.empty() : OptionalLong.of(next);
     }
 
-    /** The id of the request to process the next number: the same for every worker. */
+    /**
+     * Returns the request id for processing the next number, which is the same for every worker.
+     */
     public RequestId request() {
       return RequestId.of("%s %d".formatted(RequestId.of(name).bits(), next));
     }
 
     /**
-     * The next number is processed.
+     * Marks the next number as processed.
      *
-     * @param effects what processing it writes, under no condition of theirs; needs a store with
-     *     transactions over all items, unless there are none
-     * @return whether to go on; if not, another worker is ahead, and this number was its
-     * @throws QuipuException if the outcome is not known; calling again with the same is harmless
+     * @param effects the writes of the processing, without conditions; unless empty, they need a
+     *     store with transactions over all items
+     * @return whether to continue; if not, another worker is ahead and has processed this number
+     * @throws QuipuException if the outcome is unknown; repeating the call is safe
      */
     public boolean done(List<Write> effects) {
       if (!effects.isEmpty() && store.profile().atomicity() != Atomicity.STORE) {
@@ -159,27 +163,30 @@ public final class RangeJob {
       }
     }
 
-    /** Whether the range is just behind this number: by this call, whose reply was lost. */
+    /**
+     * Returns whether the range is at the following number because of this call, whose reply was
+     * lost.
+     */
     private boolean isJustBehind(WriteResult.ConditionFailed failed) {
       return failed.found().map(item -> item.number(NEXT) == next + 1).orElse(false);
     }
 
-    /** Lets others have the range. */
+    /** Releases the range. */
     @Override
     public void close() {
       try {
         locks.release(lease);
       } catch (QuipuException e) {
-        LOGGER.debug("a range stays locked until its lease ends", e);
+        LOGGER.debug("Range not released; it stays locked until its lease ends", e);
       }
     }
   }
 
   /**
-   * A range that is not done and that nobody has.
+   * Takes a range that is neither done nor taken.
    *
-   * @param lease how long others leave it alone: longer than a range takes
-   * @return empty if there is none now; {@link #isDone} tells whether there will be
+   * @param lease how long the range is reserved: longer than it takes to process
+   * @return empty if there is none now; {@link #isDone} returns whether the job has ended
    */
   public Optional<Task> take(Duration lease) {
     int first = random.nextInt(ranges);
@@ -195,12 +202,12 @@ public final class RangeJob {
     return Optional.empty();
   }
 
-  /** Whether every number is processed. */
+  /** Returns whether every number is processed. */
   public boolean isDone() {
     return processed() == last;
   }
 
-  /** How many numbers are processed. */
+  /** Returns how many numbers are processed. */
   public long processed() {
     long sum = 0;
     for (int range = 0; range < ranges; range++) {
@@ -213,7 +220,7 @@ public final class RangeJob {
     return "job %s %d".formatted(RequestId.of(name).bits(), range);
   }
 
-  /** Ranges differ by one number at most. */
+  /** Returns the first number of a range. The sizes of ranges differ by one at most. */
   private long begin(int range) {
     long size = last / ranges;
     return 1 + range * size + Math.min(range, last % ranges);

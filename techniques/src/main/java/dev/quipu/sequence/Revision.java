@@ -7,11 +7,11 @@ import java.util.Locale;
 /**
  * One change of one entity of a series.
  *
- * @param number from 1, without a gap
- * @param entity what changed
- * @param payload what it is since then
- * @param count how many entities there were after it
- * @param at when it was asked for
+ * @param number from 1, without gaps
+ * @param entity that changed
+ * @param payload its content after the change
+ * @param count number of entities after the change
+ * @param at when it was requested
  */
 public record Revision(
     long number, String entity, Kind kind, String payload, long count, Instant at) {
@@ -21,13 +21,13 @@ public record Revision(
   static final String COUNT = "count";
   static final String AT = "at";
 
-  /** What a change does to the count. */
+  /** The kind of a change. */
   public enum Kind {
-    /** There is one more. */
+    /** Adds an entity. */
     INSERT(1),
-    /** It is another now. */
+    /** Changes an entity. */
     UPDATE(0),
-    /** It is gone; its revisions stay. */
+    /** Deletes an entity; its revisions are kept. */
     DELETE(-1);
 
     private final int step;

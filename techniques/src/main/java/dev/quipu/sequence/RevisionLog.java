@@ -22,35 +22,36 @@ import java.util.random.RandomGenerator;
 /*
  * REVISION LOG
  *
- * Problem. Entities come, change and go, and nothing is ever overwritten: each change is a revision
- * with the next number. How many entities are there? The highest number counts all revisions, and
- * to look through them takes longer each day.
+ * Problem. Entities are created, changed and deleted, and nothing is ever overwritten: each change
+ * is a revision with the next number. How many entities exist? The highest number counts all
+ * revisions, and a scan of them takes longer each day.
  *
- * Stored. In the partition of the series, a revision under each number: the entity, what was done,
- * and how many entities there were after it. For each entity, a head: the number of a revision of
- * it, and whether it was there after that.
+ * Stored. In the partition of the series, a revision under each number: the entity, the kind of
+ * change, and the number of entities after it. For each entity a head: the number of a revision of
+ * it, and whether it existed after that.
  *
  * Protocol.
- *   1. Read the newest revision, number N. Its count is how many there are.
- *   2. Bring the head of its entity up to N, if it is behind: whoever wrote N may have died.
- *   3. Read the head of the own entity. It is there, and this is an insert; or it is not, and this
- *      is an update or a delete: rejected.
- *   4. Store revision N + 1, if there is none: with the count of N and one more, one less or none.
+ *   1. Read the newest revision, number N. Its count is the number of entities.
+ *   2. Advance the head of its entity to N, if it is older: the writer of N may have died.
+ *   3. Read the head of the own entity. If it exists and this is an insert, or it does not exist
+ *      and this is an update or a delete: rejected.
+ *   4. Store revision N + 1, if there is none: with the count of N plus one, minus one or
+ *      unchanged.
  *      a. Stored: done.
- *      b. There is one of this call: its reply was lost. Done.
- *      c. There is another's: it is the newest now. Go to 2 with it: count and head anew.
+ *      b. It exists, by this call: its reply was lost. Done.
+ *      c. It exists, by another call: it is now the newest. Go to 2 with it, for count and head.
  *      d. Unknown: store it again, under the same number.
  *
- * Why it is right. Revisions are in one order, and each was made knowing the one before: so the
- * count goes on from the right one. Nobody stores N + 1 before the head of N is up to date, so all
- * heads before it are, too; and a head that was read after N is right until N + 1 is stored.
+ * Why it is right. Revisions are totally ordered, and each was made knowing the one before: so the
+ * count continues from the right one. N + 1 is never stored before the head of N is up to date, so
+ * all earlier heads are too; and a head that was read after N is right until N + 1 is stored.
  *
  * Crash table.
- *   | broken off       | stored                | then                                  |
+ *   | crash            | stored                | then                                  |
  *   | before 4         | nothing               | a repeat is a new request             |
  *   | reply to 4 lost  | the revision          | within the call: 4b                   |
- *   | after 4          | head is behind        | 2, by whoever comes next              |
- *   An outcome that stays unknown may be looked up: the entity's current revision tells.
+ *   | after 4          | an outdated head      | 2, by the next writer                 |
+ *   An outcome that stays unknown can be looked up in the entity's current revision.
  *
  * Cost. A change: four round trips, two writes. The count: one read of one item.
  *
@@ -58,7 +59,7 @@ import java.util.random.RandomGenerator;
  * record.
  */
 
-/** Revisions of entities, of which the newest tells how many there are. Thread-safe. */
+/** Revisions of entities; the newest revision has the number of entities. Thread-safe. */
 public final class RevisionLog {
   private static final String PARTITION = "revisions/";
   private static final String HEADS = "revision-heads/";
@@ -70,28 +71,28 @@ public final class RevisionLog {
   private final NumberedItems items;
   private final RandomGenerator random;
 
-  /** The definite answer to a change. */
+  /** The definite result of a change. */
   public sealed interface Result {
-    /** How many entities there are, after it or instead of it. */
+    /** Returns the number of entities after the change or rejection. */
     long count();
   }
 
-  /** It is done, as this revision. */
+  /** The change was made, as this revision. */
   public record Written(long number, long count) implements Result {}
 
-  /** Nothing was done: the entity is there already, or is not there. */
+  /** Nothing was changed: the entity already exists, or does not exist. */
   public record Rejected(boolean isThere, long count) implements Result {}
 
   /**
-   * Keeps revisions on {@code store}.
+   * Creates a log on {@code store}.
    *
-   * @throws IllegalArgumentException if the store lacks strong reads or order
+   * @throws IllegalArgumentException if the store lacks strong reads or scans
    */
   public RevisionLog(Store store) {
     this(store, Randomness.secure());
   }
 
-  /** As {@link #RevisionLog(Store)}, with the caller's chance. */
+  /** Creates a log with the given source of randomness. */
   public RevisionLog(Store store, RandomGenerator random) {
     store.profile().require(Capability.STRONG_READ);
     store.profile().require(Capability.ORDERED_SCAN);
@@ -103,8 +104,8 @@ public final class RevisionLog {
   /**
    * Changes an entity.
    *
-   * @param payload what it is from now on: up to {@link SequenceOfRecords#PAYLOAD_BYTES_MAX} bytes
-   * @throws QuipuException if the outcome is unknown, {@link #current} tells what became of it
+   * @param payload its new content: up to {@link SequenceOfRecords#PAYLOAD_BYTES_MAX} bytes
+   * @throws QuipuException if the outcome is unknown; check it with {@link #current}
    */
   public Result write(String series, String entity, Revision.Kind kind, String payload) {
     NumberedItems.checkSeries(series);
@@ -113,7 +114,7 @@ public final class RevisionLog {
     String call = RequestId.random(random).bits();
     Optional<Item> newest = items.newest(series, Consistency.STRONG);
     while (true) {
-      newest.ifPresent(item -> bringUp(series, item));
+      newest.ifPresent(item -> advanceHead(series, item));
       long number = newest.map(NumberedItems::number).orElse(0L) + 1;
       long count = newest.map(item -> item.number(Revision.COUNT)).orElse(0L);
       boolean isThere = head(series, entity).map(item -> item.number(THERE) == 1).orElse(false);
@@ -155,8 +156,8 @@ public final class RevisionLog {
         store, "revision " + write.key().sort(), () -> store.write(write));
   }
 
-  /** Step 2. */
-  private void bringUp(String series, Item revision) {
+  /** Makes step 2 of the protocol. */
+  private void advanceHead(String series, Item revision) {
     String entity = revision.text(Revision.ENTITY).orElseThrow();
     boolean isDelete = revision.text(Revision.KIND).equals(Optional.of("delete"));
     long number = NumberedItems.number(revision);
@@ -180,7 +181,7 @@ public final class RevisionLog {
     return store.get(new Key(HEADS + series, entity), Consistency.STRONG);
   }
 
-  /** The newest revision of a series; one read. */
+  /** Returns the newest revision of a series; one read. */
   public Optional<Revision> newest(String series) {
     NumberedItems.checkSeries(series);
     return items
@@ -188,23 +189,23 @@ public final class RevisionLog {
         .map(item -> Revision.of(NumberedItems.number(item), item));
   }
 
-  /** How many entities there are; one read. */
+  /** Returns the number of entities; one read. */
   public long count(String series) {
     return newest(series).map(Revision::count).orElse(0L);
   }
 
-  /** The last revision of an entity that is there; empty if it is not. */
+  /** Returns the last revision of an existing entity; empty if it does not exist. */
   public Optional<Revision> current(String series, String entity) {
     NumberedItems.checkSeries(series);
     Limits.checkText("entity", entity, Limits.NAME_BYTES_MAX);
-    items.newest(series, Consistency.STRONG).ifPresent(item -> bringUp(series, item));
+    items.newest(series, Consistency.STRONG).ifPresent(item -> advanceHead(series, item));
     return head(series, entity)
         .filter(head -> head.number(THERE) == 1)
         .map(head -> head.number(NUMBER))
         .flatMap(number -> revision(series, number));
   }
 
-  /** The revision under a number. */
+  /** Returns the revision under a number. */
   public Optional<Revision> revision(String series, long number) {
     NumberedItems.checkSeries(series);
     return items.get(series, number).map(item -> Revision.of(number, item));

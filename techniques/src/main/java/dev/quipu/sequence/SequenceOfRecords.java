@@ -20,44 +20,45 @@ import org.jspecify.annotations.Nullable;
 /*
  * SEQUENCE OF RECORDS
  *
- * Problem. Records are to be numbered 1, 2, 3 and so on: invoices, tickets, rows to be shared out
- * among workers. A counter beside them is one item that everybody waits for; and a number that was
+ * Problem. Records are to be numbered 1, 2, 3 and so on: invoices, tickets, rows to be distributed
+ * to workers. A counter beside them is one item on which all writers contend; and a number that was
  * drawn from it and never used is a gap.
  *
- * Stored. In the partition of the series, a record under each number, which carries the id of the
- * request that made it; and for a request whose id the caller chose, a note under the id: its
- * number, or from which number on to look for it.
+ * Stored. In the partition of the series, a record under each number, with the id of the request
+ * that created it; and for a request whose id the caller chose, a note under the id: its number, or
+ * the number from which to search for it.
  *
  * Protocol.
- *   1. Look for the highest number; or remember one that was there.
+ *   1. Find the highest number, or use one that is remembered.
  *   2. Store the record under the next number, if there is none.
  *      a. Stored: that is its number.
- *      b. There is a record with the same id: it is this one, stored earlier. Its number it is;
- *         unless it has another payload: a conflict.
- *      c. There is another's: go up by one, and to 2, without looking for the highest again.
+ *      b. A record with the same id exists: an earlier attempt stored it, and its number is the
+ *         result; unless it has another payload: a conflict.
+ *      c. A record of another request exists: increment the number, and go to 2 without searching
+ *         for the highest again.
  *      d. Unknown: store it under the same number again, never under another one.
- *   Where the store has transactions, a note and its record are stored in one; the note was there:
- *   it has the number. Requests of one process that come at the same time go in one transaction,
- *   and have numbers in a row.
- *   Elsewhere, first store the note with the highest number, if there is none; then look at every
- *   number above the one in the note, by 2. Some numbers on, the note is told how far.
+ *   On a store with transactions, a note and its record are stored in one; if the note exists, it
+ *   has the number. Concurrent requests of one process share a transaction, and have consecutive
+ *   numbers.
+ *   On other stores, first store the note with the highest number, if there is none; then try every
+ *   number above the one in the note, by 2. After some numbers, the note is advanced.
  *
- * Why it is right. A number is taken by storing the record under it, which only one can do; nobody
- * goes past a number that is free, so none stays free. Whoever repeats a request looks at every
- * number on its way, and so meets the record that an earlier attempt has left, whatever became of
- * its reply: of two attempts the one with the higher number has seen the lower one.
+ * Why it is right. A number is taken by storing the record under it, which succeeds only once; no
+ * request passes a number that is free, so none stays free. A repeat checks every number on its
+ * way, and so finds the record that an earlier attempt has left, even if its reply was lost: of two
+ * attempts the one with the higher number has seen the lower one.
  *
  * Crash table.
- *   | broken off             | stored               | a repeat                           |
- *   | before 2               | nothing, or the note | goes on                            |
- *   | reply to 2 lost        | the record           | 2b, or the note: the same number   |
- *   | between record, number | the note without it  | finds the record above its number  |
+ *   | crash                  | stored                | a repeat                           |
+ *   | before 2               | nothing, or the note  | continues                          |
+ *   | reply to 2 lost        | the record            | 2b, or the note: the same number   |
+ *   | between record, number | an outdated note      | finds the record above its number  |
  *
- * Cost. One round trip to find the highest, one to store. With N writers at once, each meets some
- * of the others' numbers on its way up; writers of one process do not meet where the store has
- * transactions, which is what makes it fast. With an id one item more, or two round trips more
- * without transactions. Where a scan is eventual or there is none, the highest number is found by
- * doubling and halving from the one that is known.
+ * Cost. One round trip to find the highest, one to store. With N concurrent writers, each collides
+ * with some of the others' numbers; writers of one process do not collide if the store has
+ * transactions, which is what makes it fast. With an id one more item, or two more round trips
+ * without transactions. With an eventual scan or none, the highest number is found by exponential
+ * and binary search from a known one.
  *
  * Source. "Sequence numbers for records without a counter" (App Engine).
  */
@@ -76,28 +77,28 @@ public final class SequenceOfRecords {
   private final NumberedItems items;
   private final Numbering numbering;
 
-  /** The definite answer to a request for a number. */
+  /** The definite result of a request for a number. */
   public sealed interface Result {
-    /** The number of the record. */
+    /** Returns the number of the record. */
     long number();
   }
 
   /**
    * The record has this number.
    *
-   * @param replayed whether it was given earlier under the same request id
+   * @param replayed whether an earlier request with the same id created it
    */
   public record Numbered(long number, boolean replayed) implements Result {}
 
   /**
-   * The request id was used before for another payload; nothing changed.
+   * The request id was used before with another payload; nothing changed.
    *
    * @param number of that other record
    */
   public record Conflict(long number) implements Result {}
 
   /**
-   * Numbers on {@code store}.
+   * Creates a sequence on {@code store}.
    *
    * @throws IllegalArgumentException if the store has no strong reads
    */
@@ -105,7 +106,7 @@ public final class SequenceOfRecords {
     this(store, Randomness.secure());
   }
 
-  /** As {@link #SequenceOfRecords(Store)}, with the caller's chance. */
+  /** Creates a sequence with the given source of randomness. */
   public SequenceOfRecords(Store store, RandomGenerator random) {
     store.profile().require(Capability.STRONG_READ);
     this.store = store;
@@ -118,18 +119,18 @@ public final class SequenceOfRecords {
   /**
    * Stores a record under the next number.
    *
-   * @param series its name: a series for each year or tenant begins at 1 by itself
+   * @param series its name: each series, for example per year or tenant, begins at 1
    * @param payload up to {@link #PAYLOAD_BYTES_MAX} bytes
-   * @throws QuipuException if its outcome is unknown, the record may be there or come later
+   * @throws QuipuException if the outcome is unknown: the record may exist or appear later
    */
   public Result add(String series, String payload) {
     return add(series, payload, null);
   }
 
   /**
-   * As {@link #add(String, String)}; repeated under one id it is one record, with one number.
+   * Stores a record under the next number, once per request id: a repeat returns the same number.
    *
-   * @throws QuipuException if the outcome is not known; repeat with the same id
+   * @throws QuipuException if the outcome is unknown; repeat with the same id
    */
   public Result add(String series, String payload, @Nullable RequestId id) {
     NumberedItems.checkSeries(series);
@@ -139,20 +140,22 @@ public final class SequenceOfRecords {
 
   // ---- reading
 
-  /** The highest number that is taken: how many records there are. 0 if there is none. */
+  /**
+   * Returns the highest number that is taken, which is the number of records; 0 if there is none.
+   */
   public long last(String series) {
     NumberedItems.checkSeries(series);
     return numbering.last(series);
   }
 
-  /** The record under a number. */
+  /** Returns the record under a number. */
   public Optional<NumberedRecord> find(String series, long number) {
     NumberedItems.checkSeries(series);
     return items.get(series, number).map(item -> NumberedRecord.of(number, item));
   }
 
   /**
-   * Records from a number on, in order of number.
+   * Returns records from a number on, in order of number.
    *
    * @param from 1 or more
    * @param limit 1 to {@link #PAGE_MAX}
@@ -161,7 +164,7 @@ public final class SequenceOfRecords {
     NumberedItems.checkSeries(series);
     if (from < 1 || limit < 1 || limit > PAGE_MAX) {
       throw new IllegalArgumentException(
-          "from is %d, the least is 1; limit is %d, the limits are 1 and %d"
+          "from is %d and limit is %d; from must be 1 or more, limit from 1 to %d"
               .formatted(from, limit, PAGE_MAX));
     }
     return items.page(series, from, limit).stream()
@@ -170,11 +173,11 @@ public final class SequenceOfRecords {
   }
 
   /**
-   * Says that a number does not count. It stays taken, and keeps its record and the reason.
+   * Voids a number. It stays taken, and keeps its record and the reason.
    *
    * @param reason 1 to {@link Limits#REASON_BYTES_MAX} bytes of UTF-8; a repeat keeps the first
    * @return false if nothing is stored under the number
-   * @throws QuipuException if the outcome is not known; calling again is harmless
+   * @throws QuipuException if the outcome is unknown; repeating the call is safe
    */
   public boolean voidNumber(String series, long number, String reason) {
     NumberedItems.checkSeries(series);

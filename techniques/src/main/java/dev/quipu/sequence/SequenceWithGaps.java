@@ -15,14 +15,13 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Numbers of which no two are the same, fast, and <b>with gaps</b>: a process draws a block of them
- * in one round trip and hands them out from memory. What is left of a block when the process ends,
- * and a block whose reply was lost, are never given. Where a gap must be explained to an auditor,
- * take {@link SequenceOfRecords}.
+ * Unique numbers, fast, and <b>with gaps</b>: a process draws a block of them in one round trip and
+ * assigns them from memory. The rest of a block when the process ends, and a block whose reply was
+ * lost, are never assigned. If gaps must be explained to an auditor, use {@link SequenceOfRecords}.
  *
- * <p>The numbers of one process ascend; those of several do not follow the order in time.
+ * <p>The numbers of one process ascend; those of several processes are not in order of time.
  *
- * <p>Stored: one item a series, with the highest number that was drawn. Thread-safe.
+ * <p>Stored: one item per series, with the highest number that was drawn. Thread-safe.
  */
 public final class SequenceWithGaps {
   /** Most numbers in a block. */
@@ -34,9 +33,9 @@ public final class SequenceWithGaps {
 
   private final Store store;
   private final int block;
-  private final LruMap<String, Drawn> drawn = new LruMap<>(SERIES_MAX); // evicted: a gap
+  private final LruMap<String, Drawn> drawn = new LruMap<>(SERIES_MAX); // eviction leaves a gap
 
-  /** What is left of a block: {@code next} to {@code last}. */
+  /** The rest of a block: {@code next} to {@code last}. */
   private static final class Drawn {
     final ReentrantLock lock = new ReentrantLock();
     long next = 1;
@@ -44,26 +43,26 @@ public final class SequenceWithGaps {
   }
 
   /**
-   * Numbers on {@code store}.
+   * Creates a sequence on {@code store}.
    *
-   * @param block how many to draw at once, 1 to {@link #BLOCK_MAX}; as many may be lost at once
+   * @param block numbers per block, 1 to {@link #BLOCK_MAX}; up to that many may be lost at once
    * @throws IllegalArgumentException if it is outside the limits, or the store has no strong reads
    */
   public SequenceWithGaps(Store store, int block) {
     store.profile().require(Capability.STRONG_READ);
     if (block < 1 || block > BLOCK_MAX) {
       throw new IllegalArgumentException(
-          "block is %d, the limits are 1 and %d".formatted(block, BLOCK_MAX));
+          "block is %d; it must be from 1 to %d".formatted(block, BLOCK_MAX));
     }
     this.store = store;
     this.block = block;
   }
 
   /**
-   * A number of the series that nobody has and nobody will have.
+   * Returns a unique number of the series.
    *
-   * @param series its name: a series for each year or tenant begins at 1 by itself
-   * @throws QuipuException if no block could be drawn; calling again is harmless
+   * @param series its name: each series, for example per year or tenant, begins at 1
+   * @throws QuipuException if no block could be drawn; repeating the call is safe
    */
   public long next(String series) {
     NumberedItems.checkSeries(series);
@@ -80,7 +79,7 @@ public final class SequenceWithGaps {
     }
   }
 
-  /** The last number of a new block. A block whose reply is lost is a gap. */
+  /** Draws a block, and returns its last number. A block whose reply is lost is a gap. */
   private long draw(String series) {
     Write add =
         new Write.Update(
@@ -92,6 +91,7 @@ public final class SequenceWithGaps {
     if (result instanceof WriteResult.Applied applied) {
       return applied.after().orElseThrow().number(Item.VALUE);
     }
-    throw new IllegalStateException("series %s has used up all numbers".formatted(series));
+    throw new IllegalStateException(
+        "series %s is exhausted: all numbers are taken".formatted(series));
   }
 }

@@ -21,42 +21,43 @@ import java.util.Optional;
 /*
  * UNIQUE VALUES
  *
- * Problem. No two users may have one e-mail address, no two invoices one number, on stores whose
- * only unique thing is a key. To look whether a value is there and then store it lets two through.
+ * Problem. No two users may have the same e-mail address, no two invoices the same number, on
+ * stores where only keys are unique. Checking whether a value exists before storing it is a race.
  *
  * Stored. In a partition for the property, an item under the value, with its owner.
  *
  * Protocol.
  *   1. Store the item under the value, if there is none.
- *      a. Stored: the value is the owner's.
- *      b. There is one of the same owner: store it again, if it is still as it was found, and then
- *         it is the owner's already; if not, go to 1.
- *      c. There is another's: rejected, and told whose it is.
+ *      a. Stored: the owner has the value.
+ *      b. It exists with the same owner: store it again, if it is unchanged, and the owner has the
+ *         value already; if it changed, go to 1.
+ *      c. It exists with another owner: rejected, with the name of that owner.
  *   2. Unknown: go to 1.
- *   To give a value up, read its item, and delete it if it is the owner's and still as it was read.
+ *   To release a value, read its item, and delete it if it has this owner and is unchanged.
  *
- * Why it is right. Only one write under a key finds nothing there. A repeat meets its own item. A
- * delete is of one version of the item, so that one which arrives late, after the owner took the
- * value again, deletes nothing: that is why 1b stores it again.
+ * Why it is right. Only one write under a key finds it free. A repeat finds its own item. A delete
+ * is of one version of the item, so a delayed delete that arrives after the owner took the value
+ * again has no effect: that is why 1b stores it again.
  *
- * Assumptions. None about time. A put that arrives late, after the owner gave the value up, takes
- * it once more: the value has one owner, who does not know it until somebody asks. Give it up
+ * Assumptions. None about time. A delayed put that arrives after the owner released the value takes
+ * it once more: the value has an owner who does not know it until it is looked up. Release it
  * again.
  *
  * Crash table.
- *   | broken off      | stored                | a repeat     |
+ *   | crash           | stored                | a repeat     |
  *   | before 1        | nothing               | takes it     |
  *   | reply to 1 lost | the value, its owner  | 1b           |
  *   | in a delete     | the value, or nothing | deletes it   |
- *   Take the value first, under an owner that is known before its record is: who dies in between
- *   comes back as the same owner. To change a value, take the new one, then give up the old one.
+ *   Take the value first, under an owner that is known before its record exists: after a crash in
+ *   between, the caller returns as the same owner. To change a value, take the new one, then
+ *   release the old one.
  *
- * Cost. One round trip and one item a value; a repeat, and to give it up, two.
+ * Cost. One round trip and one item per value; a repeat or a release, two.
  *
  * Source. "Sequence numbers for records without a counter" (App Engine), putUniqueValue.
  */
 
-/** Values that have one owner each: a unique constraint for any property. Thread-safe. */
+/** Values with one owner each: a unique constraint for any property. Thread-safe. */
 public final class UniqueValues {
   /** Longest property, in bytes of UTF-8. */
   public static final int PROPERTY_BYTES_MAX = 255;
@@ -72,21 +73,21 @@ public final class UniqueValues {
 
   private final Store store;
 
-  /** Who has a value. */
+  /** The result of taking a value. */
   public sealed interface Result {}
 
   /**
-   * The value is the caller's.
+   * The caller owns the value.
    *
-   * @param replayed whether it was already
+   * @param replayed whether the caller owned it already
    */
   public record Owned(boolean replayed) implements Result {}
 
-  /** The value is another's, and nothing changed. */
+  /** Another owner has the value, and nothing changed. */
   public record OwnedByOther(String owner) implements Result {}
 
   /**
-   * Values on {@code store}.
+   * Creates a constraint on {@code store}.
    *
    * @throws IllegalArgumentException if the store has no strong reads
    */
@@ -102,11 +103,11 @@ public final class UniqueValues {
   }
 
   /**
-   * Takes a value, unless another has it.
+   * Takes a value, unless it has another owner.
    *
-   * @param property what the value is of, as {@code email}
-   * @param owner who is to have it; the same each time that it is asked for again
-   * @throws QuipuException if the outcome is not known; repeat with the same owner
+   * @param property the name of the property, such as {@code email}
+   * @param owner the new owner; the same in each repeat
+   * @throws QuipuException if the outcome is unknown; repeat with the same owner
    */
   public Result putUnique(String property, String value, String owner) {
     Key key = key(property, value);
@@ -128,7 +129,7 @@ public final class UniqueValues {
     throw contended(property, attempts);
   }
 
-  /** Stores it again, so that a delete which is still under way deletes nothing. */
+  /** Stores the item again, so that a delayed delete has no effect. */
   private boolean isKept(String property, String owner, Item found) {
     return write(property, put(found.key(), owner, ifUnchanged(found)))
         instanceof WriteResult.Applied;
@@ -149,15 +150,15 @@ public final class UniqueValues {
   private static QuipuException contended(String property, RetryPolicy.Attempts attempts) {
     return new OutcomeUnknownException(
         Reason.THROTTLED,
-        "others change the same value of %s, in %s".formatted(property, attempts),
+        "contention on a value of %s after %s".formatted(property, attempts),
         null);
   }
 
   /**
-   * Gives a value up.
+   * Releases a value.
    *
-   * @return whether it is free now; false if another has it
-   * @throws QuipuException if the outcome is not known; calling again is harmless
+   * @return whether it is free now; false if it has another owner
+   * @throws QuipuException if the outcome is unknown; repeating the call is safe
    */
   public boolean drop(String property, String value, String owner) {
     Key key = key(property, value);
@@ -175,7 +176,7 @@ public final class UniqueValues {
     throw contended(property, attempts);
   }
 
-  /** Who has a value; empty if it is free. */
+  /** Returns the owner of a value; empty if it is free. */
   public Optional<String> owner(String property, String value) {
     return store.get(key(property, value), Consistency.STRONG).map(UniqueValues::owner);
   }

@@ -1,4 +1,7 @@
-/** Records that are numbered without gaps, and what can be built on that. */
+/**
+ * Numbers records without gaps, and builds unique values, revisions and range jobs on the same
+ * protocols.
+ */
 @NullMarked
 package dev.quipu.sequence;
 

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.random.RandomGenerator;
 
-/** What this process does to each counter: which shard is busy, and which counter is hot. */
+/** The write load of this process per counter: which shard is busy, and which counter is hot. */
 final class ShardLoad {
   private static final int COUNTERS_MAX = 10_000;
   private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -20,7 +20,7 @@ final class ShardLoad {
     this.random = random;
   }
 
-  /** One counter's adds. */
+  /** The adds of one counter. */
   static final class Heat {
     private final AtomicIntegerArray underWay = new AtomicIntegerArray(ShardOptions.SHARDS_MAX);
     private long windowStart = Long.MIN_VALUE;
@@ -51,7 +51,9 @@ final class ShardLoad {
     return counters.computeIfAbsent(counter, name -> new Heat());
   }
 
-  /** Notes an add; whether the counter has had more than its shards should take in a second. */
+  /**
+   * Notes an add; returns whether the counter exceeded the rate limit of its shards in a second.
+   */
   boolean isHot(Heat heat, int shards, long hotAddsPerSecond) {
     boolean hot = heat.addsOfWindow(clock.nanoTime()) > hotAddsPerSecond * shards;
     if (hot) {
@@ -60,7 +62,7 @@ final class ShardLoad {
     return hot;
   }
 
-  /** A shard for an add that may go anywhere. */
+  /** Returns a shard for an add that may go to any. */
   int choose(Heat heat, int shards, ShardOptions.Choice choice) {
     int one = random.nextInt(shards);
     return switch (choice) {

@@ -19,13 +19,13 @@ import java.util.regex.Pattern;
  * How one counter is divided at one time. Stored beside its first shard, {@code counter/NAME},
  * {@code shards}.
  *
- * @param shards how many there are
- * @param epoch how often that changed; the item of each shard has it too, so that an add by an
- *     older plan fails
- * @param together whether shards act together: bounds, growth
+ * @param shards number of shards
+ * @param epoch number of changes of the plan; the item of each shard has it too, so that an add by
+ *     an older plan fails
+ * @param together whether shards are coordinated: bounds, growth
  * @param bounds of the sum
  * @param wasPlain whether the counter was used before it had a plan: its first shard may know
- *     requests whose place is elsewhere now
+ *     requests that now belong to another shard
  */
 record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, boolean wasPlain) {
   static final String EPOCH = "epoch";
@@ -37,7 +37,7 @@ record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, boolea
   private static final String SUFFIX = "#shard-";
   private static final Pattern SHARD_NAME = Pattern.compile("#shard-\\d+$");
 
-  /** Where the plan of a counter lies. */
+  /** Returns the key of the plan of a counter. */
   static Key key(String counter) {
     return new Key(CounterItems.partition(counter), SHARDS);
   }
@@ -50,7 +50,7 @@ record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, boolea
     return SHARD_NAME.matcher(name).find();
   }
 
-  /** The counter that is a shard: the first has the name of the whole. */
+  /** Returns the counter name of a shard: the first shard has the name of the whole. */
   static String shardName(String counter, int shard) {
     if (shard == 0) {
       return counter;
@@ -61,7 +61,7 @@ record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, boolea
     return (fits ? counter : HexFormat.of().formatHex(Key.digest(bytes))) + suffix;
   }
 
-  /** A counter that is not divided. */
+  /** Returns the plan of a counter that is not divided. */
   static ShardPlan undivided(boolean together, Bounds bounds) {
     return new ShardPlan(1, 0, together, bounds, false);
   }
@@ -85,7 +85,7 @@ record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, boolea
         WAS_PLAIN, new Field.Number(wasPlain ? 1 : 0));
   }
 
-  /** The item with the number of a shard. */
+  /** Returns the key of the item that holds the number of a shard. */
   Key valueKey(String counter, int shard) {
     return CounterItems.valueKey(shardName(counter, shard));
   }
@@ -98,52 +98,56 @@ record ShardPlan(int shards, long epoch, boolean together, Bounds bounds, boolea
     return keys;
   }
 
-  /** The shard of a request whose id is kept with the number. */
+  /** Returns the shard of a request whose id is stored with the number. */
   int home(RequestId id) {
     return home(id, shards);
   }
 
   /**
-   * The place of a request's id, where ids are kept apart from numbers: one of {@link
-   * ShardOptions#SHARDS_MAX}, whatever the number of shards, so that every plan finds it there.
+   * Returns the slot of a request id that is stored apart from numbers: one of {@link
+   * ShardOptions#SHARDS_MAX}, independent of the number of shards, so that every plan finds it.
    */
   static int place(RequestId id) {
     return home(id, ShardOptions.SHARDS_MAX);
   }
 
   private static int home(RequestId id, int shards) {
-    long mixed = (id.high() ^ id.low()) * 0x9E3779B97F4A7C15L; // callers may count their ids
+    long mixed = (id.high() ^ id.low()) * 0x9E3779B97F4A7C15L; // ids may be consecutive
     return Math.floorMod((int) (mixed >>> 32), shards);
   }
 
-  /** What one shard must stay within: all of these together are the bounds. */
+  /**
+   * Returns the bounds of one shard; those of all shards together are the bounds of the counter.
+   */
   Bounds local(int shard) {
     return Bounds.between(
         share(bounds.floor(), shard, shards), share(bounds.ceiling(), shard, shards));
   }
 
-  /** A shard's part of an even division; the larger the whole, the larger or equal each part. */
+  /** Returns a shard's part of an even division; monotonic in {@code whole}. */
   static long share(long whole, int shard, int shards) {
     return Math.floorDiv(whole, shards) + (shard < Math.floorMod(whole, shards) ? 1 : 0);
   }
 
-  /** What must hold of a shard's item after its number changed. */
+  /** Returns the condition on a shard's item after its number changed. */
   Condition condition(int shard) {
     return Condition.all(withinShare(shard), inEpoch());
   }
 
-  /** A shard's number stays within its share of the bounds. */
+  /** Returns the condition that a shard's number stays within its share of the bounds. */
   Condition withinShare(int shard) {
     Bounds local = local(shard);
     return new Condition.Within(CounterItems.VALUE, local.floor(), local.ceiling());
   }
 
-  /** An item that is not there, or has none, is of epoch 0. */
+  /**
+   * Returns the condition on the epoch; an item that is missing, or has no epoch, is of epoch 0.
+   */
   private Condition inEpoch() {
     return new Condition.Within(EPOCH, epoch, epoch);
   }
 
-  /** The plan after a growth. */
+  /** Returns the plan after a growth. */
   ShardPlan grownTo(int more, boolean hasHistory) {
     return new ShardPlan(more, epoch + 1, together, bounds, hasHistory);
   }

@@ -25,7 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The plans of all counters: makes them, changes them, and knows those that were used lately. */
+/** Creates, changes and caches the plans of all counters. */
 final class ShardPlans {
   private static final int KNOWN_MAX = 100_000;
   private static final int TRIES_MAX = 20;
@@ -44,13 +44,13 @@ final class ShardPlans {
     this.options = options;
   }
 
-  /** A plan, and when it was read or written. */
+  /** A plan and the time of its last read or write. */
   private record Known(ShardPlan plan, long nanos) {}
 
   /**
-   * The plan of a counter; makes one if there is none.
+   * Returns the plan of a counter; creates it if there is none.
    *
-   * @throws QuipuException with {@link Outcome#NOT_APPLIED} if there is no plan after that
+   * @throws NotAppliedException if no plan could be read or created
    */
   ShardPlan of(String counter) {
     Optional<ShardPlan> plan = known(counter);
@@ -70,7 +70,7 @@ final class ShardPlans {
     throw new NotAppliedException(Reason.THROTTLED, "no plan for the shards of " + counter);
   }
 
-  /** The plan that was used lately: it may have changed. */
+  /** Returns the cached plan, which may be out of date. */
   Optional<ShardPlan> known(String counter) {
     return Optional.ofNullable(known.get(counter)).map(Known::plan);
   }
@@ -110,13 +110,13 @@ final class ShardPlans {
         });
   }
 
-  /** The plan that is known, or else stored. */
+  /** Returns the cached plan, or else the stored one. */
   Optional<ShardPlan> find(String counter) {
     Optional<ShardPlan> plan = known(counter);
     return plan.isEmpty() ? stored(counter) : plan;
   }
 
-  /** The plan that is stored. */
+  /** Returns the stored plan. */
   Optional<ShardPlan> stored(String counter) {
     Optional<Item> item = store.get(ShardPlan.key(counter), Consistency.STRONG);
     return item.map(found -> keep(counter, checked(counter, ShardPlan.of(found))));
@@ -138,12 +138,12 @@ final class ShardPlans {
     return plan;
   }
 
-  /** What the operator must change: no client can. */
+  /** Returns the error for a plan that does not match the options, with the operator's remedy. */
   private String disagreement(String counter, ShardPlan plan) {
     boolean canRepair = plan.together() && options.actTogether();
     String here = "%d shards, %s".formatted(options.shards(), text(options.bounds()));
     String message =
-        "counter %s cannot be opened: it was divided into %d shards, %s, and this process has %s"
+        "counter %s cannot be opened: it has %d shards, %s; this process is configured for %s"
             .formatted(counter, plan.shards(), text(plan.bounds()), here);
     return canRepair
         ? message
@@ -171,14 +171,14 @@ final class ShardPlans {
     return value == none ? "" : " --%s %d".formatted(name, value);
   }
 
-  /** As a shell takes it. */
+  /** Returns the name of a counter, quoted for a shell if necessary. */
   private static String quoted(String counter) {
     return counter.matches("[A-Za-z0-9_.:/@-]+")
         ? counter
         : "'%s'".formatted(counter.replace("'", "'\\''"));
   }
 
-  /** Stores a plan if there is none, and divides what the counter is already. */
+  /** Stores a plan if there is none, and divides an existing counter. */
   private void make(String counter) {
     ShardPlan undivided = ShardPlan.undivided(options.actTogether(), options.bounds());
     if (options.actTogether()) {
@@ -189,7 +189,7 @@ final class ShardPlans {
       }
       return;
     }
-    if (wasUsed(counter) && stored(counter).isEmpty()) { // and so it was there before any plan
+    if (wasUsed(counter) && stored(counter).isEmpty()) { // so it existed before any plan
       throw new NotAppliedException(
           Reason.DENIED,
           "counter %s was counted without shards; only shards with bounds can take it over. Count"
@@ -200,7 +200,7 @@ final class ShardPlans {
     store.write(put(counter, plan, new Condition.Absent()));
   }
 
-  /** Whether the counter has a number or request ids; asked while there is no plan. */
+  /** Returns whether the counter has a number or request ids; called while it has no plan. */
   private boolean wasUsed(String counter) {
     if (store.get(CounterItems.valueKey(counter), Consistency.STRONG).isPresent()) {
       return true;
@@ -208,7 +208,7 @@ final class ShardPlans {
     if (!store.profile().has(Capability.ORDERED_SCAN)) {
       return false; // such a store keeps request ids with the number
     }
-    Scan some = // of all that is there, only the plan is no use
+    Scan some = // any item other than the plan counts
         new Scan(
             CounterItems.partition(counter), "", Optional.empty(), false, 2, Consistency.STRONG);
     Optional<String> resume = Optional.empty();
@@ -226,7 +226,9 @@ final class ShardPlans {
     return new Write.Put(ShardPlan.key(counter), plan.fields(), Optional.empty(), condition);
   }
 
-  /** What the counter is, by the plan that is stored or, if there is none, by the given one. */
+  /**
+   * Returns the counter with its shards, by the stored plan or, if there is none, by the given one.
+   */
   ShardSnapshot snapshot(String counter, ShardPlan guess) {
     ShardPlan plan = guess;
     for (int i = 0; i < TRIES_MAX; i++) {
@@ -247,7 +249,7 @@ final class ShardPlans {
         Reason.THROTTLED, "the shards of %s change faster than they are read".formatted(counter));
   }
 
-  /** Gives a counter more shards, if it has fewer. */
+  /** Raises the number of shards of a counter, if it has fewer. */
   void grow(String counter, int shards) {
     for (int i = 0; i < TRIES_MAX; i++) {
       ShardSnapshot now = snapshot(counter, of(counter));
@@ -257,12 +259,12 @@ final class ShardPlans {
       }
     }
     throw new NotAppliedException(
-        Reason.THROTTLED, "counter %s is written too fast to be divided".formatted(counter));
+        Reason.THROTTLED, "gave up dividing counter %s: contention".formatted(counter));
   }
 
   /**
-   * Gives a counter that was divided within other bounds those of the options; returns false if it
-   * has them already, or no plan.
+   * Applies the bounds of the options to a counter that was divided within other bounds; returns
+   * false if it has them already, or has no plan.
    */
   boolean rebound(String counter) {
     for (int i = 0; i < TRIES_MAX; i++) {
@@ -274,7 +276,7 @@ final class ShardPlans {
       if (!old.together() || !options.actTogether()) {
         throw new NotAppliedException(
             Reason.INVALID,
-            "counter %s: only shards that act together, then and now, get other bounds"
+            "counter %s: changing bounds requires coordinated shards, both before and after"
                 .formatted(counter));
       }
       if (old.bounds().equals(options.bounds())) {
@@ -293,10 +295,10 @@ final class ShardPlans {
       }
     }
     throw new NotAppliedException(
-        Reason.THROTTLED, "counter %s is written too fast to be divided".formatted(counter));
+        Reason.THROTTLED, "gave up dividing counter %s: contention".formatted(counter));
   }
 
-  /** In one step: the new plan, the new epoch in each shard, and an even part of the sum. */
+  /** Writes in one step the new plan, the new epoch in each shard, and an even part of the sum. */
   private boolean divide(
       String counter, ShardSnapshot now, ShardPlan old, int shards, boolean wasPlain) {
     long total = now.total();
@@ -324,7 +326,9 @@ final class ShardPlans {
     return divided;
   }
 
-  /** The first shard of a new counter must be as it was seen: it may have a history otherwise. */
+  /**
+   * Requires that the first shard of a new counter is unchanged: it may have a history otherwise.
+   */
   private static Condition fence(ShardPlan plan, int shard, ShardSnapshot now, boolean isNew) {
     Condition local = plan.withinShare(shard);
     if (!isNew || shard >= now.shards().size()) {
@@ -338,7 +342,7 @@ final class ShardPlans {
     if (total < bounds.floor() || total > bounds.ceiling()) {
       throw new NotAppliedException(
           reason,
-          "counter %s is %d, outside its bounds: %s; it can be divided when it is back inside"
+          "counter %s is %d, outside its bounds: %s; bring it back within them to divide it"
               .formatted(counter, total, text(bounds)));
     }
   }

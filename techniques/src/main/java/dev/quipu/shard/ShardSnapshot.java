@@ -16,7 +16,7 @@ record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item
     return shards.get(shard).map(item -> item.number(CounterItems.VALUE)).orElse(0L);
   }
 
-  /** The sum; it stays within 64 bits, since each shard stays within its share of them. */
+  /** Returns the sum; it stays within 64 bits, since each shard stays within its share. */
   long total() {
     long total = 0;
     for (int shard = 0; shard < shards.size(); shard++) {
@@ -30,9 +30,9 @@ record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item
         .anyMatch(item -> item.isPresent() && item.get().fields().containsKey(CounterItems.VALUE));
   }
 
-  /** Divides the amount: the own shard first, then those with most room. */
+  /** Splits an amount: the home shard first, then the shards with the greatest slack. */
   AddPart split(String counter, long delta, int home) {
-    long[] room = new long[plan.shards()]; // towards where the add goes, with its sign
+    long[] room = new long[plan.shards()]; // slack in the direction of the add, with its sign
     List<Integer> others = new ArrayList<>();
     for (int shard = 0; shard < room.length; shard++) {
       Bounds local = plan.local(shard);
@@ -46,7 +46,7 @@ record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item
         (a, b) -> delta < 0 ? Long.compare(room[a], room[b]) : Long.compare(room[b], room[a]));
     long own = nearer(delta, room[home]);
     long rest = delta - own;
-    long back = // how far the own shard may go the other way, with that sign
+    long back = // slack of the home shard in the other direction, signed
         saturatedDifference(
             delta < 0 ? plan.local(home).ceiling() : plan.local(home).floor(), value(home) + own);
     List<Write> beside = new ArrayList<>();
@@ -57,7 +57,7 @@ record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item
       long part = nearer(rest, room[shard]);
       long half = room[shard] / 2;
       boolean gives = rest == part && Math.abs(half) > Math.abs(part);
-      long more = gives ? -nearer(part - half, back) : 0; // the own shard takes that back
+      long more = gives ? -nearer(part - half, back) : 0; // the home shard takes that back
       beside.add(
           new Write.Update(
               plan.valueKey(counter, shard),
@@ -69,7 +69,7 @@ record ShardSnapshot(Optional<Item> planItem, ShardPlan plan, List<Optional<Item
     return new AddPart(plan.valueKey(counter, home), own, plan.condition(home), beside, false);
   }
 
-  /** Of two numbers of one sign, or 0, the one nearer to 0. */
+  /** Returns the one of two numbers of the same sign, or 0, that is nearer to 0. */
   private static long nearer(long a, long b) {
     return a < 0 || b < 0 ? Math.max(a, b) : Math.min(a, b);
   }

@@ -36,66 +36,66 @@ import java.util.stream.Stream;
 /*
  * WRITE SHARDING
  *
- * Problem. A counter of one item is as fast as the store writes one item. Divided into shards, each
- * a counter of its own, it is faster; but then one shard is empty while another is full, a request
- * must not be repeated on another shard, and nobody has the sum.
+ * Problem. A counter in one item is as fast as the store writes one item. Divided into shards, each
+ * a counter of its own, it is faster; but then one shard may be empty while another is full, a
+ * repeat must go to the shard of the first attempt, and the sum is not stored anywhere.
  *
- * Stored. Shard 0 is the counter NAME itself, as the technique below stores it; the others are
- * NAME#shard-1, NAME#shard-2 and so on. Beside shard 0 lies the plan: how many shards, the bounds,
- * and the epoch, which grows with every change of the plan. The item of each shard has the epoch
- * too. Request ids that are kept in items of their own lie in one of 64 places, NAME#shard-0 to
- * NAME#shard-63, which the id decides, however many shards there are.
+ * Stored. Shard 0 is the counter NAME itself, as the underlying technique stores it; the others are
+ * NAME#shard-1, NAME#shard-2 and so on. Beside shard 0 lies the plan: the number of shards, the
+ * bounds, and the epoch, which grows with every change of the plan. The item of each shard has the
+ * epoch too. Request ids that are stored in items of their own lie in one of 64 slots, NAME#shard-0
+ * to NAME#shard-63, by the id, whatever the number of shards.
  *
- * Shards by themselves (fixed number, no bounds: every store, every technique)
- *   An add goes to the shard that its id names, or to any; a read adds up all shards, twice. What
- *   differs between the two is the width of the reading.
+ * Independent shards (fixed number, no bounds: every store, every technique)
+ *   An add goes to the shard that its id selects, or to any; a read sums up all shards, twice. The
+ *   difference between the two sums is the uncertainty of the reading.
  *
- * Shards that act together (bounds, or growth: stores with batches over all items)
- *   1. Each shard has an even share of the bounds, and keeps within it: so the sum keeps within the
- *      bounds. An add goes to any shard, or, if ids are kept with the number, to the one that its
- *      id names; in one step with the technique's own, the share is kept, and the epoch is that of
- *      the plan.
- *   2. It does not fit: read the plan and all shards at one moment.
- *      a. The plan has changed: start again with that.
- *      b. The sum has no room for it, and the request has not come in meanwhile: rejected.
- *      c. There is room: split the amount. The own shard takes what it can, the one with most room
- *         the rest, and so on; one that gives, gives half of what it has, so that the own shard
- *         serves the next ones by itself. All parts and the technique's own step are one batch,
- *         and each part is held to its share. It does not fit any more: go to 2.
- *   3. To grow: in one batch, the new plan, the new epoch in each shard, and an even part of the
- *      sum for each. Adds by the old plan fail from then on, wherever they still are.
- *      Only shards whose ids are kept apart grow, or those of a technique without ids: so the place
- *      of a request is the same for every plan.
- *   4. To cancel a request: in the place that its id names. That is where its add would be noted,
- *      by whatever plan.
- *   5. A counter that was used before it had a plan is taken over: its requests are looked up where
- *      they were as well. Nobody may write to it without a plan any more, nor may such a write be
- *      on its way.
+ * Coordinated shards (bounds, or growth: stores with batches over all items)
+ *   1. Each shard has an even share of the bounds, and stays within it: so the sum stays within the
+ *      bounds. An add goes to any shard, or, if ids are stored with the number, to the one that its
+ *      id selects. In one step with the write of the technique, the share and the epoch of the plan
+ *      are checked.
+ *   2. If it does not fit: read the plan and all shards at one moment.
+ *      a. The plan has changed: start again with the new plan.
+ *      b. The sum would exceed the bounds, and the request was not applied meanwhile: rejected.
+ *      c. The sum stays within the bounds: split the amount. The home shard takes what it can, the
+ *         shard with the greatest slack the rest, and so on. A shard that gives, gives half of what
+ *         it has, so that the home shard can serve the next adds alone. All parts and the write of
+ *         the technique are one batch, and each part is checked against its share. If it no longer
+ *         fits: go to 2.
+ *   3. Growth: in one batch, the new plan, the new epoch in each shard, and an even part of the sum
+ *      for each. Adds by the old plan fail from then on, even those in flight.
+ *      Only counters whose ids are stored apart can grow, or those of a technique without ids: so
+ *      the slot of a request is the same for every plan.
+ *   4. Cancel a request: in the slot that its id selects, where its add would be noted under any
+ *      plan.
+ *   5. A counter that was used before it had a plan is taken over: its requests are also looked up
+ *      in their original place. From then on no process may write to it without a plan, and no such
+ *      write may be in flight.
  *
- * Why it is right. Every step leaves the sum changed by the amount of one add or not at all, and
- * each shard within its share. A rejection is about one moment at which the sum had no room. A
- * request has one place, where it is noted once, as applied or as canceled. Between the two looks
- * of a read there is a moment at which each shard was between what the two saw, if it only grew or
- * only shrank meanwhile.
+ * Why it is right. Every step changes the sum by the amount of one add or not at all, and keeps
+ * each shard within its share. A rejection refers to one moment at which the sum had no slack. A
+ * request has one slot, where it is noted once, as applied or as canceled. If a shard only grew or
+ * only shrank between the two passes of a read, its value was between the two at every moment.
  *
- * Crash table. That of the technique below: an add is one step of its own, whether it falls on one
- * shard or on several. A growth happens wholly or not at all; whoever repeats it sees which.
+ * Crash table. That of the underlying technique: an add is one step, whether it changes one shard
+ * or several. A growth happens wholly or not at all; a repeat finds out which.
  *
- * Cost. That of the technique below, as long as the own shard has room. A split: one read of all
- * shards, and one write more for each other shard that gives. A rejection: one read of all shards
- * and one of the request, if it has an id. A sum: one read of all shards; by themselves, each shard
- * is read twice. An add with an id to a counter that was taken over reads one item more.
+ * Cost. That of the underlying technique, while the home shard has slack. A split: one read of all
+ * shards, and one more write for each other shard that gives. A rejection: one read of all shards
+ * and one of the request, if it has an id. A sum: one read of all shards; independent shards are
+ * read twice each. An add with an id to a counter that was taken over reads one more item.
  *
- * Hot counters. A process that sees more adds a second than the shards of a counter should take
+ * Hot counters. A process that sees more adds per second than the shards of a counter should take
  * doubles their number, up to a limit: so a plain counter may become a divided one while it is
- * written, with its sum and its ids. All who write to it must do so by way of its plan: a plain
- * writer knows no bounds but its own.
+ * written, with its sum and its ids. All writers must use its plan: a plain writer knows only its
+ * own bounds.
  *
  * Source. "Implement resource counters with Amazon DynamoDB", scaling counters; escrow: P. O'Neil,
  * "The Escrow Transactional Method", 1986.
  */
 
-/** Counters divided into shards, over another technique. Thread-safe. */
+/** Counters that are divided into shards of an underlying technique. Thread-safe. */
 public final class Sharded implements Technique {
   private static final int ROUNDS_MAX = 100;
   private static final Reading NOTHING = Reading.exact(0);
@@ -113,13 +113,13 @@ public final class Sharded implements Technique {
    * Divides the counters of a technique.
    *
    * @param technique counts on the same store
-   * @throws IllegalArgumentException if the technique cannot be divided so, or the store cannot
+   * @throws IllegalArgumentException if the technique or the store does not support the options
    */
   public Sharded(Store store, Technique technique, ShardOptions options) {
     this(store, technique, options, Randomness.secure());
   }
 
-  /** As {@link #Sharded(Store, Technique, ShardOptions)}, with the caller's chance. */
+  /** Divides the counters of a technique, with the given source of randomness. */
   public Sharded(Store store, Technique technique, ShardOptions options, RandomGenerator random) {
     this.spec = spec(technique.spec(), options);
     options.requireWorks(store.profile(), technique);
@@ -161,9 +161,10 @@ public final class Sharded implements Technique {
   }
 
   /**
-   * Adds, once. The answer has no value: no shard knows the sum.
+   * Adds exactly once. The result has no value: no shard knows the sum.
    *
-   * @throws UnsupportedOperationException if {@code add} has other bounds than the counter
+   * @throws UnsupportedOperationException if the bounds of {@code add} differ from those of the
+   *     counter
    */
   @Override
   public AddResult add(Add add) {
@@ -195,9 +196,9 @@ public final class Sharded implements Technique {
     if (!add.bounds().isNone() && !add.bounds().equals(options.bounds())) {
       throw options.bounds().isNone()
           ? new UnsupportedOperationException(
-              "these shards were opened without bounds; ShardOptions.within sets them")
+              "these shards have no bounds; set them by ShardOptions.within")
           : new UnsupportedOperationException(
-              "these shards keep within %d to %d, and no other bounds"
+              "bounds of these shards are fixed at %d to %d"
                   .formatted(options.bounds().floor(), options.bounds().ceiling()));
     }
   }
@@ -205,8 +206,7 @@ public final class Sharded implements Technique {
   private static void checkName(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     if (ShardPlan.isShardName(counter)) {
-      throw new IllegalArgumentException(
-          "name ends like that of a shard, #shard-N, and is kept for those");
+      throw new IllegalArgumentException("name ends with #shard-N, which is reserved for shards");
     }
   }
 
@@ -262,21 +262,25 @@ public final class Sharded implements Technique {
     }
     throw new NotAppliedException(
         Reason.THROTTLED,
-        "%d writers came first to the shards of %s".formatted(ROUNDS_MAX, add.counter()));
+        "gave up after %d attempts: contention on the shards of %s"
+            .formatted(ROUNDS_MAX, add.counter()));
   }
 
-  /** Whether the request has come in meanwhile, sent before by a call that got no answer. */
+  /**
+   * Returns whether the request was applied in the meantime, by an earlier attempt that got no
+   * answer.
+   */
   private boolean isNoted(Add add, ShardPlan plan) {
     RequestId id = add.id();
     return id != null && !(outcome(add.counter(), id, plan) instanceof RequestOutcome.NotSeen);
   }
 
-  /** Any answer but that there was no room. */
+  /** Returns whether an answer is final: anything but a lack of slack. */
   private static boolean isFinal(AddResult answer) {
     return !(answer instanceof AddResult.Rejected rejected) || rejected.why() == Rejection.CANCELED;
   }
 
-  /** The shard that an add goes to. */
+  /** Returns the shard of an add. */
   private int home(Add add, ShardPlan plan, ShardLoad.Heat heat) {
     RequestId id = add.id();
     return id == null || hasPlaces(plan)
@@ -284,7 +288,7 @@ public final class Sharded implements Technique {
         : plan.home(id);
   }
 
-  /** The shard under whose name a request's id is kept, whether it has a number or not. */
+  /** Returns the shard under whose name a request id is stored, whether or not it has a number. */
   private int place(RequestId id, ShardPlan plan) {
     return hasPlaces(plan) ? ShardPlan.place(id) : plan.home(id);
   }
@@ -293,13 +297,13 @@ public final class Sharded implements Technique {
     return plan.together() && technique instanceof AddPart.Shardable one && one.keepsIdsApart();
   }
 
-  /** The same request on one shard, with the bounds of the counter in any case. */
+  /** Returns the request on one shard, with the bounds of the counter in any case. */
   private Add onShard(Add add, int shard) {
     return new Add(
         ShardPlan.shardName(add.counter(), shard), add.delta(), options.bounds(), add.id());
   }
 
-  /** The answer to a request of the time when the counter had no plan. */
+  /** Returns the result of a request from before the counter had a plan. */
   private Optional<AddResult> earlier(Add add, ShardPlan plan) {
     RequestId id = add.id();
     if (id == null) {
@@ -317,7 +321,7 @@ public final class Sharded implements Technique {
     };
   }
 
-  /** What the first shard knows of a request of the time when it was the whole counter. */
+  /** Returns the outcome that the first shard knows for a request from before the plan. */
   private RequestOutcome beforePlan(String counter, RequestId id, ShardPlan plan) {
     return plan.wasPlain() && place(id, plan) != 0
         ? technique.outcome(counter, id)
@@ -334,7 +338,7 @@ public final class Sharded implements Technique {
     };
   }
 
-  /** One call. */
+  /** A call to the underlying technique. */
   private interface Call {
     AddResult answer();
   }
@@ -352,43 +356,43 @@ public final class Sharded implements Technique {
     try {
       plans.grow(counter, shards);
     } catch (QuipuException e) {
-      // it stays as it is, or was divided all the same: the next add sees which
+      // whether it was divided or not: the next add finds out
     }
   }
 
   /**
-   * Gives a counter more shards, while it is written.
+   * Raises the number of shards of a counter while it is written.
    *
-   * @param shards at most {@link ShardOptions#shardsMax}; no more than there are changes nothing
+   * @param shards at most {@link ShardOptions#shardsMax}; without effect if it has as many already
    * @throws UnsupportedOperationException if these shards do not grow
    */
   public void grow(String counter, int shards) {
     checkName(counter);
     if (!options.grows()) {
       throw new UnsupportedOperationException(
-          "these shards do not grow; ShardOptions.growing makes some that do");
+          "these shards have a fixed number; use ShardOptions.growing");
     }
     if (shards < 1 || shards > options.shardsMax()) {
       throw new IllegalArgumentException(
-          "shards is %d, the limits are 1 and %d".formatted(shards, options.shardsMax()));
+          "shards is %d; it must be from 1 to %d".formatted(shards, options.shardsMax()));
     }
     plans.grow(counter, shards);
   }
 
   /**
-   * Gives a counter that was divided within other bounds those of these shards, and each shard an
-   * even part of its sum. Whoever still counts within the others is rejected from then on. Requests
-   * of before are not counted again; since they had other bounds, a repeat is a conflict.
+   * Applies the bounds of these options to a counter that was divided within other bounds, and
+   * divides its sum evenly. Processes with the earlier bounds are rejected from then on. Earlier
+   * requests are not applied again; since their bounds differ, a repeat is a conflict.
    *
    * @return false if it has these bounds already, or was never divided
-   * @throws QuipuException if its sum lies outside, or its shards do not act together
+   * @throws QuipuException if its sum is outside the bounds, or its shards are not coordinated
    */
   public boolean repair(String counter) {
     checkName(counter);
     return plans.rebound(counter);
   }
 
-  /** How many shards a counter has now; 1 if it was never added to. */
+  /** Returns the current number of shards of a counter; 1 if it was never written. */
   public int shards(String counter) {
     checkName(counter);
     return plans.stored(counter).map(ShardPlan::shards).orElse(1);
@@ -405,7 +409,7 @@ public final class Sharded implements Technique {
     Optional<ShardPlan> plan = plans.find(counter);
     if (plan.isEmpty()) {
       Optional<Reading> whole = technique.read(counter);
-      plan = plans.stored(counter); // it may have been divided meanwhile
+      plan = plans.stored(counter); // it may have been divided in the meantime
       if (plan.isEmpty()) {
         return whole;
       }
@@ -413,7 +417,7 @@ public final class Sharded implements Technique {
     return readAlone(counter, plan.get());
   }
 
-  /** Reads all shards twice: what moved between is not certain. */
+  /** Reads all shards twice: the difference is the uncertainty. */
   private Optional<Reading> readAlone(String counter, ShardPlan plan) {
     List<Optional<Reading>> first = readShards(counter, plan);
     List<Optional<Reading>> second = plan.shards() == 1 ? first : readShards(counter, plan);

@@ -1,4 +1,4 @@
-/** Divides one counter into shards that are written apart. */
+/** Divides one counter into shards that are written independently. */
 @NullMarked
 package dev.quipu.shard;
 

@@ -39,40 +39,39 @@ import java.util.random.RandomGenerator;
 /*
  * VIEWS FROM AN AT-LEAST-ONCE QUEUE
  *
- * Problem. Browsers report page views through queues and retries, in any order, some twice; each
- * view must count once, and one may ask for the views of a page between two moments.
+ * Problem. Browsers report page views through queues and retries, out of order and with duplicates;
+ * each view must count once, and the views of a page between two moments can be queried.
  *
- * Stored. Per page one partition, views/URL: the item STATISTICS with the number
- * views, and one marker per view. If the view is told by its time and client, the marker is
- * T#TIME#CID#CLIENT, TIME in UTC with nine digits behind the second, so that markers lie in
- * order of time; by any other identity it is V#KEY, and has the time as a field. Per site
- * one partition, views-of-site/HOST: STATISTICS, and D#DAY of each day.
+ * Stored. Per page one partition, views/URL: the item STATISTICS with the number views, and one
+ * marker per view. If a view is identified by its time and client, the marker is T#TIME#CID#CLIENT,
+ * with TIME in UTC with nine fractional digits, so that markers are sorted by time; by any other
+ * identity it is V#KEY, and has the time as a field. Per site one partition, views-of-site/HOST:
+ * STATISTICS, and D#DAY for each day.
  *
  * Protocol, exact.
  *   1. In one transaction: store the marker if there is none, and add 1 to each number.
- *   2. The marker was there: the view counted before.
- *   3. Unknown outcome: go to 1. It is safe as often as need be; a marker with the random number
- *      of this call says that it counted now.
+ *   2. The marker exists: the view was counted before.
+ *   3. Unknown outcome: go to 1. Any number of retries is safe; a marker with the random number of
+ *      this call shows that this call counted the view.
  *   Several events may share a transaction; if one has a marker, they are counted one by one.
  *   The views between two moments are the markers between them.
  *
- * The other forms, to learn from. Naive: add 1 to the number, which fails as long as there is none,
- * so that no page ever gets a first view. If-not-exists: add 1 to the number or to 0. Both count an
- * event as often as it is delivered, and after an unknown outcome nobody can tell.
+ * The other forms, for comparison. Naive: add 1 to the number, which fails while there is none, so
+ * that no page ever gets a first view. If-not-exists: add 1 to the number or to 0. Both count an
+ * event as often as it is delivered, and an unknown outcome stays unknown.
  *
  * Why it is right. Marker and numbers change together, so each number is the count of the markers
- * that belong to it, in whatever order, however often and by however many events are counted.
+ * that belong to it, in any order, with any duplicates, and with any number of consumers.
  *
- * Expiry. A marker may expire after a time. A repeat within that time is caught; one after it
- * counts again. So the time must be longer than all of these together: until the last repeat of an
- * event is delivered, what the clocks of two processes differ by, how late a write is applied, and
- * how long a process stands still in a call. Without expiry, nothing is assumed about time. A
- * marker that has expired is taken for absent from that moment on, whether or not
- * the store has removed it yet. Numbers do not expire; views between two moments are those that are
- * kept.
+ * Expiry. A marker may expire after a time. A repeat within that time is recognized; a later one
+ * counts again. So the time must exceed the sum of these: the time until the last delivery of an
+ * event, the clock difference between two processes, the delay of a write, and the longest pause of
+ * a process within a call. Without expiry, there are no assumptions about time. A marker that has
+ * expired counts as missing from that moment on, whether or not the store has removed it yet.
+ * Numbers do not expire; views between two moments are those whose markers are kept.
  *
  * Crash table.
- *   | broken off       | stored             | a repeat           |
+ *   | crash            | stored             | a repeat           |
  *   | before 1         | nothing            | counts once        |
  *   | request 1 lost   | nothing            | counts once        |
  *   | reply to 1 lost  | numbers and marker | 2: counts once     |
@@ -89,11 +88,11 @@ public final class ViewCounter {
   private static final String VIEWS = "views";
   private static final String TIME_FIELD = "time";
   private static final String BY_TIME = "T#";
-  private static final String BY_TIME_END = "T$"; // the first text behind all that start with T#
+  private static final String BY_TIME_END = "T$"; // the first text after all that start with T#
   private static final String BY_KEY = "V#";
   private static final String BY_KEY_END = "V$";
   private static final String DAY = "D#";
-  private static final String CALL = "call"; // random: which call wrote a marker
+  private static final String CALL = "call"; // random id of the call that wrote a marker
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSSSSS'Z'").withZone(ZoneOffset.UTC);
   private static final Set<Capability> NEEDS =
@@ -104,20 +103,20 @@ public final class ViewCounter {
   private final RandomGenerator random = Randomness.secure();
 
   /**
-   * Counts exactly on {@code store}, for ever; one that lacks what is needed is rejected at the
-   * first view.
+   * Creates an exact counter without expiry on {@code store}. If the store lacks a capability, the
+   * first view is rejected.
    */
   public ViewCounter(Store store) {
     this(store, ViewOptions.EXACT);
   }
 
-  /** As the other, in another way. */
+  /** Creates a counter with the given options. */
   public ViewCounter(Store store, ViewOptions options) {
     this.store = store;
     this.options = options;
   }
 
-  /** How it counts. */
+  /** Returns the options. */
   public ViewOptions options() {
     return options;
   }
@@ -125,10 +124,10 @@ public final class ViewCounter {
   /**
    * Counts a view.
    *
-   * @return whether it counted now; false if it had counted before
-   * @throws QuipuException if the outcome is not known; if the form is exact, repeat with the same
+   * @return whether it was counted now; false if it was counted before
+   * @throws QuipuException if the outcome is unknown; if the form is exact, repeat with the same
    *     event
-   * @throws UnsupportedOperationException if the store cannot do it
+   * @throws UnsupportedOperationException if the store lacks a capability
    */
   public boolean add(ViewEvent event) {
     return switch (options.form()) {
@@ -141,8 +140,7 @@ public final class ViewCounter {
   private boolean addToWhatIsThere(ViewEvent event) {
     Key number = new Key(partition(event.url()), STATISTICS);
     if (store.get(number, Consistency.STRONG).isEmpty()) {
-      throw new NotAppliedException(
-          Reason.INVALID, "there is no number of views to add to: " + event.url());
+      throw new NotAppliedException(Reason.INVALID, "no view count to add to: " + event.url());
     }
     return isApplied(plusOne(number.partition(), STATISTICS));
   }
@@ -162,11 +160,11 @@ public final class ViewCounter {
     };
   }
 
-  /** Whether the marker that was there is of this call, whose reply was lost. */
+  /** Returns whether the existing marker is of this call, whose reply was lost. */
   private static boolean isOwn(WriteResult.ConditionFailed failed, Key marker, long call) {
     if (!failed.key().equals(marker)) {
       throw new NotAppliedException(
-          Reason.INVALID, "number of views would exceed 64 bits: " + failed.key().partition());
+          Reason.INVALID, "view count would exceed 64 bits: " + failed.key().partition());
     }
     return failed.found().map(found -> isOf(found, call)).orElse(false);
   }
@@ -176,12 +174,12 @@ public final class ViewCounter {
   }
 
   /**
-   * Counts several views in one transaction, if none of them has counted before: less work for the
+   * Counts several views in one transaction, if none of them was counted before: cheaper for the
    * store than one by one.
    *
-   * @return false if nothing was counted: one of them had counted, two of them are the same, the
-   *     form is not exact, or the store has no batches over all, or none so large; count them one
-   *     by one
+   * @return false if nothing was counted: one of them was counted before, two of them are the same,
+   *     the form is not exact, or the store has no batches over all items, or none that large;
+   *     count them one by one
    * @throws QuipuException as for {@link #add}, and with the same meaning: repeat one by one
    */
   public boolean addTogether(List<ViewEvent> events) {
@@ -261,17 +259,17 @@ public final class ViewCounter {
     return new Write.Update(number, List.of(new Change.Add(VIEWS, views)), Condition.always());
   }
 
-  /** All views of a page; empty if it was never viewed. */
+  /** Returns the views of a page; empty if it was never viewed. */
   public OptionalLong count(String url) {
     return number(partition(url), STATISTICS);
   }
 
-  /** All views of a site, if they are counted; empty if there were none. */
+  /** Returns the views of a site, if they are counted; empty if there were none. */
   public OptionalLong countOfSite(String site) {
     return number(sitePartition(site), STATISTICS);
   }
 
-  /** The views of a site on a day in UTC, if they are counted; empty if there were none. */
+  /** Returns the views of a site on a day in UTC, if they are counted; empty if there were none. */
   public OptionalLong countOfDay(String site, LocalDate day) {
     return number(sitePartition(site), DAY + day);
   }
@@ -282,11 +280,11 @@ public final class ViewCounter {
   }
 
   /**
-   * The views of a page between two moments, of those that are kept.
+   * Returns the views of a page between two moments, of those that are kept.
    *
-   * @param from first moment to count; empty for the beginning
-   * @param until first moment no longer to count; empty for the end
-   * @throws UnsupportedOperationException if the store has no order
+   * @param from start, inclusive; empty for the beginning
+   * @param until end, exclusive; empty for the end
+   * @throws UnsupportedOperationException if the store has no scan
    */
   public long count(String url, Optional<Instant> from, Optional<Instant> until) {
     String start = from.map(time -> format("from", time)).orElse("");
@@ -321,7 +319,7 @@ public final class ViewCounter {
     return time.compareTo(start) >= 0 && (end.isEmpty() || time.compareTo(end.get()) < 0);
   }
 
-  /** A time as it stands in keys: in order of time. */
+  /** Returns a time as used in keys, which sorts in order of time. */
   static String text(Instant time) {
     return TIME.format(time);
   }
@@ -330,7 +328,7 @@ public final class ViewCounter {
     return text(ViewEvent.checkTime(field, time));
   }
 
-  /** The site of a page: the host in lower case, or what stands before the first slash. */
+  /** Returns the site of a page: the host in lower case, or the part before the first slash. */
   public static String site(String url) {
     try {
       String host = new URI(url).getHost();
@@ -338,10 +336,10 @@ public final class ViewCounter {
         return host.toLowerCase(Locale.ROOT);
       }
     } catch (URISyntaxException e) {
-      // not a URI: taken as text
+      // not a URI: treated as text
     }
     String first = url.split("/", 2)[0].toLowerCase(Locale.ROOT);
-    return first.isEmpty() ? "-" : first; // a path alone has no host
+    return first.isEmpty() ? "-" : first; // only a path, without a host
   }
 
   private static String sitePartition(String site) {

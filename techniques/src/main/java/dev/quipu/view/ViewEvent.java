@@ -4,11 +4,11 @@ import dev.quipu.Limits;
 import java.time.Instant;
 
 /**
- * Somebody looked at a page. Two events are the same view if all three parts are equal.
+ * A view of a page. Two events are the same view if all three parts are equal.
  *
- * @param url what was looked at: 1 to {@link Limits#URL_BYTES_MAX} bytes of UTF-8
- * @param time when, from year 0 to year 9999
- * @param clientId by whom: 1 to {@link Limits#CLIENT_ID_BYTES_MAX} bytes of UTF-8
+ * @param url of the page: 1 to {@link Limits#URL_BYTES_MAX} bytes of UTF-8
+ * @param time of the view, from year 0 to year 9999
+ * @param clientId who viewed it: 1 to {@link Limits#CLIENT_ID_BYTES_MAX} bytes of UTF-8
  */
 public record ViewEvent(String url, Instant time, String clientId) {
   private static final Instant TIME_MIN = Instant.parse("0000-01-01T00:00:00Z");
@@ -17,7 +17,7 @@ public record ViewEvent(String url, Instant time, String clientId) {
   /**
    * Checks the limits.
    *
-   * @throws IllegalArgumentException naming the field that breaks one
+   * @throws IllegalArgumentException naming the field that is outside its limits
    */
   public ViewEvent {
     Limits.checkText("url", url, Limits.URL_BYTES_MAX);
@@ -27,7 +27,7 @@ public record ViewEvent(String url, Instant time, String clientId) {
 
   static Instant checkTime(String field, Instant time) {
     if (time.isBefore(TIME_MIN) || time.isAfter(TIME_MAX)) {
-      throw new IllegalArgumentException(field + " is not between the years 0 and 9999");
+      throw new IllegalArgumentException(field + " must be from year 0 to year 9999");
     }
     return time;
   }

@@ -11,37 +11,37 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * What makes two events the same view of a page.
+ * The rule by which two events are the same view of a page.
  *
- * @param name as users write it
+ * @param name as used in options
  * @param key equal for the same view of one page; 1 to {@link #KEY_BYTES_MAX} bytes of UTF-8
  */
 public record ViewIdentity(String name, Function<ViewEvent, String> key) {
   /** Longest key, in bytes of UTF-8. */
   public static final int KEY_BYTES_MAX = 900;
 
-  /** The same time and client: an event that was delivered twice, and nothing else. */
+  /** The same time and client: recognizes only repeated deliveries of one event. */
   public static final ViewIdentity EVENT =
       new ViewIdentity(
           "event", event -> ViewCounter.text(event.time()) + "#CID#" + event.clientId());
 
-  /** The same client: each counts once. */
+  /** The same client: each client counts once. */
   public static final ViewIdentity CLIENT = new ViewIdentity("client", ViewEvent::clientId);
 
   /** The same client and day, in UTC: each client counts once a day. */
   public static final ViewIdentity CLIENT_DAY =
       new ViewIdentity("client-day", event -> day(event) + "#CID#" + event.clientId());
 
-  /** A hash of all fields: as {@link #EVENT}, in keys of one length. */
+  /** A hash of all fields: like {@link #EVENT}, with keys of a fixed length. */
   public static final ViewIdentity HASH = new ViewIdentity("hash", ViewIdentity::hash);
 
-  /** Those that have a name. */
+  /** All identities with a name. */
   public static final List<ViewIdentity> ALL = List.of(EVENT, CLIENT, CLIENT_DAY, HASH);
 
   /**
-   * The one with this name.
+   * Returns the identity with a name.
    *
-   * @throws IllegalArgumentException if there is none, naming those that there are
+   * @throws IllegalArgumentException if there is none, listing the known names
    */
   public static ViewIdentity named(String name) {
     return ALL.stream()
@@ -49,7 +49,7 @@ public record ViewIdentity(String name, Function<ViewEvent, String> key) {
         .findFirst()
         .orElseThrow(() ->
             new IllegalArgumentException(
-                "identity is '%s'; there are %s"
+                "unknown identity '%s'; known: %s"
                     .formatted(
                         name,
                         ALL.stream().map(ViewIdentity::name).collect(Collectors.joining(", ")))));
@@ -64,8 +64,8 @@ public record ViewIdentity(String name, Function<ViewEvent, String> key) {
     return HexFormat.of().formatHex(Key.digest(all.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** The key of an event, within its limits. */
+  /** Returns the key of an event, checked against its limits. */
   String of(ViewEvent event) {
-    return Limits.checkText("the key of a view", key.apply(event), KEY_BYTES_MAX);
+    return Limits.checkText("key of the view", key.apply(event), KEY_BYTES_MAX);
   }
 }

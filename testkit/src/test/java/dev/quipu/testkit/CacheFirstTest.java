@@ -276,7 +276,7 @@ final class CacheFirstTest {
     cache.operations().set(cacheKey(), "one", Optional.empty());
     QuipuException e = assertThrows(QuipuException.class, views::writeBack);
     assertEquals(Reason.CORRUPT, e.reason());
-    assertEquals("what the cache has for page is no number", e.getMessage());
+    assertEquals("malformed number in the cache for page", e.getMessage());
   }
 
   @Test

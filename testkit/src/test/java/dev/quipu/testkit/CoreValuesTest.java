@@ -111,7 +111,7 @@ final class CoreValuesTest {
           assertThrows(
               IllegalArgumentException.class, () -> new StoreUri(uri, 6_379, Set.of("prefix")));
       assertEquals(
-          "the store's URI has '@' or '#' behind its hosts; in a password, write @ as %40, / as %2F,"
+          "the store's URI has '@' or '#' after its hosts; in a password, encode @ as %40, / as %2F,"
               + " ? as %3F and # as %23",
           why.getMessage());
     }

@@ -191,7 +191,7 @@ final class OptionLimitsTest {
     rejected("region us has no replica", () -> new Regions("eu", List.of("us"), one));
     rejected("the initial regions", () -> new Regions("eu", List.of(), one));
     rejected("the initial regions", () -> new Regions("eu", List.of("eu", "eu"), one));
-    rejected("there are 0 regions", () -> new Regions("eu", List.of("eu"), Map.of()));
+    rejected("0 regions are configured", () -> new Regions("eu", List.of("eu"), Map.of()));
     Map<String, Store> many = new TreeMap<>();
     for (int i = 0; i < Regions.REGIONS_MAX; i++) {
       many.put("r" + i, store);
@@ -199,7 +199,7 @@ final class OptionLimitsTest {
     assertDoesNotThrow(() -> new Regions("r0", List.of("r0"), many));
     many.put("more", store);
     rejected("there are", () -> new Regions("r0", List.of("r0"), many));
-    rejected("there is no region us", () -> new Regions("eu", List.of("eu"), one).replica("us"));
+    rejected("unknown region us", () -> new Regions("eu", List.of("eu"), one).replica("us"));
   }
 
   private List<Counters> all() {

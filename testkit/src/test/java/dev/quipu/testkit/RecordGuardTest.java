@@ -135,7 +135,7 @@ final class RecordGuardTest {
     RecordGuard other = alone(OTHER);
     String why = other.compare().orElseThrow();
     String difference = "technique: record atomic-add, this process token-set";
-    assertTrue(why.contains("the record of the store says: " + difference + ". "), why);
+    assertTrue(why.contains("the record of the store: " + difference + ". "), why);
     assertTrue(other.impediment().isPresent());
   }
 
@@ -221,8 +221,8 @@ final class RecordGuardTest {
     there.isSilent = true;
     String why = check(ONE).orElseThrow();
     assertEquals(
-        "the store of this region has no record, no other region has shown one, and these do not"
-            + " answer: there (no answer). Start it when they do",
+        "the store of this region has no record, no other region has one, and these do not"
+            + " answer: there (no answer). Retry when they do",
         why);
     assertEquals(Optional.empty(), record(here));
     there.isSilent = false;
@@ -321,6 +321,6 @@ final class RecordGuardTest {
     QuipuException e =
         assertThrows(QuipuException.class, () -> RecordGuard.adopt(here.store, OTHER));
     assertEquals(Reason.THROTTLED, e.reason());
-    assertEquals("another process changed the record of the store; run it again", e.getMessage());
+    assertEquals("another process changed the store record; run it again", e.getMessage());
   }
 }

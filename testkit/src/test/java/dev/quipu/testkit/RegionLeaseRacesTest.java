@@ -47,14 +47,14 @@ final class RegionLeaseRacesTest {
     fails(
         Outcome.UNKNOWN,
         Reason.UNAVAILABLE,
-        "the write may have come too late: region eu may count again when",
+        "write may have been too late: region eu may count again when",
         () -> adds.add(1, "eu/1"));
     Process cancels = schedule.during("eu", ReplicaHook.afterWrite("eu", "request/", late));
     cancels.leases().renew();
     fails(
         Outcome.UNKNOWN,
         Reason.UNAVAILABLE,
-        "the write may have come too late: region eu may count again when",
+        "write may have been too late: region eu may count again when",
         () -> cancels.counters().cancel(RegionSchedule.COUNTER, RequestId.of("eu/2")));
   }
 
@@ -90,7 +90,7 @@ final class RegionLeaseRacesTest {
     fails(
         Outcome.UNKNOWN,
         Reason.UNAVAILABLE,
-        "the write may have come too late: the lease of region eu ran out",
+        "write may have been too late: lease of region eu expired",
         () -> behind.add(1, "eu/1"));
     assertTrue(retirement.hasHappened());
   }
@@ -155,7 +155,7 @@ final class RegionLeaseRacesTest {
     fails(
         Outcome.UNKNOWN,
         Reason.DENIED,
-        "region eu was retired, and it is not known whether it had counted request eu/1",
+        "region eu was retired; unknown whether it had counted request eu/1",
         () -> all.get(2).add(7, "eu/1"));
   }
 }

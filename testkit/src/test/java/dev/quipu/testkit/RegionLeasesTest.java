@@ -91,7 +91,7 @@ final class RegionLeasesTest {
     clock.advance(LEASE.minus(SLACK).minus(STEP));
     assertTrue(eu.counts());
     clock.advance(STEP);
-    eu.isRejected("may count again when all others have confirmed it");
+    eu.isRejected("may count again when all other regions have confirmed its lease");
     assertTrue(eu.leases.renew());
     assertTrue(eu.counts());
   }
@@ -102,13 +102,13 @@ final class RegionLeasesTest {
     clock.jump(LEASE.minus(SLACK).minus(STEP));
     assertTrue(eu.counts());
     clock.jump(STEP);
-    eu.isRejected("may count again when all others have confirmed it");
+    eu.isRejected("may count again when all other regions have confirmed its lease");
     clock.jump(LEASE.negated());
     assertTrue(eu.counts());
     clock.advance(LEASE.minus(SLACK).minus(STEP));
     assertTrue(eu.counts());
     clock.advance(STEP);
-    eu.isRejected("may count again when all others have confirmed it");
+    eu.isRejected("may count again when all other regions have confirmed its lease");
   }
 
   @Test
@@ -209,7 +209,7 @@ final class RegionLeasesTest {
     List<Region> all = all(new RegionLeases.Terms(LEASE, SLACK, BEAT));
     IllegalStateException own =
         assertThrows(IllegalStateException.class, () -> all.get(1).counters.retire("eu"));
-    assertEquals("a region does not retire itself", own.getMessage());
+    assertEquals("a region cannot retire itself", own.getMessage());
     Regions regions =
         new Regions("eu", List.of("eu"), Map.of("eu", new Store(table.region(1), clock)));
     RegionalCounters without =
@@ -234,6 +234,6 @@ final class RegionLeasesTest {
             QuipuException.class,
             () -> all.get(1).counters.add(new Add("s", 1, RequestId.of("us/2"))));
     assertEquals(Reason.UNAVAILABLE, e.reason());
-    assertTrue(String.valueOf(e.getMessage()).startsWith("the lease of region us ran out"));
+    assertTrue(String.valueOf(e.getMessage()).startsWith("lease of region us expired"));
   }
 }

@@ -80,8 +80,7 @@ final class RegionLimitsTest {
     IllegalArgumentException e =
         assertThrows(
             IllegalArgumentException.class, () -> one(driver, RegionOptions.DEFAULT.over(5)));
-    assertEquals(
-        "cells is 5, and a batch of store small has no room for more than 4", e.getMessage());
+    assertEquals("cells is 5; a batch of store small allows at most 4", e.getMessage());
   }
 
   @Test
@@ -145,6 +144,6 @@ final class RegionLimitsTest {
     table.heal();
     clock.advance(Regions.SILENCE.plusSeconds(60));
     QuipuException e = assertThrows(QuipuException.class, () -> add(eu, -50, "eu/2"));
-    assertTrue(String.valueOf(e.getMessage()).contains("make the topologies alike"));
+    assertTrue(String.valueOf(e.getMessage()).contains("Use the same topology"));
   }
 }

@@ -145,7 +145,7 @@ final class RegionTransfersTest {
     Process eu = schedule.during("eu", late);
     eu.leases().renew();
     QuipuException e = assertThrows(QuipuException.class, () -> eu.add(-10));
-    assertTrue(String.valueOf(e.getMessage()).startsWith("the lease of region ap ran out at"));
+    assertTrue(String.valueOf(e.getMessage()).startsWith("lease of region ap expired at"));
     assertTrue(late.hasHappened());
     assertEquals(100, rights(schedule, "ap"));
   }

@@ -144,7 +144,7 @@ final class RegionVotesTest {
             });
     Process sa = schedule.during("sa", renewal);
     String why = rejection(sa, "us");
-    assertTrue(why.startsWith("retirement 1 needs the votes of most of [ap, eu, sa, us]"), why);
+    assertTrue(why.startsWith("retirement 1 needs a majority of [ap, eu, sa, us]"), why);
     assertTrue(renewal.hasHappened());
     assertEquals(Optional.empty(), successor(all.get(0), "us"));
     assertInstanceOf(AddResult.Applied.class, us.add(10));
@@ -160,7 +160,7 @@ final class RegionVotesTest {
         schedule.during(
             "eu", ReplicaHook.afterWrite("eu", "lease/us", () -> schedule.cutOff("ap")));
     String why = rejection(eu, "us");
-    assertTrue(why.startsWith("retirement 1 needs the votes of most of [ap, eu, us]"), why);
+    assertTrue(why.startsWith("retirement 1 needs a majority of [ap, eu, us]"), why);
     assertEquals(Optional.empty(), successor(eu, "us"));
   }
 
@@ -177,8 +177,8 @@ final class RegionVotesTest {
     all.get(2).leases().renew(); // notices it
     long before = schedule.clock.epochMillis();
     assertEquals(
-        "retirement 1 needs the votes of most of [ap, eu, sa, us]; [eu, sa] can vote"
-            + "; silent are [us]",
+        "retirement 1 needs a majority of [ap, eu, sa, us]; able to vote: [eu, sa]"
+            + "; not answering: [us]",
         rejection(all.get(1), "us"));
     assertTrue(schedule.clock.epochMillis() > before, "it pauses between attempts");
   }
@@ -207,8 +207,7 @@ final class RegionVotesTest {
     List<Process> all = runningUntilUsIsLost(schedule);
     put(schedule, "ap", "lease/ap@ap", text("names", "ap,eu"));
     assertEquals(
-        "region ap counts with regions ap,eu, and here they are ap,eu,us"
-            + "; make the topologies alike first",
+        "topology of region ap is ap,eu, and of this process ap,eu,us" + "; make them equal first",
         rejection(all.get(1), "us"));
   }
 
@@ -220,10 +219,10 @@ final class RegionVotesTest {
     schedule.clock.advance(Duration.ofMinutes(1));
     schedule.cutOff("us");
     assertEquals(
-        "the lease of region us runs until %s, and it may count as long as that; it may be"
+        "lease of region us ends at %s, and it may count until then; it may be"
                 .formatted(start.plus(RegionSchedule.TERMS.lease()))
             + " retired 10000 ms later by the clocks of most regions"
-            + ", in ap it was %s at the last beat by the clock here; silent are [us]"
+            + ", in ap it was %s at the last beat by the clock here; not answering: [us]"
                 .formatted(start),
         rejection(all.get(1), "us"));
   }
@@ -248,7 +247,7 @@ final class RegionVotesTest {
     one.cutOff("ap");
     one.leasesEnd(all.get(1));
     String why = rejection(all.get(1), "ap");
-    assertTrue(why.startsWith("the lease of region ap runs until"), why);
+    assertTrue(why.startsWith("lease of region ap ends at"), why);
     RegionSchedule other = new RegionSchedule(QUOTA, "ap", "eu");
     all = other.running("ap", "eu");
     other.cutOff("eu");

@@ -365,7 +365,7 @@ final class RegionsTest {
     replicas.get(EU).setBack(copy); // now it says that it has 100
     Leased again = leased(EU);
     QuipuException back = assertThrows(QuipuException.class, again.leases::renew);
-    assertTells(back, "set back");
+    assertTells(back, "restored from a backup");
     assertThrows(QuipuException.class, () -> applied(again.counters, -1));
   }
 
@@ -390,7 +390,7 @@ final class RegionsTest {
     assertFalse(slow.renew());
     assertEquals(0, meanwhile.size());
     RegionLeases next = leased(EU).leases;
-    assertTells(assertThrows(QuipuException.class, next::renew), "set back");
+    assertTells(assertThrows(QuipuException.class, next::renew), "restored from a backup");
   }
 
   private static StoreDriver after(StoreDriver driver, Queue<Runnable> meanwhile) {

@@ -122,8 +122,9 @@ final class ShardPlanTest {
     QuipuException e = rejected(() -> open(ShardOptions.fixed(4)).add(new Add("a", 1, null)));
     assertEquals(Reason.DENIED, e.reason());
     assertEquals(
-        "counter a cannot be opened: it was divided into 4 shards, floor 0, no ceiling, and this"
-            + " process has 4 shards, no bounds. Start the process with the options that the"
+        "counter a cannot be opened: it has 4 shards, floor 0, no ceiling; this"
+            + " process is configured for 4 shards, no bounds. Start the process with the"
+            + " options that the"
             + " counter was divided with",
         e.getMessage());
   }
@@ -191,8 +192,8 @@ final class ShardPlanTest {
     QuipuException e = rejected(() -> add(open(ALONE.within(Bounds.atMost(39))), -1, "other"));
     assertEquals(Reason.DENIED, e.reason());
     assertEquals(
-        "counter a is 40, outside its bounds: no floor, ceiling 39; it can be divided when it is"
-            + " back inside",
+        "counter a is 40, outside its bounds: no floor, ceiling 39; bring it back within them to"
+            + " divide it",
         e.getMessage());
     Sharded inside = open(ALONE.within(Bounds.between(0, 40)));
     assertEquals(new AddResult.Rejected(Rejection.CEILING, 40), add(inside, 1, "other"));
@@ -206,8 +207,8 @@ final class ShardPlanTest {
     QuipuException e = rejected(() -> tooNarrow.repair("a"));
     assertEquals(Reason.INVALID, e.reason());
     assertEquals(
-        "counter a is 50, outside its bounds: floor 0, ceiling 49; it can be divided when it is"
-            + " back inside",
+        "counter a is 50, outside its bounds: floor 0, ceiling 49; bring it back within them to"
+            + " divide it",
         e.getMessage());
   }
 
@@ -252,10 +253,10 @@ final class ShardPlanTest {
   void otherBoundsThanThoseOfTheShardsAreRejectedWithTheirs() {
     Add bounded = new Add("a", 1, Bounds.atMost(5), null);
     assertEquals(
-        "these shards were opened without bounds; ShardOptions.within sets them",
+        "these shards have no bounds; set them by ShardOptions.within",
         unsupported(() -> open(ALONE).add(bounded)));
     assertEquals(
-        "these shards keep within -1 to 6, and no other bounds",
+        "bounds of these shards are fixed at -1 to 6",
         unsupported(() -> open(ALONE.within(Bounds.between(-1, 6))).add(bounded)));
   }
 

@@ -340,8 +340,9 @@ final class ShardedTest {
     QuipuException e = assertThrows(QuipuException.class, () -> after.read("a"));
     assertEquals(Reason.DENIED, e.reason()); // the server's configuration, not the request
     assertEquals(
-        "counter a cannot be opened: it was divided into 4 shards, floor 0, no ceiling, and this"
-            + " process has 8 shards, floor -10, ceiling 60. Give the counter the bounds of the"
+        "counter a cannot be opened: it has 4 shards, floor 0, no ceiling; this"
+            + " process is configured for 8 shards, floor -10, ceiling 60. Give the"
+            + " counter the bounds of the"
             + " store's record, with the other options of the record: quipu repair a --store URI"
             + " --shards 8 --floor -10 --ceiling 60",
         e.getMessage());

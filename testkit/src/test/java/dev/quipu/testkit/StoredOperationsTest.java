@@ -55,7 +55,7 @@ final class StoredOperationsTest {
     QuipuException e = assertThrows(QuipuException.class, operation::run);
     assertEquals(Reason.THROTTLED, e.reason());
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
-    assertEquals("1000 writers came first to k", e.getMessage());
+    assertEquals("gave up after 1000 attempts: contention on k", e.getMessage());
   }
 
   @Test

@@ -90,7 +90,7 @@ final class ShownTest {
             Client.Reply rejected = view(client, "a/page", "Idempotency-Key", "\"x\"");
             assertEquals(501, rejected.status());
             assertEquals("not-applied", rejected.text("outcome"));
-            assertTrue(rejected.text("detail").contains("durable first"), rejected.body());
+            assertTrue(rejected.text("detail").contains("durable-first"), rejected.body());
           });
     }
   }

@@ -114,7 +114,7 @@ final class PlantedFaults {
             "the head of an entity stays behind its revision",
             "revisions",
             "sequence.RevisionLog",
-            "bringUp",
+            "advanceHead",
             Returns.NONE),
         new Planted("a lease keeps nobody away", "locks", "lock.Locks", "isHeld", Returns.NONE));
   }

@@ -177,7 +177,7 @@ final class StoreCallsTest {
     List<Write> across = List.of(put(KEY, "z"), put(new Key("q", "s"), "z"));
     IllegalArgumentException e =
         assertThrows(IllegalArgumentException.class, () -> store.writeAll(across, null));
-    assertEquals("a batch of store divided lies in one partition", e.getMessage());
+    assertEquals("store divided allows batches within one partition only", e.getMessage());
     assertEquals(Optional.of("x"), memory.get(KEY, Consistency.STRONG).get().text("t"));
   }
 

@@ -203,8 +203,7 @@ final class StoreRetriesTest {
     QuipuException e = assertThrows(QuipuException.class, () -> store.write(put));
     assertEquals(Reason.THROTTLED, e.reason());
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
-    assertTrue(
-        String.valueOf(e.getMessage()).startsWith("others came first to p/s, in 8 attempts"));
+    assertTrue(String.valueOf(e.getMessage()).startsWith("gave up after 8 attempts in "));
     assertEquals(9, writes[0], "the one for the expired item, and eight attempts");
   }
 

@@ -136,7 +136,7 @@ final class StoreWatchTest {
           throw new NotAppliedException(Reason.UNAVAILABLE, "the store is starting");
         };
     try (StoreWatch watch = new StoreWatch(store)) {
-      String why = "not known yet";
+      String why = "not yet known";
       isRejected(() -> store.write(WRITE), why);
       isRejected(() -> store.writeAll(List.of(WRITE), null), why);
       isRejected(() -> store.addTokens(KEY, "t", Set.of("a")), why);
@@ -210,7 +210,7 @@ final class StoreWatchTest {
       QuipuException e = assertThrows(QuipuException.class, () -> store.write(WRITE));
       assertEquals(Reason.DENIED, e.reason());
       assertEquals(
-          "no; store memory takes no writes: read_only=on (use the primary)", e.getMessage());
+          "no; store memory rejects writes: read_only=on (use the primary)", e.getMessage());
     }
   }
 }

@@ -59,7 +59,7 @@ final class TopologyTest {
         "{STORES, 'flor': 0} | field flor is not known",
         "{STORES, 'floor': '0'} | field floor is not a 64-bit integer",
         "{STORES, 'floor': 3} | 0 must lie within",
-        "{STORES, 'cells': 0} | cells is 0, the limits are 1 and 64",
+        "{STORES, 'cells': 0} | cells is 0; it must be from 1 to 64",
         "{STORES, 'lease': 'soon'} | 'soon' is not a time",
         "{STORES, 'lease': '10s'} | more than twice",
         "{'initial': ['eu'], 'regions': {'eu': 7}} | field regions.eu is not a string",

@@ -163,7 +163,7 @@ final class AdoptTest {
           "regions --accept-loss eu" + region,
           ExitCode.USAGE,
           "region eu is not retired; retired regions: none");
-      says("regions --accept-loss sa" + region, ExitCode.USAGE, "there is no region sa");
+      says("regions --accept-loss sa" + region, ExitCode.USAGE, "unknown region sa");
       says(
           "ingest sqs --queue http://127.0.0.1:1/000000000000/views --store " + uri,
           ExitCode.USAGE,
@@ -219,12 +219,12 @@ final class AdoptTest {
         StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + redis.port())) {
       String uri = " redis://127.0.0.1:" + redis.port();
       String options = " --technique item-collection --shards 4";
-      says("adopt" + options + uri, ExitCode.USAGE, "it needs no shards");
+      says("adopt" + options + uri, ExitCode.USAGE, "so it needs no shards");
       assertEquals(Optional.empty(), driver.get(RECORD, Consistency.STRONG));
       says("adopt --technique marker-item" + uri, ExitCode.OK, "marker-item");
       CommandResult serve = run("serve --http 0 --store" + uri + options);
       assertEquals(ExitCode.USAGE, serve.code);
-      assertTrue(serve.err.contains("it needs no shards"), serve.err);
+      assertTrue(serve.err.contains("so it needs no shards"), serve.err);
       assertFalse(serve.err.contains("quipu adopt"), serve.err);
     }
   }
