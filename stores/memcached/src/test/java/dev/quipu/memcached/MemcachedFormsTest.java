@@ -54,7 +54,9 @@ final class MemcachedFormsTest {
   void aServerThatDoesNotAnswerIsNamed() {
     String uri = "memcached://127.0.0.1:%d,127.0.0.1:1".formatted(server.port());
     QuipuException e = assertThrows(QuipuException.class, () -> StoreProvider.open(uri).close());
-    assertEquals("memcached: no answer from 127.0.0.1:1", e.getMessage());
+    assertEquals(
+        "memcached (127.0.0.1:1): no reply. Check that each server of the store's URI is running",
+        e.getMessage());
   }
 
   private long add(long delta) {

@@ -243,7 +243,11 @@ final class RedisSetupTest {
           "Check the database, the number after HOST:PORT/");
       unconnected("redis-cluster://:wrong@127.0.0.1:" + port, Reason.DENIED, "WRONGPASS", remedy);
     }
-    unconnected("redis://127.0.0.1:1", Reason.UNAVAILABLE, "127.0.0.1:1: ", "Connection refused");
+    unconnected(
+        "redis://127.0.0.1:1",
+        Reason.UNAVAILABLE,
+        "Redis (127.0.0.1:1): cannot connect: Connection refused",
+        "Check that the server is running");
   }
 
   private static void unconnected(String uri, Reason reason, String why, String remedy) {
