@@ -33,21 +33,30 @@ import org.slf4j.LoggerFactory;
 /**
  * Driver for the datastore of App Engine, by its own API, in threads of App Engine.
  *
- * <p><b>Stored.</b> One entity per item, of the kind {@code Quipu}, named by {@link Key#place}; {@link EntityDriver} lists the properties.
+ * <p><b>Stored.</b> One entity per item, of the kind {@code Quipu}, named by {@link Key#place};
+ * {@link EntityDriver} lists the properties.
  *
- * <p><b>Entity groups.</b> App Engine serializes the writes of a group and sustains one write per second in it. The caller chooses the groups:
+ * <p><b>Entity groups.</b> App Engine serializes the writes of a group and sustains one write per
+ * second in it. The caller chooses the groups:
  *
  * <ul>
- *   <li>{@link #withItemsAsGroups}: each item. Writers of different items do not conflict. Queries span groups and are eventually consistent: new items may be missing.
- *   <li>{@link #withPartitionsAsGroups}: all items of a partition. Queries are within one group and strongly consistent; all writers of a partition conflict. Two indexes are needed: kind {@code Quipu}, with
- *       ancestor, by {@code at}, ascending and descending.
+ *   <li>{@link #withItemsAsGroups}: each item. Writers of different items do not conflict. Queries
+ *       span groups and are eventually consistent: new items may be missing.
+ *   <li>{@link #withPartitionsAsGroups}: all items of a partition. Queries are within one group and
+ *       strongly consistent; all writers of a partition conflict. Two indexes are needed: kind
+ *       {@code Quipu}, with ancestor, by {@code at}, ascending and descending.
  * </ul>
  *
- * <p><b>Protocol.</b> Each write is a transaction: begin, get, put, commit. The driver evaluates conditions on the entities that it read. If transactions conflict, the store aborts one of them, which the driver retries.
+ * <p><b>Protocol.</b> Each write is a transaction: begin, get, put, commit. The driver evaluates
+ * conditions on the entities that it read. If transactions conflict, the store aborts one of them,
+ * which the driver retries.
  *
- * <p><b>Atomic.</b> Items of 25 groups. A read of several items reads twice, and again until nothing has changed in between. <b>Limits.</b> 1,000,000 bytes of fields in an item. <b>Durable</b>; a read by key returns acknowledged writes.
+ * <p><b>Atomic.</b> Items of 25 groups. A read of several items reads twice, and again until
+ * nothing has changed in between. <b>Limits.</b> 1,000,000 bytes of fields in an item.
+ * <b>Durable</b>; a read by key returns acknowledged writes.
  *
- * <p><b>After a timeout or a failure</b> of a commit the outcome is unknown. A concurrent modification means that nothing was written. The API never retries.
+ * <p><b>After a timeout or a failure</b> of a commit the outcome is unknown. A concurrent
+ * modification means that nothing was written. The API never retries.
  *
  * @see <a href="https://cloud.google.com/appengine/docs/legacy/standard/java/datastore">guide</a>
  */
@@ -80,7 +89,8 @@ public final class AppEngineDriver extends EntityDriver<com.google.appengine.api
   }
 
   /**
-   * Opens a driver with each item as its own entity group: for techniques that do not scan, and for sequences of records.
+   * Opens a driver with each item as its own entity group: for techniques that do not scan, and for
+   * sequences of records.
    *
    * @param datastore configured with the deadline of each call
    */
@@ -89,7 +99,8 @@ public final class AppEngineDriver extends EntityDriver<com.google.appengine.api
   }
 
   /**
-   * Opens a driver with each partition as an entity group: for every technique, if one write per second to a counter, a page or a series suffices.
+   * Opens a driver with each partition as an entity group: for every technique, if one write per
+   * second to a counter, a page or a series suffices.
    *
    * @param datastore configured with the deadline of each call
    */
@@ -115,7 +126,9 @@ public final class AppEngineDriver extends EntityDriver<com.google.appengine.api
       last = found;
     }
     throw new NotAppliedException(
-        Reason.THROTTLED, "gave up after %d attempts: %d items changed while they were read".formatted(LOOKS_MAX, keys.size()));
+        Reason.THROTTLED,
+        "gave up after %d attempts: %d items changed while they were read"
+            .formatted(LOOKS_MAX, keys.size()));
   }
 
   private List<Optional<Item>> get(@Nullable Transaction transaction, List<Key> keys) {

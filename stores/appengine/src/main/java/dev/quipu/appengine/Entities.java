@@ -83,7 +83,9 @@ final class Entities {
       case Collection<?> tokens -> new Field.Tokens(tokens(tokens));
       case null, default ->
           throw new NotAppliedException(
-              Reason.CORRUPT, "App Engine: entity %s has a property of a type that Quipu does not store".formatted(key));
+              Reason.CORRUPT,
+              "App Engine: entity %s has a property of a type that Quipu does not store"
+                  .formatted(key));
     };
   }
 

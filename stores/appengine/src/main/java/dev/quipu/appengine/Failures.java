@@ -8,6 +8,7 @@ import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.entity.Transactions;
 import java.util.ConcurrentModificationException;
+import java.util.Objects;
 
 /** Maps errors of App Engine's datastore to exceptions that state the effect of a call. */
 final class Failures {

@@ -32,15 +32,24 @@ import org.slf4j.LoggerFactory;
 /**
  * Driver for Google Cloud Datastore (Firestore in Datastore mode), on the entities of one kind.
  *
- * <p><b>Stored.</b> One root entity per item, named by {@link Key#place}; {@link EntityDriver} lists the properties.
+ * <p><b>Stored.</b> One root entity per item, named by {@link Key#place}; {@link EntityDriver}
+ * lists the properties.
  *
- * <p><b>Protocol.</b> Each write is a transaction of three round trips: begin, lookup, commit. The driver evaluates conditions on the entities that it read. If transactions conflict, the store aborts one of them, which the driver retries.
+ * <p><b>Protocol.</b> Each write is a transaction of three round trips: begin, lookup, commit. The
+ * driver evaluates conditions on the entities that it read. If transactions conflict, the store
+ * aborts one of them, which the driver retries.
  *
- * <p><b>Entity groups.</b> Each item is its own group. Google states a sustained rate of about one write per second per entity; bursts above that meet contention. Writers of different items do not conflict.
+ * <p><b>Entity groups.</b> Each item is its own group. Google states a sustained rate of about one
+ * write per second per entity; bursts above that meet contention. Writers of different items do not
+ * conflict.
  *
- * <p><b>Atomic.</b> Batches of up to 100 items. <b>Limits.</b> 1,000,000 bytes of fields in an item. <b>Durable</b>; reads and scans return acknowledged writes.
+ * <p><b>Atomic.</b> Batches of up to 100 items. <b>Limits.</b> 1,000,000 bytes of fields in an
+ * item. <b>Durable</b>; reads and scans return acknowledged writes.
  *
- * <p><b>After a timeout, a dropped connection or an INTERNAL, UNAVAILABLE or UNKNOWN error</b> of a commit the outcome is unknown. ABORTED means that nothing was written. The client that {@link DatastoreProvider} opens never retries. When the driver gives up, it rolls the transaction back, so that a delayed commit fails.
+ * <p><b>After a timeout, a dropped connection or an INTERNAL, UNAVAILABLE or UNKNOWN error</b> of a
+ * commit the outcome is unknown. ABORTED means that nothing was written. The client that {@link
+ * DatastoreProvider} opens never retries. When the driver gives up, it rolls the transaction back,
+ * so that a delayed commit fails.
  *
  * @see <a href="https://cloud.google.com/datastore/docs/concepts/transactions">transactions</a>
  */

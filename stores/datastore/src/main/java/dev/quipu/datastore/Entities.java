@@ -83,7 +83,9 @@ final class Entities {
       case ListValue tokens -> new Field.Tokens(tokens(tokens.get()));
       default ->
           throw new NotAppliedException(
-              Reason.CORRUPT, "Datastore: entity %s has a property of type %s, which Quipu does not store".formatted(key, value.getType()));
+              Reason.CORRUPT,
+              "Datastore: entity %s has a property of type %s, which Quipu does not store"
+                  .formatted(key, value.getType()));
     };
   }
 

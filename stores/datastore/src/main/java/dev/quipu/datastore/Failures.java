@@ -13,7 +13,9 @@ import java.util.Optional;
 import org.apache.http.conn.ConnectTimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Maps errors of Datastore and of its connections to exceptions that state the effect of a call. */
+/**
+ * Maps errors of Datastore and of its connections to exceptions that state the effect of a call.
+ */
 final class Failures {
   private Failures() {}
 

@@ -43,7 +43,8 @@ import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledExcepti
 /**
  * Driver for Amazon DynamoDB.
  *
- * <p><b>Stored.</b> One table with a partition key {@code pk} and a sort key {@code sk}, both texts; {@link Table} creates it. Each item is an item of the table:
+ * <p><b>Stored.</b> One table with a partition key {@code pk} and a sort key {@code sk}, both
+ * texts; {@link Table} creates it. Each item is an item of the table:
  *
  * <pre>
  * pk, sk    the key; a partition above 2,048 bytes is stored as its digest
@@ -55,14 +56,22 @@ import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledExcepti
  * <p><b>Protocol.</b>
  *
  * <ol>
- *   <li>A write is one PutItem, UpdateItem or DeleteItem, with its condition as an expression. The condition also keeps a sum within 64 bits, since numbers of DynamoDB have 38 digits.
- *   <li>If the condition failed, the reply contains the item, on which the driver determines the reason.
- *   <li>A consistent read of several items is one TransactGetItems; a batch is one TransactWriteItems, whose ClientRequestToken is the token of the request; DynamoDB keeps it for ten minutes.
+ *   <li>A write is one PutItem, UpdateItem or DeleteItem, with its condition as an expression. The
+ *       condition also keeps a sum within 64 bits, since numbers of DynamoDB have 38 digits.
+ *   <li>If the condition failed, the reply contains the item, on which the driver determines the
+ *       reason.
+ *   <li>A consistent read of several items is one TransactGetItems; a batch is one
+ *       TransactWriteItems, whose ClientRequestToken is the token of the request; DynamoDB keeps it
+ *       for ten minutes.
  * </ol>
  *
- * <p><b>Atomic.</b> Batches over all items. <b>Limits.</b> An item of 380 KiB without its key, a batch of 100. <b>Expiry</b> by DynamoDB's TTL, within days. <b>Durable.</b>
+ * <p><b>Atomic.</b> Batches over all items. <b>Limits.</b> An item of 380 KiB without its key, a
+ * batch of 100. <b>Expiry</b> by DynamoDB's TTL, within days. <b>Durable.</b>
  *
- * <p><b>After a timeout, a dropped connection or a 5xx</b> the outcome of a write is unknown; throttling, a refused connection, a conflict of transactions and all other 4xx mean that it was not applied. By default the SDK retries calls of DynamoDB up to nine times; a client opened by URI does not, and for a client that was handed in the driver logs a warning.
+ * <p><b>After a timeout, a dropped connection or a 5xx</b> the outcome of a write is unknown;
+ * throttling, a refused connection, a conflict of transactions and all other 4xx mean that it was
+ * not applied. By default the SDK retries calls of DynamoDB up to nine times; a client opened by
+ * URI does not, and for a client that was handed in the driver logs a warning.
  *
  * @see <a
  *     href="https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html">TransactWriteItems</a>
@@ -225,7 +234,8 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
     Optional<Item> item = Attributes.item(write.key(), found);
     if (write.holdsOn(item)) { // throws if a field has another type
       throw new NotAppliedException(
-          Reason.CORRUPT, "DynamoDB and the driver disagree on the condition of %s".formatted(write));
+          Reason.CORRUPT,
+          "DynamoDB and the driver disagree on the condition of %s".formatted(write));
     }
     return new WriteResult.ConditionFailed(write.key(), item);
   }

@@ -19,7 +19,9 @@ final class Failures {
   private Failures() {}
 
   /**
-   * Returns the exception for a failed call: a 4xx reply means not applied; with a 5xx reply or none, the outcome is unknown. It is also unknown after several attempts of the client, since an earlier one may have been applied.
+   * Returns the exception for a failed call: a 4xx reply means not applied; with a 5xx reply or
+   * none, the outcome is unknown. It is also unknown after several attempts of the client, since an
+   * earlier one may have been applied.
    *
    * @param lost the outcome if it is unknown whether the call was executed
    */

@@ -123,7 +123,10 @@ final class Table {
               .tableName(name)
               .timeToLiveSpecification(ttl -> ttl.enabled(true).attributeName(Attributes.TTL)));
     } catch (SdkException e) {
-      LOGGER.warn("TTL of the table cannot be enabled; expired items stay table={} cause={}", name, e.getMessage());
+      LOGGER.warn(
+          "TTL of the table cannot be enabled; expired items stay table={} cause={}",
+          name,
+          e.getMessage());
     }
   }
 

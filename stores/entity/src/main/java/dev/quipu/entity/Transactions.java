@@ -21,7 +21,8 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Conditional writes on a store that has transactions but no conditions: read, evaluate with {@link Write#applyTo}, put, commit. For drivers.
+ * Conditional writes on a store that has transactions but no conditions: read, evaluate with {@link
+ * Write#applyTo}, put, commit. For drivers.
  *
  * <p>On a conflict it retries with a growing pause, up to {@link #ATTEMPTS_MAX} attempts.
  */
@@ -38,7 +39,8 @@ public final class Transactions {
   private final FreshTokens tokens = new FreshTokens();
 
   /**
-   * A transaction. Its reads are a snapshot that is still current when it commits. Its methods throw {@link QuipuException}; only {@link #commit} may have an unknown outcome.
+   * A transaction. Its reads are a snapshot that is still current when it commits. Its methods
+   * throw {@link QuipuException}; only {@link #commit} may have an unknown outcome.
    */
   public interface Transaction extends AutoCloseable {
     /** Returns the items of these keys, in the same order. */
@@ -147,7 +149,8 @@ public final class Transactions {
       clock.sleep(Duration.ofNanos(random.nextLong(longest + 1)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new NotAppliedException(Reason.UNAVAILABLE, "interrupted while waiting to retry a transaction");
+      throw new NotAppliedException(
+          Reason.UNAVAILABLE, "interrupted while waiting to retry a transaction");
     }
   }
 }

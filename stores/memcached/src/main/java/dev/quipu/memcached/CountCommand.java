@@ -17,7 +17,8 @@ import net.rubyeye.xmemcached.impl.MemcachedTCPSession;
 import net.rubyeye.xmemcached.utils.ByteUtils;
 
 /**
- * The commands {@code incr} and {@code decr} of memcached. Those of the client close the connection at a number above 2^63 - 1, and do not report a miss: they store an initial value instead.
+ * The commands {@code incr} and {@code decr} of memcached. Those of the client close the connection
+ * at a number above 2^63 - 1, and do not report a miss: they store an initial value instead.
  */
 final class CountCommand extends Command {
   /** Passed as the initial value: throw {@link Miss} if the key is missing. */

@@ -30,7 +30,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Converts items to keys and values of memcached.
  *
- * <p>Binary form: the byte {@code q}, the byte 1, the version, the expiry in milliseconds since 1970 or {@link Long#MIN_VALUE}, the number of fields, and for each its name, its type ({@code n}, {@code t} or {@code s}) and its value. Numbers are big-endian; texts are prefixed with their length in bytes.
+ * <p>Binary form: the byte {@code q}, the byte 1, the version, the expiry in milliseconds since
+ * 1970 or {@link Long#MIN_VALUE}, the number of fields, and for each its name, its type ({@code n},
+ * {@code t} or {@code s}) and its value. Numbers are big-endian; texts are prefixed with their
+ * length in bytes.
  */
 final class ItemCodec {
   /** Offset added to a lone number. */

@@ -11,7 +11,8 @@ import java.util.Map;
 import net.rubyeye.xmemcached.MemcachedClient;
 
 /**
- * Detects when a server of a cluster last lost values, by its uptime, flushes and evictions. Losses before the first check count as of that check. Thread-safe.
+ * Detects when a server of a cluster last lost values, by its uptime, flushes and evictions. Losses
+ * before the first check count as of that check. Thread-safe.
  */
 final class LossDetector {
   private static final List<String> COUNTS =

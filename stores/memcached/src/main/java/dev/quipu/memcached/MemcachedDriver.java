@@ -36,9 +36,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Driver for memcached 1.4 and later, by the text protocol. A cache: it loses items, and with them their counts, by eviction and restarts.
+ * Driver for memcached 1.4 and later, by the text protocol. A cache: it loses items, and with them
+ * their counts, by eviction and restarts.
  *
- * <p><b>Stored.</b> One entry per item, with the key {@code quipu:PARTITION:SORT}, where all but letters, digits and {@code ._-/} is percent-encoded; above 250 bytes, {@code quipu#} and a digest. Its value has one of two forms:
+ * <p><b>Stored.</b> One entry per item, with the key {@code quipu:PARTITION:SORT}, where all but
+ * letters, digits and {@code ._-/} is percent-encoded; above 250 bytes, {@code quipu#} and a
+ * digest. Its value has one of two forms:
  *
  * <pre>
  * digits   a lone number in the field "value", plus 2^62, since numbers of memcached are unsigned.
@@ -49,13 +52,21 @@ import org.slf4j.LoggerFactory;
  * <p><b>Protocol.</b>
  *
  * <ol>
- *   <li>An unconditional add of at most 2^32 to the field "value" is an {@code incr} or {@code decr}; on a miss, an {@code add} of the digits, and on a conflict {@code incr} again. Beyond ±2^61 it becomes binary: the remaining range holds a thousand million more such adds.
- *   <li>Any other write, or a binary value: {@code gets}, evaluate and change the item in the driver, then {@code cas}, or {@code add} if it is missing; on a conflict, again. A delete is a {@code cas} with an expiry in the past.
+ *   <li>An unconditional add of at most 2^32 to the field "value" is an {@code incr} or {@code
+ *       decr}; on a miss, an {@code add} of the digits, and on a conflict {@code incr} again.
+ *       Beyond ±2^61 it becomes binary: the remaining range holds a thousand million more such
+ *       adds.
+ *   <li>Any other write, or a binary value: {@code gets}, evaluate and change the item in the
+ *       driver, then {@code cas}, or {@code add} if it is missing; on a conflict, again. A delete
+ *       is a {@code cas} with an expiry in the past.
  * </ol>
  *
- * <p><b>Atomic.</b> One item. <b>Limits.</b> An item of 1,000,000 bytes. <b>Not durable.</b> After a restart or an eviction a counter starts at 0, and versions of digits may recur.
+ * <p><b>Atomic.</b> One item. <b>Limits.</b> An item of 1,000,000 bytes. <b>Not durable.</b> After
+ * a restart or an eviction a counter starts at 0, and versions of digits may recur.
  *
- * <p><b>After a lost connection</b> the outcome of a write is unknown. The client never retries. With several servers it must be in failure mode; otherwise it counts on another server while one is down.
+ * <p><b>After a lost connection</b> the outcome of a write is unknown. The client never retries.
+ * With several servers it must be in failure mode; otherwise it counts on another server while one
+ * is down.
  *
  * @see <a href="https://github.com/memcached/memcached/blob/master/doc/protocol.txt">protocol</a>
  */
@@ -101,7 +112,9 @@ public final class MemcachedDriver implements StoreDriver {
   /**
    * Opens a driver on the servers of a client.
    *
-   * @param client the caller shuts it down; it must not change keys ({@code sanitizeKeys}). Its {@code incr} does not report a miss, so {@code Store.operations} use conditional writes; with a client that {@link MemcachedProvider} opens, they are native
+   * @param client the caller shuts it down; it must not change keys ({@code sanitizeKeys}). Its
+   *     {@code incr} does not report a miss, so {@code Store.operations} use conditional writes;
+   *     with a client that {@link MemcachedProvider} opens, they are native
    * @param timeout longest wait for one reply
    */
   public static MemcachedDriver of(MemcachedClient client, Duration timeout) {
@@ -272,7 +285,8 @@ public final class MemcachedDriver implements StoreDriver {
   }
 
   /**
-   * Returns the earliest time of all servers that reply, to within a second, so that no item expires too early.
+   * Returns the earliest time of all servers that reply, to within a second, so that no item
+   * expires too early.
    */
   static Optional<Instant> time(MemcachedClient client) {
     return call(client, Outcome.NOT_APPLIED, client::getStats).values().stream()

@@ -17,10 +17,12 @@ import net.rubyeye.xmemcached.MemcachedClient;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes atomic operations as native commands on the caller's keys. Values are UTF-8 texts with flags 0.
+ * Executes atomic operations as native commands on the caller's keys. Values are UTF-8 texts with
+ * flags 0.
  */
 final class MemcachedOperations implements AtomicOperations {
-  private static final long RELATIVE_SECONDS_MAX = 60L * 60 * 24 * 30; // above, it is an absolute time
+  private static final long RELATIVE_SECONDS_MAX =
+      60L * 60 * 24 * 30; // above, it is an absolute time
 
   private final MemcachedClient client;
   private final long timeoutMillis;
@@ -124,7 +126,7 @@ final class MemcachedOperations implements AtomicOperations {
         key, delta, () -> client.decr(key, delta, CountCommand.REPORT_MISS, timeoutMillis));
   }
 
-  private static OptionalLong count(String key, long delta, MemcachedDriver.Call<Long> call) {
+  private OptionalLong count(String key, long delta, MemcachedDriver.Call<Long> call) {
     AtomicOperations.checkKey(key);
     AtomicOperations.checkDelta(delta);
     try {

@@ -79,7 +79,8 @@ public final class MemcachedProvider implements StoreProvider {
       MemcachedClient client = builder.build();
       requireAll(client, parsed);
       client.setOptimizeGet(false);
-      client.setTimeoutExceptionThreshold(1); // the second in a row closes the connection, on which others wait
+      client.setTimeoutExceptionThreshold(
+          1); // the second in a row closes the connection, on which others wait
       Clock time = clock.apply(client);
       return MemcachedDriver.ofOwn(client, parsed.timeout(), time, () -> shutdown(client));
     } catch (IOException e) {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The two forms of a number, and where one becomes the other. */
+/** The two forms of a number, and the conversion between them. */
 final class MemcachedFormsTest {
   private static final Key KEY = new Key("p", "s");
   private static final String NAME = "quipu:p:s";
@@ -105,7 +105,7 @@ final class MemcachedFormsTest {
   }
 
   @Test
-  void aNumberThatOnceWasLongerIsReadAllTheSame() {
+  void aNumberThatGotShorterIsRead() {
     add(0);
     String shorter = Long.toString((1L << 62) - (1L << 61));
     Caches.ask(server, "set %s 0 0 %d\r\n%s ".formatted(NAME, shorter.length() + 1, shorter));
@@ -113,7 +113,7 @@ final class MemcachedFormsTest {
   }
 
   @Test
-  void whatIsNotOfQuipuIsNamed() {
+  void foreignValuesAreReported() {
     Caches.ask(server, "set %s 0 0 5\r\nhello".formatted(NAME));
     QuipuException e = assertThrows(QuipuException.class, this::value);
     assertEquals(Reason.CORRUPT, e.reason());

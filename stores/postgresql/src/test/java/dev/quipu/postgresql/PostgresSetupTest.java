@@ -31,7 +31,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** How a table comes to be, and what a user's own connections are used for. */
+/** Creation of the table, and data sources of the user. */
 final class PostgresSetupTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final Write ADD =
@@ -120,7 +120,7 @@ final class PostgresSetupTest {
             .has(Capability.DURABLE));
   }
 
-  /** Faults of the store are no faults of what the caller sent. */
+  /** Faults of the store are not reported as invalid requests. */
   @Test
   void aTableThatCannotBeWrittenIsUnavailable() throws Exception {
     execute("CREATE ROLE reading LOGIN SUPERUSER");
@@ -183,9 +183,8 @@ final class PostgresSetupTest {
     QuipuException e =
         assertThrows(
             QuipuException.class,
-            () ->
-                StoreProvider.open("postgresql://u:tell-nobody@127.0.0.1:1/db?timeoutMillis=300"));
-    assertFalse(e.toString().contains("tell-nobody"));
+            () -> StoreProvider.open("postgresql://u:the-secret@127.0.0.1:1/db?timeoutMillis=300"));
+    assertFalse(e.toString().contains("the-secret"));
     assertEquals(Reason.UNAVAILABLE, e.reason());
   }
 
@@ -194,7 +193,7 @@ final class PostgresSetupTest {
   }
 
   @Test
-  void whatEndangersWritesIsFoundWhileTheServerRuns() throws Exception {
+  void settingsThatEndangerWritesAreFoundAtRuntime() throws Exception {
     execute("CREATE ROLE watched LOGIN");
     String uri = "postgresql://db/app?table=watched";
     String schema = StoreProvider.of(URI.create(uri)).schema(URI.create(uri));

@@ -142,8 +142,8 @@ final class Arguments {
         add(fewer.field());
         add(fewer.count());
       }
-      case Condition.Always always -> throw new IllegalStateException("flattened away");
-      case Condition.All all -> throw new IllegalStateException("flattened away");
+      case Condition.Always always -> throw new IllegalStateException("removed by flatten");
+      case Condition.All all -> throw new IllegalStateException("removed by flatten");
     }
   }
 }

@@ -18,9 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * Converts items to attributes of SimpleDB; {@link SimpleDbDriver} describes the layout.
- */
+/** Converts items to attributes of SimpleDB; {@link SimpleDbDriver} describes the layout. */
 final class ItemAttributes {
   static final String PARTITION = "p";
   static final String SORT = "s";
@@ -186,7 +184,6 @@ final class ItemAttributes {
   private static QuipuException corrupt(Key key, String value) {
     return new NotAppliedException(
         Reason.CORRUPT,
-        "item %s/%s has a malformed field: %s"
-            .formatted(key.partition(), key.sort(), value));
+        "item %s/%s has a malformed field: %s".formatted(key.partition(), key.sort(), value));
   }
 }

@@ -35,7 +35,8 @@ import org.apache.hc.core5.io.CloseMode;
 import org.apache.hc.core5.util.Timeout;
 
 /**
- * Client of the query API of 2009-04-15: forms with a signature of version 2, and replies in XML. Never retries. Thread-safe.
+ * Client of the query API of 2009-04-15: forms with a signature of version 2, and replies in XML.
+ * Never retries. Thread-safe.
  */
 public final class SimpleDbClient implements AutoCloseable {
   private static final String VERSION = "2009-04-15";
@@ -180,7 +181,8 @@ public final class SimpleDbClient implements AutoCloseable {
           });
     } catch (IOException e) {
       if (Thread.interrupted()) {
-        InterruptedException interrupted = new InterruptedException("interrupted while waiting for a reply");
+        InterruptedException interrupted =
+            new InterruptedException("interrupted while waiting for a reply");
         interrupted.initCause(e);
         throw interrupted;
       }

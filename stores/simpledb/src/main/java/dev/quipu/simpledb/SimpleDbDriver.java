@@ -37,7 +37,8 @@ import java.util.function.Function;
 /**
  * Driver for Amazon SimpleDB, on one or several domains.
  *
- * <p><b>Stored.</b> One item of SimpleDB per item, named {@code LENGTH/PARTITION/SORT}, or a digest above 1,024 bytes; in the domain chosen by a hash of the key. All values are texts:
+ * <p><b>Stored.</b> One item of SimpleDB per item, named {@code LENGTH/PARTITION/SORT}, or a digest
+ * above 1,024 bytes; in the domain chosen by a hash of the key. All values are texts:
  *
  * <pre>
  * p, s   partition and sort, for scans
@@ -48,15 +49,23 @@ import java.util.function.Function;
  *        A number is 20 digits with an offset of 2^63, so that it sorts as text
  * </pre>
  *
- * <p>One attribute holds all fields, since one call can replace the values of an attribute, but not remove other attributes.
+ * <p>One attribute holds all fields, since one call can replace the values of an attribute, but not
+ * remove other attributes.
  *
- * <p><b>Protocol.</b> A condition of SimpleDB is on one attribute: {@code v} is unchanged since it was read, or {@code p} is missing. The driver evaluates any other condition on the item that it read, and writes with one of these two. Tokens that are added and dropped separately are separate values of {@code f} and need neither: such items have no {@code v}.
+ * <p><b>Protocol.</b> A condition of SimpleDB is on one attribute: {@code v} is unchanged since it
+ * was read, or {@code p} is missing. The driver evaluates any other condition on the item that it
+ * read, and writes with one of these two. Tokens that are added and dropped separately are separate
+ * values of {@code f} and need neither: such items have no {@code v}.
  *
- * <p><b>Atomic.</b> One item. <b>Limits.</b> 64 KB of fields in an item, or 254 separately added tokens, of 1,024 bytes with the name of their field. <b>Durable.</b> A consistent read returns acknowledged writes; others may lag by a second or so.
+ * <p><b>Atomic.</b> One item. <b>Limits.</b> 64 KB of fields in an item, or 254 separately added
+ * tokens, of 1,024 bytes with the name of their field. <b>Durable.</b> A consistent read returns
+ * acknowledged writes; others may lag by a second or so.
  *
- * <p><b>Domains.</b> They must stay the same, in the same order, since they determine where an item is stored. Scans and counts query all of them in parallel.
+ * <p><b>Domains.</b> They must stay the same, in the same order, since they determine where an item
+ * is stored. Scans and counts query all of them in parallel.
  *
- * <p><b>After a timeout, a dropped connection or a 5xx</b> the outcome of a write is unknown; the client never retries. The service rejects a request that arrives more than 15 minutes late.
+ * <p><b>After a timeout, a dropped connection or a 5xx</b> the outcome of a write is unknown; the
+ * client never retries. The service rejects a request that arrives more than 15 minutes late.
  *
  * @see <a href="https://docs.aws.amazon.com/AmazonSimpleDB/latest/DeveloperGuide/">guide</a>
  */

@@ -100,7 +100,8 @@ public final class SimpleDbProvider implements StoreProvider {
     String value = System.getenv(name);
     if (value == null) {
       throw new IllegalArgumentException(
-          "credentials are missing: set %s, or write KEY:SECRET@REGION in the store's URI".formatted(name));
+          "credentials are missing: set %s, or write KEY:SECRET@REGION in the store's URI"
+              .formatted(name));
     }
     return value;
   }
