@@ -31,10 +31,10 @@ public final class Main {
   private Main() {}
 
   /**
-   * Arguments: {@code engine}, {@code stores}, {@code ingest}, {@code sequences}, {@code ports},
-   * {@code sizes} or {@code compare}, and the output file; then for the engine, values of inFlight
-   * (default: all); for the ports, rounds and seconds per turn; to compare, the jar of another
-   * build, rounds and seconds per turn.
+   * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code ingest}, {@code
+   * sequences}, {@code ports}, {@code sizes} or {@code compare}, and the output file; then for the
+   * engine, values of inFlight (default: all); for the ports, rounds and seconds per turn; to
+   * compare, the jar of another build, rounds and seconds per turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =

@@ -92,7 +92,7 @@ public final class EventReader {
   }
 
   /**
-   * An event.
+   * Parses an event.
    *
    * @param around the envelope, with the url, under another name, and the time as fallbacks
    * @param prefix of the names of fields, for messages

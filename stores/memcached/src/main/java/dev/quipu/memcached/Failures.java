@@ -3,6 +3,7 @@ package dev.quipu.memcached;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
+import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import net.rubyeye.xmemcached.exception.MemcachedClientException;
 import net.rubyeye.xmemcached.exception.MemcachedException;
@@ -31,9 +32,9 @@ final class Failures {
    * @param lost the outcome if there was no reply
    */
   static QuipuException of(Exception e, String where, Outcome lost) {
-    String said = ": " + message(e);
-    boolean isClosed = said.contains(": Session(");
-    boolean isUnconnected = said.contains("no available connection");
+    String text = ": " + message(e);
+    boolean isClosed = text.contains(": Session(");
+    boolean isUnconnected = text.contains("no available connection");
     String what =
         isClosed
             ? "connection closed. Check that the server is running"
@@ -76,6 +77,6 @@ final class Failures {
   }
 
   private static String message(Exception e) {
-    return String.valueOf(e.getMessage());
+    return Objects.requireNonNullElse(e.getMessage(), "the call failed");
   }
 }

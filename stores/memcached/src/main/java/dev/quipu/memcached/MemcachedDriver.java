@@ -307,7 +307,7 @@ public final class MemcachedDriver implements StoreDriver {
   }
 
   /**
-   * A call of the client.
+   * Executes a call of the client.
    *
    * @param lost the outcome if there was no reply
    */

@@ -188,6 +188,24 @@ final class PostgresSetupTest {
     assertEquals(Reason.UNAVAILABLE, e.reason());
   }
 
+  @Test
+  void aMissingRoleOrDatabaseIsReportedWithTheServer() {
+    String server = "127.0.0.1:" + Databases.SERVER.port();
+    unconnected(server, "nope", "postgres", "Check the user and the password in the store's URI");
+    unconnected(server, "postgres", "nope", "Check the database in the store's URI");
+  }
+
+  private static void unconnected(String server, String user, String database, String remedy) {
+    QuipuException e =
+        assertThrows(
+            QuipuException.class,
+            () -> StoreProvider.open("postgresql://%s@%s/%s".formatted(user, server, database)));
+    String message = String.valueOf(e.getMessage());
+    assertTrue(message.startsWith("PostgreSQL (" + server + "): cannot connect: "), message);
+    assertTrue(message.contains("\"nope\" does not exist"), message);
+    assertTrue(message.endsWith(remedy), message);
+  }
+
   private static List<String> settings(StoreDriver driver) {
     return driver.inspect().stream().map(each -> each.effect() + " " + each.setting()).toList();
   }

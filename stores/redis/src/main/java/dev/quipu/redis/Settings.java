@@ -65,7 +65,7 @@ final class Settings {
     }
   }
 
-  /** Before Redis 7, a call accepts one pattern; managed services may allow none. */
+  /** Reads each setting separately: before Redis 7, a call accepts one pattern. */
   private List<Map<String, String>> eachByItself() {
     List<Map<String, String>> all = new ArrayList<>();
     try {
