@@ -1,4 +1,4 @@
-// The aws-sdk of npm, driven by lines of JSON: an action and its parameters in, what came of it out.
+// The aws-sdk of npm, driven by lines of JSON: an action and its parameters as input, its result as output.
 const AWS = require('aws-sdk');
 const [endpoint, accessKeyId, secretAccessKey] = process.argv.slice(2);
 const client = new AWS.SimpleDB({

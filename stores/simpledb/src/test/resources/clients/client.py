@@ -1,4 +1,4 @@
-"""Debian's botocore, driven by lines of JSON: an action and its parameters in, what came of it out."""
+"""Debian's botocore, driven by lines of JSON: an action and its parameters as input, its result as output."""
 import json
 import sys
 

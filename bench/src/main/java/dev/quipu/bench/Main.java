@@ -26,15 +26,15 @@ import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 
-/** Runs the benchmarks and writes their table. */
+/** Runs the benchmarks and writes their tables. */
 public final class Main {
   private Main() {}
 
   /**
-   * Arguments: {@code engine}, {@code stores}, {@code ingest}, {@code sequences}, {@code ports},
-   * {@code sizes} or {@code compare}, and the file to write; for the engine then values of
-   * inFlight, if not all are wanted; for the ports then rounds, and seconds of a turn; to compare
-   * the jar of another build, rounds, and seconds of a turn.
+   * Runs the benchmark of the arguments: {@code engine}, {@code stores}, {@code ingest}, {@code
+   * sequences}, {@code ports}, {@code sizes} or {@code compare}, and the output file; then for the
+   * engine, values of inFlight (default: all); for the ports, rounds and seconds per turn; to
+   * compare, the jar of another build, rounds and seconds per turn.
    */
   public static void main(String[] arguments) throws Exception {
     String table =
@@ -48,12 +48,12 @@ public final class Main {
           case "compare" -> BuildComparison.measure(rest(arguments), machine());
           default ->
               throw new IllegalArgumentException(
-                  "engine, stores, ingest, sequences, ports, sizes or compare, not "
+                  "expected engine, stores, ingest, sequences, ports, sizes or compare, found "
                       + arguments[0]);
         };
     System.out.println(table);
     Files.writeString(Path.of(arguments[1]), table);
-    System.exit(0); // clients leave threads behind
+    System.exit(0); // some clients leave threads running
   }
 
   private static List<String> rest(String[] arguments) {
@@ -112,10 +112,10 @@ public final class Main {
     return """
     # Benchmarks
 
-    Durable adds per second in process: a group of adds is on the disk before the call returns.
-    `once`: each under a request id of its own; `bounded`: the same with a floor and a ceiling.
-    RocksDB does the same work, marker and counter, in one synced batch a group. Only the ratios
-    say anything about another machine. Drivers beside raw clients: [stores](benchmarks-stores.md).
+    Durable adds per second in process: a group of adds is on disk before the call returns.
+    `once`: each with a unique request id; `bounded`: the same with a floor and a ceiling. RocksDB
+    does the same work, marker and counter, in one synced batch per group. Only the ratios carry
+    over to other machines. Drivers compared with raw clients: [stores](benchmarks-stores.md).
 
     Made by `./dev bench engine` on %s.
 
@@ -129,11 +129,11 @@ public final class Main {
     return """
     # Benchmarks of drivers
 
-    Adds per second to one hot number, through `Store` and the driver, beside a raw client, in
-    turns of a second each: medians of 21 turns, and the least and greatest ratio of two turns.
-    The real servers run on the same machine, with durable writes where they have them. Only the
-    ratios say anything about another machine. PostgreSQL's driver folds adds that wait for the
-    same row into one statement.
+    Adds per second to one hot number, through `Store` and the driver, compared with a raw client,
+    in turns of a second each: medians of 21 turns, and the least and greatest ratio of two turns.
+    The servers run on the same machine, with durable writes if they support them. Only the ratios
+    carry over to other machines. The driver of PostgreSQL combines adds that wait for the same
+    row into one statement.
 
     Made by `./dev bench stores` on %s.
 
@@ -147,10 +147,11 @@ public final class Main {
     return """
     # Benchmark of the queue's consumer
 
-    Messages per second out of an SQS server (ElasticMQ) on the same machine: by the consumer, which
-    counts each view once and durably on the engine before it deletes, and by a bare loop that
-    receives and deletes by the same client, in turns of 20,000 messages: medians of 7 turns, and
-    the least and greatest ratio of two. Only the ratios say anything about another machine.
+    Messages per second from an SQS server (ElasticMQ) on the same machine: by the consumer, which
+    counts each view exactly once and durably on the engine before it deletes the message, and by
+    a loop that only receives and deletes by the same client, in turns of 20,000 messages: medians
+    of 7 turns, and the least and greatest ratio of two. Only the ratios carry over to other
+    machines.
 
     Made by `./dev bench ingest` on %s.
 
@@ -164,11 +165,10 @@ public final class Main {
     return """
     # Benchmark of gap-free numbers
 
-    Numbers per second of one series, each with its record, under a request id and durable before
-    it is told: by `SequenceOfRecords` on the engine and on PostgreSQL, in process, beside the
-    pattern that PostgreSQL's users know: a row that counts, and the record in the same
-    transaction. In turns of two seconds: medians of 7 turns. Only the ratios say anything about
-    another machine.
+    Numbers per second of one series, each with its record and a request id, durable before it is
+    returned: by `SequenceOfRecords` on the engine and on PostgreSQL, in process, compared with
+    the usual pattern of PostgreSQL: a counter row, and the record in the same transaction. In
+    turns of two seconds: medians of 7 turns. Only the ratios carry over to other machines.
 
     Made by `./dev bench sequences` on %s.
 

@@ -1,4 +1,4 @@
-/** The engine in process, beside RocksDB, in one run. Run by {@code ./dev bench}. */
+/** Benchmarks of the engine and of RocksDB in one run, by {@code ./dev bench}. */
 @NullMarked
 package dev.quipu.bench;
 

@@ -15,12 +15,12 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Reads view events: {@code {"url","time","clientId"}}, bare or as the data of a CloudEvent 1.0 in
- * JSON. Of a CloudEvent, {@code subject} and {@code time} stand in for a url and a time that its
- * data does not have. Other fields are left alone.
+ * Parses view events: {@code {"url","time","clientId"}}, plain or as the data of a CloudEvent 1.0
+ * in JSON. The {@code subject} and {@code time} of a CloudEvent replace a url and a time that are
+ * missing in its data. Other fields are ignored.
  */
 public final class EventReader {
-  /** Longest event, in characters: what SQS delivers at most. */
+  /** Longest event, in characters: the limit of SQS. */
   public static final int LENGTH_MAX = 1 << 20;
 
   private static final JsonMapper MAPPER =
@@ -36,14 +36,14 @@ public final class EventReader {
   private EventReader() {}
 
   /**
-   * The event that a text is.
+   * Parses an event.
    *
-   * @throws MalformedEvent naming the field that is wrong
+   * @throws MalformedEvent naming the invalid field
    */
   public static ViewEvent read(String text) throws MalformedEvent {
     if (text.length() > LENGTH_MAX) {
       throw new MalformedEvent(
-          "body", "it has %d characters, the limit is %d".formatted(text.length(), LENGTH_MAX));
+          "body", "%d characters; the limit is %d".formatted(text.length(), LENGTH_MAX));
     }
     JsonNode body = object("body", text);
     return body.has("specversion") ? cloudEvent(body) : event(body, body, "url", "");
@@ -65,7 +65,7 @@ public final class EventReader {
   private static ViewEvent cloudEvent(JsonNode envelope) throws MalformedEvent {
     String version = text(envelope, "specversion", "");
     if (!version.equals("1.0")) {
-      throw new MalformedEvent("specversion", "it is '%s', it must be 1.0".formatted(version));
+      throw new MalformedEvent("specversion", "it is '%s'; it must be 1.0".formatted(version));
     }
     for (String required : new String[] {"id", "source", "type"}) {
       if (text(envelope, required, "").isEmpty()) {
@@ -87,14 +87,14 @@ public final class EventReader {
       byte[] bytes = Base64.getDecoder().decode(text(envelope, "data_base64", ""));
       return object("data_base64", new String(bytes, StandardCharsets.UTF_8));
     } catch (IllegalArgumentException e) {
-      throw new MalformedEvent("data_base64", "not base 64");
+      throw new MalformedEvent("data_base64", "not base64");
     }
   }
 
   /**
-   * An event.
+   * Parses an event.
    *
-   * @param around what has the url, under another name, and the time if the data does not
+   * @param around the envelope, with the url, under another name, and the time as fallbacks
    * @param prefix of the names of fields, for messages
    */
   private static ViewEvent event(JsonNode data, JsonNode around, String urlAround, String prefix)
@@ -105,7 +105,7 @@ public final class EventReader {
     try {
       return new ViewEvent(url, time, client);
     } catch (IllegalArgumentException e) {
-      String problem = String.valueOf(e.getMessage()); // it begins with the field
+      String problem = String.valueOf(e.getMessage()); // it starts with the field
       throw new MalformedEvent(prefix + problem.split(" ", 2)[0], problem);
     }
   }
@@ -120,7 +120,7 @@ public final class EventReader {
     return found;
   }
 
-  /** A text; empty if it is not there. */
+  /** Returns a text; empty if it is missing. */
   private static String text(JsonNode node, String name, String prefix) throws MalformedEvent {
     JsonNode value = node.get(name);
     if (value == null) {

@@ -1,6 +1,6 @@
 package dev.quipu.ingest;
 
-/** What was delivered is no event: it never will be, however often it is delivered. */
+/** Thrown when a message is not an event. Another delivery cannot succeed. */
 public final class MalformedEvent extends Exception {
   private static final long serialVersionUID = 1;
 
@@ -11,7 +11,7 @@ public final class MalformedEvent extends Exception {
     this.field = field;
   }
 
-  /** What is wrong; {@code body} if it is no JSON object at all. */
+  /** Returns the invalid field; {@code body} if the message is not a JSON object. */
   public String field() {
     return field;
   }

@@ -11,28 +11,29 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.SqsClientBuilder;
 
-/** Clients for SQS, by the URL of a queue. */
+/** Creates clients for SQS, by the URL of a queue. */
 public final class SqsClients {
   private static final Pattern AWS = Pattern.compile("sqs[.]([a-z0-9-]+)[.]amazonaws[.]com.*");
   private static final Duration CONNECT = Duration.ofSeconds(5);
-  private static final Duration ANSWER = SqsOptions.WAIT_MAX.plusSeconds(10); // it may wait first
+  private static final Duration ANSWER =
+      SqsOptions.WAIT_MAX.plusSeconds(10); // long polling waits first
 
   private SqsClients() {}
 
   /**
-   * A client for this queue: of AWS, whose host tells the region, or of a server that speaks the
-   * same. Credentials are found as the AWS SDK finds them.
+   * Returns a client for this queue, of AWS, whose host contains the region, or of a compatible
+   * server. The AWS SDK finds the credentials.
    *
-   * @param connections most at once
-   * @throws IllegalArgumentException if it is no URL of a queue
+   * @param connections most concurrent connections
+   * @throws IllegalArgumentException if the URL is invalid
    */
   public static SqsClient of(URI queue, int connections) {
     String host = queue.getHost();
     boolean web = "http".equals(queue.getScheme()) || "https".equals(queue.getScheme());
     if (!web || host == null || queue.getPath().length() < 2) {
       throw new IllegalArgumentException(
-          "the queue must be a URL like https://sqs.REGION.amazonaws.com/ACCOUNT/NAME; it lacks http"
-              + " or https, a host or a path");
+          "the URL of the queue is incomplete; it must be like"
+              + " https://sqs.REGION.amazonaws.com/ACCOUNT/NAME, with http or https, a host and a path");
     }
     SqsClientBuilder builder =
         SqsClient.builder()

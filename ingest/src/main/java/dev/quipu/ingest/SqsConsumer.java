@@ -30,35 +30,36 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 /*
  * CONSUMING A QUEUE THAT DELIVERS AT LEAST ONCE
  *
- * Protocol, by each of several pollers.
- *   1. Receive up to ten messages, which hides them from others for a time.
- *   2. Count all in one transaction; if one has counted before, or that fails, count each, side by
- *      side, since the store groups what comes together. After half of that
- *      time, go to 3 with those that are done, and ask for the time again for the others.
- *   3. What is no event goes to the dead-letter queue with the reason, and is done.
- *   4. What the store did not take, or may have taken, becomes visible again after a second; while
- *      the store takes nothing at all, the pauses between batches grow.
- *   5. Delete what is done, and only that: the count is durable.
+ * Protocol of each poller.
+ *   1. Receive up to ten messages, which become invisible for the visibility timeout.
+ *   2. Count all in one transaction. If that fails, or one is a repeat, count each concurrently,
+ *      since the store groups concurrent adds. After half of the visibility timeout, go to 3 with
+ *      the completed messages, and extend the timeout of the others.
+ *   3. Send a malformed message to the dead-letter queue with the reason; it is then complete.
+ *   4. Make a message whose add was rejected or has an unknown outcome visible again after a
+ *      second. While every add of a batch fails, the pauses between batches grow.
+ *   5. Delete the completed messages only: their counts are durable.
  *
- * Why it is right. A message is deleted only after its count is durable, so none is lost; one that
- * is delivered again, because a deletion was lost, the time ran out or a consumer died, finds its
- * marker, so none counts twice. Nothing is taken from the queue before what was taken is done, so a
- * slow store slows the queue down and fills no memory.
+ * Why it is right. A message is deleted only after its count is durable, so none is lost. One that
+ * is delivered again, because a deletion was lost, the timeout passed or a consumer crashed, finds
+ * its marker, so none counts twice. The number of messages in progress is bounded, so a slow store
+ * slows down the consumer and does not exhaust memory.
  *
  * Crash table.
- *   | broken off after | then                                             |
- *   | 1                | the time runs out: another counts them           |
- *   | 2                | the same; the markers tell that they counted     |
- *   | 3, before 5      | the message is in the dead-letter queue twice    |
+ *   | crash after      | then                                             |
+ *   | 1                | the timeout passes: another consumer counts them |
+ *   | 2                | the same; their markers reject the repeats       |
+ *   | 3, before 5      | the dead-letter queue has the message twice      |
  *   | 5                | done                                             |
  */
 
-/** Counts views out of an SQS queue, each once. Thread-safe. */
+/** Counts views from an SQS queue, each exactly once. Thread-safe. */
 public final class SqsConsumer implements AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger(SqsConsumer.class);
-  private static final int BATCH = 10; // most that SQS gives at once
-  private static final int BATCHES_A_POLLER = 2; // one is received while another is counted
-  private static final int SECONDS_UNTIL_SHOWN = 1; // the pauses between batches grow
+  private static final int BATCH = 10; // the limit of SQS
+  private static final int BATCHES_PER_POLLER = 2; // one is received while another is counted
+  private static final int SECONDS_UNTIL_VISIBLE =
+      1; // while the store fails, the pauses between batches grow
   private static final Duration PAUSE_MIN = Duration.ofMillis(100);
   private static final Duration PAUSE_MAX = Duration.ofSeconds(5);
   private static final String REASON = "quipu.reason";
@@ -71,7 +72,7 @@ public final class SqsConsumer implements AutoCloseable {
   private final Clock clock;
   private final ExecutorService batches = Executors.newVirtualThreadPerTaskExecutor();
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
-  private final Semaphore places;
+  private final Semaphore permits;
   private final List<Poller> pollers = new ArrayList<>();
   private final LongAdder counted = new LongAdder();
   private final LongAdder countedBefore = new LongAdder();
@@ -80,27 +81,27 @@ public final class SqsConsumer implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * What it has done so far.
+   * Totals since the start.
    *
-   * @param counted views that counted
-   * @param countedBefore deliveries of views that had counted
-   * @param malformed deliveries of what is no event
-   * @param failed deliveries that the store did not take for sure; they are delivered again
+   * @param counted new views
+   * @param countedBefore repeated deliveries of counted views
+   * @param malformed deliveries of malformed messages
+   * @param failed deliveries without a definite count; they are delivered again
    */
   public record Statistics(long counted, long countedBefore, long malformed, long failed) {}
 
   /**
-   * Begins to consume.
+   * Starts to consume.
    *
-   * @param client stays the caller's to close
-   * @param views must be exact, or repeats count
+   * @param client the caller closes it
+   * @param views must be exact; otherwise repeats count
    */
   public SqsConsumer(SqsClient client, SqsOptions options, ViewCounter views, Clock clock) {
     this.client = client;
     this.options = options;
     this.views = views;
     this.clock = clock;
-    this.places = new Semaphore(BATCHES_A_POLLER * options.pollers());
+    this.permits = new Semaphore(BATCHES_PER_POLLER * options.pollers());
     for (int i = 0; i < options.pollers(); i++) {
       Poller poller = new Poller();
       pollers.add(poller);
@@ -108,12 +109,12 @@ public final class SqsConsumer implements AutoCloseable {
     }
   }
 
-  /** What it has done so far. */
+  /** Returns the totals since the start. */
   public Statistics statistics() {
     return new Statistics(counted.sum(), countedBefore.sum(), malformed.sum(), failed.sum());
   }
 
-  /** What is to be done with a message. */
+  /** The next step for a message. */
   private enum Fate {
     DELETE,
     LEAVE
@@ -127,17 +128,17 @@ public final class SqsConsumer implements AutoCloseable {
     private void run() {
       while (!closed) {
         try {
-          places.acquire();
+          permits.acquire();
           if (!takeBatch()) {
-            places.release();
+            permits.release();
           }
         } catch (InterruptedException e) {
-          return; // it is closed while it waits for messages
+          return; // closed while waiting for messages
         }
       }
     }
 
-    /** Whether there was a batch, which gives its place back when it is done. */
+    /** Starts a batch, which releases its permit on completion; returns whether there was one. */
     private boolean takeBatch() throws InterruptedException {
       try {
         List<Message> batch = receive();
@@ -146,17 +147,17 @@ public final class SqsConsumer implements AutoCloseable {
         }
         batches.submit(() -> handleAndGo(batch));
         if (!pause.equals(PAUSE_MIN)) {
-          clock.sleep(pause); // the store took nothing of the last batch
+          clock.sleep(pause); // every add of the last batch failed
         }
         return true;
       } catch (SdkException e) {
         if (!closed) {
-          LOGGER.warn("The queue does not answer; tried again: {}", e.getMessage());
+          LOGGER.warn("Queue unreachable; will retry cause={}", e.getMessage());
           pauseAfterError();
         }
         return false;
-      } catch (RuntimeException e) { // a poller that ends in silence would leave the queue to grow
-        LOGGER.error("Unhandled exception in a poller; it goes on", e);
+      } catch (RuntimeException e) { // without its poller, the queue would grow
+        LOGGER.error("Unhandled exception in a poller; it continues", e);
         pauseAfterError();
         return false;
       }
@@ -168,9 +169,9 @@ public final class SqsConsumer implements AutoCloseable {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       } catch (RuntimeException e) {
-        LOGGER.error("A batch was not finished; it is delivered again", e);
+        LOGGER.error("Batch not completed; it will be delivered again", e);
       } finally {
-        places.release();
+        permits.release();
       }
     }
 
@@ -210,7 +211,9 @@ public final class SqsConsumer implements AutoCloseable {
       receiving = false;
     }
 
-    /** A wait for messages is broken off; what it took shows up again later. Work is not. */
+    /**
+     * Interrupts a wait for messages, which become visible again later; work is not interrupted.
+     */
     synchronized void stopWaiting() {
       if (receiving) {
         thread.interrupt();
@@ -223,7 +226,7 @@ public final class SqsConsumer implements AutoCloseable {
     return twice.compareTo(PAUSE_MAX) > 0 ? PAUSE_MAX : twice;
   }
 
-  /** Whether the store took at least one of them, or there was none to take. */
+  /** Handles a batch; returns whether at least one message was completed. */
   private boolean handle(List<Message> batch) throws InterruptedException {
     if (batch.size() > 1 && isCountedTogether(batch)) {
       delete(batch);
@@ -247,7 +250,7 @@ public final class SqsConsumer implements AutoCloseable {
       left.forEach(running::remove);
       failures += left.size();
       delete(done);
-      showAgain(left);
+      makeVisible(left);
       extend(List.copyOf(running.keySet()));
     }
     return failures < batch.size();
@@ -262,7 +265,7 @@ public final class SqsConsumer implements AutoCloseable {
   }
 
   /**
-   * Whether all of them counted at once; else nothing is known of any, and each is counted alone.
+   * Counts all in one transaction; returns false if that failed, with an unknown outcome for each.
    */
   private boolean countTogether(List<Message> batch) {
     List<ViewEvent> events = new ArrayList<>(batch.size());
@@ -275,12 +278,12 @@ public final class SqsConsumer implements AutoCloseable {
         return true;
       }
     } catch (MalformedEvent | QuipuException | UnsupportedOperationException e) {
-      LOGGER.debug("A batch is counted one by one", e);
+      LOGGER.debug("Batch transaction failed; counting each message", e);
     }
     return false;
   }
 
-  /** Waits for all of them, but no longer than half the time for which they are hidden. */
+  /** Waits for all of them, but not longer than half the visibility timeout. */
   private void await(Collection<? extends Future<?>> running) throws InterruptedException {
     long until = clock.nanoTime() + options.visibility().toNanos() / 2;
     for (Future<?> each : running) {
@@ -289,7 +292,8 @@ public final class SqsConsumer implements AutoCloseable {
       } catch (TimeoutException e) {
         return;
       } catch (ExecutionException e) {
-        LOGGER.error("A message could not be counted; it stays in the queue", e.getCause());
+        LOGGER.error(
+            "Unhandled exception while counting a message; it stays in the queue", e.getCause());
       }
     }
   }
@@ -304,20 +308,20 @@ public final class SqsConsumer implements AutoCloseable {
       event = EventReader.read(message.body());
     } catch (MalformedEvent e) {
       malformed.increment();
-      return bury(message, e);
+      return sendToDeadLetters(message, e);
     }
     try {
       (views.add(event) ? counted : countedBefore).increment();
       return Fate.DELETE;
     } catch (QuipuException e) {
       failed.increment();
-      LOGGER.debug("A view was not counted for sure; its message stays in the queue", e);
+      LOGGER.debug("View not counted; its message stays in the queue", e);
       return Fate.LEAVE;
     }
   }
 
-  private Fate bury(Message message, MalformedEvent why) {
-    LOGGER.warn("Message {} is no event: {}", message.messageId(), why.getMessage());
+  private Fate sendToDeadLetters(Message message, MalformedEvent why) {
+    LOGGER.warn("Malformed message id={} cause={}", message.messageId(), why.getMessage());
     if (options.deadLetter().isEmpty()) {
       return Fate.LEAVE;
     }
@@ -337,14 +341,14 @@ public final class SqsConsumer implements AutoCloseable {
     return MessageAttributeValue.builder().dataType("String").stringValue(value).build();
   }
 
-  /** Asks for more time. If that fails, they are delivered again. */
+  /** Extends the visibility timeout. If that fails, the messages are delivered again. */
   private void extend(List<Message> unfinished) {
     int seconds = Math.toIntExact(options.visibility().toSeconds());
     changeVisibility(unfinished, unfinished.stream().map(message -> seconds).toList());
   }
 
-  private void showAgain(List<Message> left) {
-    changeVisibility(left, left.stream().map(message -> SECONDS_UNTIL_SHOWN).toList());
+  private void makeVisible(List<Message> left) {
+    changeVisibility(left, left.stream().map(message -> SECONDS_UNTIL_VISIBLE).toList());
   }
 
   private void changeVisibility(List<Message> messages, List<Integer> seconds) {
@@ -364,7 +368,7 @@ public final class SqsConsumer implements AutoCloseable {
       client.changeMessageVisibilityBatch(
           request -> request.queueUrl(options.queue().toString()).entries(entries));
     } catch (SdkException e) {
-      LOGGER.debug("The queue did not answer; messages show up again in their own time", e);
+      LOGGER.debug("Visibility timeout not changed; messages are delivered again after it", e);
     }
   }
 
@@ -384,11 +388,11 @@ public final class SqsConsumer implements AutoCloseable {
       client.deleteMessageBatch(
           request -> request.queueUrl(options.queue().toString()).entries(entries));
     } catch (SdkException e) {
-      LOGGER.debug("A deletion was lost; what it concerned is delivered again", e);
+      LOGGER.debug("Messages not deleted; they will be delivered again", e);
     }
   }
 
-  /** Takes no more messages, finishes what was taken, and ends. */
+  /** Stops receiving, completes the messages in progress, and returns. */
   @Override
   public void close() {
     closed = true;

@@ -13,14 +13,14 @@ import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.sqs.SqsClient;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Sends views to an SQS queue, out of which an {@link SqsConsumer} counts them. Thread-safe. */
+/** Sends views to an SQS queue, for an {@link SqsConsumer}. Thread-safe. */
 public final class SqsQueue implements ViewQueue {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   private final SqsClient client;
   private final URI queue;
 
-  /** To this queue, by a client that is closed with it. */
+  /** Creates a sender to this queue; it owns the client and closes it. */
   public SqsQueue(SqsClient client, URI queue) {
     this.client = client;
     this.queue = queue;
@@ -35,14 +35,15 @@ public final class SqsQueue implements ViewQueue {
       throw QuipuException.of(
           rejected ? Outcome.NOT_APPLIED : Outcome.UNKNOWN,
           e.isThrottlingException() ? Reason.THROTTLED : Reason.UNAVAILABLE,
-          "the queue: " + e.getMessage(),
+          "cannot send to queue " + queue + ": " + e.getMessage(),
           e);
     } catch (SdkException e) {
-      throw new OutcomeUnknownException(Reason.UNAVAILABLE, "the queue: " + e.getMessage(), e);
+      throw new OutcomeUnknownException(
+          Reason.UNAVAILABLE, "cannot send to queue " + queue + ": " + e.getMessage(), e);
     }
   }
 
-  /** An event as {@link EventReader} reads it. */
+  /** Returns an event in the format of {@link EventReader}. */
   public static String text(ViewEvent event) {
     Map<String, String> members = new LinkedHashMap<>();
     members.put("url", event.url());

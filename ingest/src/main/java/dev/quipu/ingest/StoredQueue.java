@@ -10,18 +10,19 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * A durable queue in a store with order, at best the embedded engine, before a counter elsewhere:
- * views are taken while that is slow or away. One item an event, in order of arrival; an item is
- * removed when its view is durable. A view that is counted twice, because a removal was lost, finds
- * its marker. An event that the counter can never take goes to the dead letters, partition {@link
- * #DEAD_LETTERS}, with the reason. One that fails in any other way stays, and the next round goes
- * on after it, and comes back to it in its turn: so none blocks those after it. Thread-safe.
+ * A durable queue in an ordered store, preferably the embedded engine, in front of a counter
+ * elsewhere: it accepts views while that is slow or unreachable. One item per event, in order of
+ * arrival; an item is removed when its view is durable. If a removal is lost, the view finds its
+ * marker when it is counted again. An event that the counter rejects as invalid goes to the dead
+ * letters, partition {@link #DEAD_LETTERS}, with the reason. On any other failure it stays, and the
+ * next round continues after it and returns to it later, so that no event blocks others.
+ * Thread-safe.
  */
 public final class StoredQueue implements ViewQueue {
-  /** Time between two rounds, when there is nothing to do. */
+  /** Time between two rounds without work. */
   public static final Duration INTERVAL = Duration.ofMillis(200);
 
-  /** Where events lie that cannot be counted: the fields of the event, and "reason". */
+  /** Partition of events that cannot be counted: the fields of the event, and "reason". */
   static final String DEAD_LETTERS = "view-queue-dead-letters";
 
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
@@ -30,10 +31,10 @@ public final class StoredQueue implements ViewQueue {
   private final Runnable onClose;
 
   /**
-   * Begins to carry what is in the store to the counter.
+   * Starts to move events from the store to the counter.
    *
-   * @param onClose what to close with it
-   * @throws IllegalArgumentException if the store has no order
+   * @param onClose called on close
+   * @throws IllegalArgumentException if the store does not support scans
    */
   public StoredQueue(Store store, ViewCounter views, Runnable onClose) {
     this.waiting = new WaitingViews(store, views, executor, Randomness.secure());

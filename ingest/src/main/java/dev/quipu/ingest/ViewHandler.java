@@ -27,14 +27,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts views as an AWS Lambda function behind an SQS queue, with partial batch responses: what
- * was not counted for sure is delivered again, and nothing else. What is no event is logged with
- * the reason and reported as failed, so that the queue's redrive policy moves it to its dead-letter
+ * AWS Lambda function that counts views of an SQS queue, with partial batch responses: only
+ * messages without a definite count are delivered again. A malformed message is logged with the
+ * reason and reported as failed, so that the queue's redrive policy moves it to its dead-letter
  * queue.
  *
- * <p>By environment: {@code QUIPU_STORE}, where to count; {@code QUIPU_KEEP}, how long views are
- * remembered, like {@code P7D} (default: for ever); {@code QUIPU_IDENTITY}, what makes two events
- * the same view (default {@code event}).
+ * <p>Environment variables: {@code QUIPU_STORE}, the URI of the store; {@code QUIPU_KEEP}, the
+ * retention of markers, like {@code P7D} (default: unlimited); {@code QUIPU_IDENTITY}, which fields
+ * identify a view (default {@code event}).
  */
 public final class ViewHandler implements RequestHandler<SQSEvent, SQSBatchResponse> {
   private static final Logger LOGGER = LoggerFactory.getLogger(ViewHandler.class);
@@ -42,12 +42,12 @@ public final class ViewHandler implements RequestHandler<SQSEvent, SQSBatchRespo
   private final ViewCounter views;
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
 
-  /** As the environment says. */
+  /** Creates a handler from environment variables. */
   public ViewHandler() {
     this(fromEnvironment(System.getenv()));
   }
 
-  /** On a counter of the caller's. */
+  /** Creates a handler on a counter. */
   public ViewHandler(ViewCounter views) {
     this.views = views;
   }
@@ -55,7 +55,7 @@ public final class ViewHandler implements RequestHandler<SQSEvent, SQSBatchRespo
   private static ViewCounter fromEnvironment(Map<String, String> environment) {
     String uri = environment.get("QUIPU_STORE");
     if (uri == null) {
-      throw new IllegalArgumentException("QUIPU_STORE is not set; it says where to count");
+      throw new IllegalArgumentException("QUIPU_STORE is not set; set it to the URI of the store");
     }
     ViewOptions options =
         ViewOptions.EXACT.by(
@@ -87,11 +87,13 @@ public final class ViewHandler implements RequestHandler<SQSEvent, SQSBatchRespo
       views.add(EventReader.read(message.getBody()));
       return true;
     } catch (MalformedEvent e) {
-      LOGGER.warn("Message {} is no event: {}", message.getMessageId(), e.getMessage());
+      LOGGER.warn("Malformed message id={} cause={}", message.getMessageId(), e.getMessage());
       return false;
     } catch (QuipuException e) {
       LOGGER.warn(
-          "Message {} was not counted for sure: {}", message.getMessageId(), e.getMessage());
+          "View not counted; delivered again id={} cause={}",
+          message.getMessageId(),
+          e.getMessage());
       return false;
     }
   }
@@ -100,7 +102,7 @@ public final class ViewHandler implements RequestHandler<SQSEvent, SQSBatchRespo
     try {
       return counted.get();
     } catch (ExecutionException e) {
-      LOGGER.error("A message could not be counted", e.getCause());
+      LOGGER.error("Unhandled exception while counting a message", e.getCause());
       return false;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -2,13 +2,12 @@ package dev.quipu.ingest;
 
 import dev.quipu.view.ViewEvent;
 
-/** Takes views to be counted later, each at least once: {@link SqsQueue}, {@link StoredQueue}. */
+/** A queue of views, delivered at least once: {@link SqsQueue}, {@link StoredQueue}. */
 public interface ViewQueue extends AutoCloseable {
   /**
-   * Returns when the queue has the event for good.
+   * Sends an event; returns when it is durable.
    *
-   * @throws dev.quipu.QuipuException if it does not, or if that is not known; repeat: it counts
-   *     once
+   * @throws dev.quipu.QuipuException if it is not, or that is unknown. Retry: the event counts once
    */
   void send(ViewEvent event);
 

@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The events of {@link StoredQueue} in its store, and how they come to the counter. Any number of
- * threads may send; one carries.
+ * Stores the events of {@link StoredQueue} and moves them to the counter. Any number of threads may
+ * send; one moves them.
  */
 final class WaitingViews {
   private static final Logger LOGGER = LoggerFactory.getLogger(WaitingViews.class);
@@ -44,18 +44,18 @@ final class WaitingViews {
   private static final String CLIENT = "client";
   private static final String REASON = "reason";
   private static final int AT_ONCE = 100;
-  private static final int REASON_CHARS_MAX = 1_000; // so that the item stays within its limits
+  private static final int REASON_CHARS_MAX = 1_000; // to keep the item within its limits
 
   private final Store store;
   private final ViewCounter views;
   private final ExecutorService executor;
   private final RandomGenerator random;
-  private String next = ""; // sort at which the next look begins; of the thread that carries
+  private String next = ""; // sort where the next scan starts; of the thread that moves events
 
   /**
-   * Carries nothing yet.
+   * Creates the queue without starting it.
    *
-   * @param executor counts several at once
+   * @param executor counts several events concurrently
    */
   WaitingViews(Store store, ViewCounter views, ExecutorService executor, RandomGenerator random) {
     store.profile().require(Capability.ORDERED_SCAN);
@@ -65,7 +65,7 @@ final class WaitingViews {
     this.random = random;
   }
 
-  /** Stores an event. See {@link ViewQueue#send}. */
+  /** Implements {@link ViewQueue#send}. */
   void send(ViewEvent event) {
     String sort =
         String.format(
@@ -82,24 +82,24 @@ final class WaitingViews {
         new Write.Put(new Key(PARTITION, sort), fields, Optional.empty(), Condition.always()));
   }
 
-  /** Carries as many as it can. */
+  /** Moves events until none is left or one page fails. */
   void round() {
     try {
-      while (carry()) {
-        // there is more
+      while (movePage()) {
+        // until done
       }
     } catch (QuipuException e) {
-      LOGGER.warn("Views wait in the queue: {}", e.getMessage());
+      LOGGER.warn("Views stay in the queue cause={}", e.getMessage());
     } catch (RuntimeException e) {
-      LOGGER.error("The queue cannot go on; it tries again", e);
+      LOGGER.error("Unhandled exception in the queue; will retry", e);
     }
   }
 
   /**
-   * Carries some, from where the last look ended; returns whether there are more, and any of these
-   * is done: else the counter may be away, and the others wait for the next round.
+   * Moves one page, after the last one; returns whether there are more events and one of this page
+   * is complete. Otherwise the counter may be unreachable, and the others wait for the next round.
    */
-  private boolean carry() {
+  private boolean movePage() {
     Page page =
         store.scan(new Scan(PARTITION, next, Optional.empty(), false, AT_ONCE, Consistency.STRONG));
     List<Future<Boolean>> counting = new ArrayList<>();
@@ -124,18 +124,19 @@ final class WaitingViews {
     } catch (QuipuException e) {
       boolean isRejected = e.outcome() == Outcome.NOT_APPLIED && e.reason() == Reason.INVALID;
       if (!isRejected) {
-        return false; // it stays
+        return false; // it stays in the queue
       }
-      bury(item, e);
+      moveToDeadLetters(item, e);
     } catch (IllegalArgumentException | DateTimeException | NoSuchElementException e) {
-      bury(item, e); // it is no event
+      moveToDeadLetters(item, e); // malformed
     }
     store.write(new Write.Delete(item.key(), Condition.always()));
     return true;
   }
 
-  private void bury(Item item, RuntimeException why) {
-    LOGGER.warn("Event {} cannot be counted: {}", item.key().sort(), why.getMessage());
+  private void moveToDeadLetters(Item item, RuntimeException why) {
+    LOGGER.warn(
+        "Event moved to dead letters sort={} cause={}", item.key().sort(), why.getMessage());
     Map<String, Field> fields = new HashMap<>(item.fields());
     String reason = String.valueOf(why.getMessage());
     fields.put(
@@ -148,7 +149,8 @@ final class WaitingViews {
     try {
       return counted.get();
     } catch (ExecutionException e) {
-      LOGGER.error("A view in the queue could not be counted", e.getCause());
+      LOGGER.error(
+          "Unhandled exception while counting a view; it stays in the queue", e.getCause());
       return false;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -1,4 +1,4 @@
-/** Counts events out of queues that deliver at least once. */
+/** Counts events of queues with at-least-once delivery. */
 @NullMarked
 package dev.quipu.ingest;
 

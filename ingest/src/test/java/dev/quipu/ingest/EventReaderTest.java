@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Events in both formats, and what is said of what is none. */
+/** Events in both formats, and errors for malformed ones. */
 final class EventReaderTest {
   private static final String BARE =
       """
@@ -29,7 +29,7 @@ final class EventReaderTest {
   }
 
   @Test
-  void theArticlesEventIsReadAndOtherFieldsAreLeftAlone() throws Exception {
+  void otherFieldsAreIgnored() throws Exception {
     assertEquals(EVENT, EventReader.read(BARE));
     assertEquals(EVENT, EventReader.read(BARE.replace("{", "{\"referrer\":{\"a\":[1]},")));
     assertEquals(EVENT, EventReader.read(SqsQueue.text(EVENT)));
@@ -78,7 +78,7 @@ final class EventReaderTest {
         "data_base64|{\"specversion\":\"1.0\",\"id\":\"1\",\"source\":\"s\",\"type\":\"t\","
             + "\"data_base64\":\"!\"}",
       })
-  void whatIsNoEventIsNamedByItsField(String field, String text) {
+  void malformedEventsNameTheField(String field, String text) {
     MalformedEvent e =
         assertThrows(
             MalformedEvent.class, () -> EventReader.read(text == null ? "" : text), () -> field);
@@ -87,7 +87,7 @@ final class EventReaderTest {
   }
 
   @Test
-  void whatIsTooLongIsRejected() {
+  void tooLongEventsAreRejected() {
     String url = "x".repeat(2_049);
     MalformedEvent e =
         assertThrows(

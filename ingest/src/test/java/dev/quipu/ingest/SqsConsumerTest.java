@@ -122,7 +122,7 @@ final class SqsConsumerTest {
   }
 
   @Test
-  void whatIsNoEventGoesToTheDeadLettersWithTheReasonAndBlocksNothing() throws Exception {
+  void malformedMessagesGoToTheDeadLettersAndBlockNothing() throws Exception {
     ViewCounter views = counter(new MemoryDriver());
     client.sendMessageBatch(request ->
         request
@@ -160,7 +160,7 @@ final class SqsConsumerTest {
   }
 
   @Test
-  void withoutDeadLettersWhatIsNoEventStays() throws Exception {
+  void withoutDeadLettersMalformedMessagesStay() throws Exception {
     ViewCounter views = counter(new MemoryDriver());
     client.sendMessage(request -> request.queueUrl(queue.toString()).messageBody("nothing"));
     send(0, 5, 1);
@@ -172,7 +172,7 @@ final class SqsConsumerTest {
   }
 
   @Test
-  void whatTheStoreDoesNotTakeStaysAndCountsOnceLater() throws Exception {
+  void failedAddsStayAndCountOnceLater() throws Exception {
     FaultingDriver lossy =
         new FaultingDriver(
             new MemoryDriver(),
@@ -192,7 +192,7 @@ final class SqsConsumerTest {
   }
 
   @Test
-  void aSlowStoreIsGivenMoreTimeAndNobodyElseGetsTheMessage() throws Exception {
+  void aSlowStoreExtendsTheVisibilityTimeout() throws Exception {
     AtomicBoolean isSlow = new AtomicBoolean(true);
     FaultingDriver slow =
         new FaultingDriver(
@@ -201,7 +201,7 @@ final class SqsConsumerTest {
             0,
             () -> {
               if (isSlow.getAndSet(false)) {
-                sleep(Duration.ofSeconds(5)); // more than twice as long as messages are hidden
+                sleep(Duration.ofSeconds(5)); // more than twice the visibility timeout
               }
             });
     ViewCounter views = counter(slow);
@@ -221,7 +221,7 @@ final class SqsConsumerTest {
   }
 
   @Test
-  void aConsumerThatStopsFinishesWhatItTookAndLosesNothing() throws Exception {
+  void closingCompletesTheMessagesInProgress() throws Exception {
     ViewCounter views = counter(new MemoryDriver());
     send(0, 200, 1);
     int consumers = 0;
@@ -230,13 +230,13 @@ final class SqsConsumerTest {
       Progress.await("something", () -> consumer.statistics().counted() > 0 || left(queue) == 0);
       consumer.close();
       consumers++;
-      assertTrue(consumers < 100, "it never ends");
+      assertTrue(consumers < 100, "the consumer does not end");
     }
     assertEquals(200, views.count(PAGE).orElseThrow());
   }
 
   @Test
-  void whatAFrontSendsIsCountedAndAQueueThatIsAwayIsToldApart() throws Exception {
+  void sentViewsAreCountedAndAnUnreachableQueueIsReported() throws Exception {
     ViewCounter views = counter(new MemoryDriver());
     try (ViewQueue front = new SqsQueue(SqsClients.of(queue, 4), queue)) {
       for (int i = 0; i < 20; i++) {
@@ -255,12 +255,12 @@ final class SqsConsumerTest {
     URI away = URI.create("http://127.0.0.1:1/000000000000/views");
     try (ViewQueue nowhere = new SqsQueue(SqsClients.of(away, 1), away)) {
       QuipuException e = assertThrows(QuipuException.class, () -> nowhere.send(event(0)));
-      assertEquals(Outcome.UNKNOWN, e.outcome(), "nobody can tell: repeat");
+      assertEquals(Outcome.UNKNOWN, e.outcome(), "unknown: retry");
     }
   }
 
   @Test
-  void whatCannotWorkIsRejected() {
+  void invalidOptionsAreRejected() {
     assertThrows(IllegalArgumentException.class, () -> options().withPollers(0));
     assertThrows(IllegalArgumentException.class, () -> options().withPollers(257));
     assertThrows(

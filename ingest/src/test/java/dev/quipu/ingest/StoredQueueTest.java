@@ -21,11 +21,11 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** Views that wait in a store, and what becomes of those that can never be counted. */
+/** Views queued in a store, and those that can never be counted. */
 final class StoredQueueTest {
   private static final Instant TIME = Instant.parse("2026-11-22T10:00:00Z");
 
-  /** Rejects what has to do with a page. */
+  /** Rejects the views of one page. */
   private static final class Rejecting implements InterceptingDriver.Interceptor {
     @Override
     public <T> T call(Supplier<T> call) {
@@ -42,13 +42,13 @@ final class StoredQueueTest {
   }
 
   @Test
-  void whatTheCounterCanNeverTakeBlocksNothingAndIsKept() throws Exception {
+  void invalidEventsBlockNothingAndAreKept() throws Exception {
     Store waiting = new Store(new MemoryDriver(), Clock.system());
     Store counted =
         new Store(new InterceptingDriver(new MemoryDriver(), new Rejecting()), Clock.system());
     ViewCounter views = new ViewCounter(counted);
     try (StoredQueue queue = new StoredQueue(waiting, views, () -> {})) {
-      for (int i = 0; i < 150; i++) { // more than are looked at together
+      for (int i = 0; i < 150; i++) { // more than one page of events
         queue.send(new ViewEvent("https://a.example/rejected", TIME.plusSeconds(i), "client"));
       }
       for (int i = 0; i < 3; i++) {
@@ -74,7 +74,7 @@ final class StoredQueueTest {
     public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
       String partition = writes.getFirst().key().partition();
       if (partition.contains("damaged")) {
-        throw new NotAppliedException(Reason.CORRUPT, "what is stored is damaged");
+        throw new NotAppliedException(Reason.CORRUPT, "the stored item is corrupt");
       }
       if (partition.contains("broken")) {
         throw new ArithmeticException("a fault in the driver");
@@ -84,13 +84,13 @@ final class StoredQueueTest {
   }
 
   @Test
-  void whatFailsForAnotherReasonStaysAndBlocksNothing() throws Exception {
+  void otherFailuresStayAndBlockNothing() throws Exception {
     Store waiting = new Store(new MemoryDriver(), Clock.system());
     Store counted =
         new Store(new InterceptingDriver(new MemoryDriver(), new Failing()), Clock.system());
     ViewCounter views = new ViewCounter(counted);
     try (StoredQueue queue = new StoredQueue(waiting, views, () -> {})) {
-      for (int i = 0; i < 250; i++) { // more than two looks
+      for (int i = 0; i < 250; i++) { // more than two pages of events
         String page = i % 2 == 0 ? "damaged" : "broken";
         queue.send(new ViewEvent("https://a.example/" + page, TIME.plusSeconds(i), "client"));
       }

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** The queue over faulty links to both of its stores, in processes that die, in virtual time. */
+/** The queue over faulty links to both of its stores, in crashing processes, in virtual time. */
 final class WaitingViewsTest {
   private static final long FIRST = Long.getLong("seed", 1);
   private static final int SEEDS = Integer.getInteger("steps.seeds", 1_000);
@@ -46,7 +46,7 @@ final class WaitingViewsTest {
   private static final String PAGE = "https://a.example/page";
   private static final String REJECTED = "https://a.example/rejected";
 
-  /** A thread that is killed while it logs would keep the lock of the log for ever. */
+  /** A thread that is killed while it logs would keep the lock of the log. */
   @BeforeAll
   static void logNothing() {
     log(Level.OFF);
@@ -62,7 +62,7 @@ final class WaitingViewsTest {
   }
 
   @Test
-  void eachEventThatWasTakenCountsOnceOrIsADeadLetter() {
+  void eachAcceptedEventCountsOnceOrIsADeadLetter() {
     for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
       List<String> wrong = new Run(seed, new MemoryDriver()).run();
       assertEquals(List.of(), wrong, "-Dseed=" + seed + " -Dsteps.seeds=1");
@@ -70,14 +70,14 @@ final class WaitingViewsTest {
   }
 
   @Test
-  void aQueueThatForgetsWhatItTookIsCaught() {
+  void aQueueThatLosesAcceptedEventsIsDetected() {
     MemoryDriver memory = new MemoryDriver();
     List<String> wrong =
         new Run(FIRST, new InterceptingDriver(memory, new Forgetting(memory))).run();
     assertTrue(wrong.stream().anyMatch(each -> each.endsWith("is lost")), wrong::toString);
   }
 
-  /** Loses one of many events that it acknowledged. */
+  /** Loses some of the events that it acknowledged. */
   private static final class Forgetting implements InterceptingDriver.Interceptor {
     private final MemoryDriver memory;
     private int calls;
@@ -97,7 +97,7 @@ final class WaitingViewsTest {
     }
   }
 
-  /** Starts a thread of a process for each task. */
+  /** Executes each task in a new thread of a process. */
   private static final class Threads extends AbstractExecutorService {
     private final SimProcess process;
 
@@ -112,7 +112,7 @@ final class WaitingViewsTest {
 
     @Override
     public void shutdown() {
-      // there is nothing to end
+      // nothing to stop
     }
 
     @Override
@@ -136,7 +136,7 @@ final class WaitingViewsTest {
     }
   }
 
-  /** A counter that never takes what is about one page. */
+  /** A counter that rejects the views of one page. */
   private static final class Rejecting implements InterceptingDriver.Interceptor {
     @Override
     public WriteResult write(List<Write> writes, Supplier<WriteResult> call) {
@@ -147,7 +147,7 @@ final class WaitingViewsTest {
     }
   }
 
-  /** One seed. */
+  /** Runs one seed. */
   private static final class Run {
     private static final int EVENTS = 200;
     private static final int ROUNDS_MAX = 20;
@@ -216,7 +216,7 @@ final class WaitingViewsTest {
       watch(process);
     }
 
-    /** Starts another when it is killed. */
+    /** Restarts the process when it is killed. */
     private void watch(SimProcess process) {
       scheduler.after(
           scheduler.upTo(RESTART_MAX),
@@ -229,7 +229,7 @@ final class WaitingViewsTest {
           });
     }
 
-    /** Events, each of which is sent until it is taken, or the process dies. */
+    /** Sends events, each until it is accepted or the process crashes. */
     private void send(SimProcess process, WaitingViews waiting) {
       String client = "client " + senders++;
       while (sent.size() < EVENTS) {
@@ -254,12 +254,12 @@ final class WaitingViewsTest {
     }
 
     private void settle(SimProcess process) {
-      process.sleep(Duration.ofMinutes(10)); // what is late arrives
+      process.sleep(Duration.ofMinutes(10)); // late messages arrive
       WaitingViews waiting = waiting(process);
       for (int i = 0; i < ROUNDS_MAX && items("view-queue") > 0; i++) {
         waiting.round();
       }
-      check(items("view-queue") == 0, "events wait for ever");
+      check(items("view-queue") == 0, "events stay in the queue");
       ViewCounter views = new ViewCounter(new Store(counter, process));
       long counted = 0;
       for (ViewEvent event : sent) {

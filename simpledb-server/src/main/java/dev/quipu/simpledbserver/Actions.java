@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
-/** What a request asks for, and the domains that it is about. Thread-safe. */
+/** Executes the actions of requests on the domains. Thread-safe. */
 final class Actions {
   private static final Set<String> WRITES =
       Set.of(
@@ -38,12 +38,12 @@ final class Actions {
     this.random = random;
   }
 
-  /** Whether an action changes something, and answers with no more than that it did. */
+  /** Returns whether an action is a write, whose reply has no result. */
   static boolean isWrite(String action) {
     return WRITES.contains(action);
   }
 
-  /** Does what a request asks for. */
+  /** Executes an action. */
   Answer run(String action, Parameters parameters) {
     Answer answer = new Answer();
     switch (action) {
@@ -273,7 +273,7 @@ final class Actions {
     }
     if (items.size() > Limits.BATCH_ITEMS_MAX) {
       throw SdbException.conflict(
-          "NumberSubmittedItemsExceeded", "Too many items in a single call. The most are 25");
+          "NumberSubmittedItemsExceeded", "Too many items in a single call; the limit is 25");
     }
     return items;
   }
@@ -308,7 +308,7 @@ final class Actions {
     Select select = Select.parse(parameters.get("SelectExpression"));
     if (!select.isCount() && select.limit().orElse(1) > Limits.SELECT_MAX) {
       throw SdbException.invalid(
-          "SelectExpression", "limit " + select.limit().get(), "The most is 2500.");
+          "SelectExpression", "limit " + select.limit().get(), "The limit is 2500.");
     }
     Optional<Position> after = parameters.find("NextToken").map(Position::parse);
     if (after.isPresent() && !after.get().query().equals(query(select))) {
@@ -351,12 +351,12 @@ final class Actions {
     answer.item(item.name(), wanted);
   }
 
-  /** What a token and the query that it is handed to must have in common. */
+  /** Returns the part of a query that must match that of its token. */
   private static String query(Select select) {
     return select.domain() + " " + select.whereText() + select.order() + select.descending();
   }
 
-  /** The text that an item is sorted by. */
+  /** Returns the sort key of an item. */
   private static String rank(Select select, Domain.Found item) {
     if (select.order().isEmpty()) {
       return "";

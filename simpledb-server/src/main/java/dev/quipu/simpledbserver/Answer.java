@@ -5,13 +5,13 @@ import java.util.Base64;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
 
-/** What is answered, in the XML of the service. */
+/** Builds a reply in the XML of the service. */
 final class Answer {
   private static final String BOX_USAGE = "0.0000219907";
 
   private final StringBuilder body = new StringBuilder();
 
-  /** How long it is so far, in characters. */
+  /** Returns the current length in characters. */
   int length() {
     return body.length();
   }
@@ -59,7 +59,7 @@ final class Answer {
     return this;
   }
 
-  /** The whole of it, as the answer to an action. */
+  /** Returns the complete reply to an action. */
   byte[] wrapped(String action, boolean isWrite, String requestId) {
     String result =
         isWrite ? "" : "<%1$sResult>%2$s</%1$sResult>".formatted(action, body.toString());
@@ -73,7 +73,7 @@ final class Answer {
         .getBytes(StandardCharsets.UTF_8);
   }
 
-  /** An error. */
+  /** Returns an error reply. */
   static byte[] error(SdbException e, String requestId) {
     Answer answer = new Answer();
     answer.text("Code", e.code()).text("Message", e.text()).text("BoxUsage", BOX_USAGE);
@@ -97,7 +97,7 @@ final class Answer {
         });
   }
 
-  /** Whether XML can hold it as it is; readers of XML change a carriage return. */
+  /** Returns whether XML preserves a text; parsers convert a carriage return. */
   private static boolean isWritable(String text) {
     return text.codePoints()
         .allMatch(each ->

@@ -16,10 +16,9 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /**
- * The items of a domain, as they are, and as its replicas still have them. Thread-safe.
+ * The items of a domain in their current state, and in the states of lagging replicas. Thread-safe.
  *
- * <p>Attributes are sets of values, both in order of their bytes. An item without attributes is not
- * there.
+ * <p>Attributes are sets of values, both in byte order. An item without attributes does not exist.
  */
 final class Domain {
   private final Clock clock;
@@ -35,16 +34,16 @@ final class Domain {
     this.random = random;
   }
 
-  /** The attributes of an item, which the caller must not change. */
+  /** Returns the attributes of an item, which the caller must not change. */
   synchronized NavigableMap<String, NavigableSet<String>> get(String item, boolean consistent) {
     Deque<State> states = items.get(item);
     return states == null ? new TreeMap<>() : seen(states, consistent);
   }
 
-  /** An item as a reader sees it. */
+  /** An item as seen by a reader. */
   record Found(String name, NavigableMap<String, NavigableSet<String>> attributes) {}
 
-  /** All items that a reader sees, in order of name. */
+  /** Returns all items as seen by a reader, in order of name. */
   synchronized List<Found> all(boolean consistent) {
     List<Found> found = new ArrayList<>();
     items.forEach((name, states) -> {
@@ -72,9 +71,9 @@ final class Domain {
   }
 
   /**
-   * Changes several items in one step, or none of them.
+   * Changes several items atomically.
    *
-   * @param changes what each becomes, from a copy of what it is; may throw
+   * @param changes change a copy of each item; may throw
    */
   synchronized void change(
       Map<String, UnaryOperator<NavigableMap<String, NavigableSet<String>>>> changes) {
@@ -88,7 +87,7 @@ final class Domain {
     });
   }
 
-  /** Keeps what some replica may still have. */
+  /** Drops states that are older than the maximum lag. */
   private void forget(String name, Deque<State> states, long moment) {
     while (states.size() > 1) {
       Iterator<State> order = states.iterator();

@@ -1,6 +1,6 @@
 package dev.quipu.simpledbserver;
 
-/** The limits of the service, as its documentation gives them. */
+/** The documented limits of the service. */
 final class Limits {
   static final int DOMAINS_MAX = 250;
   static final int DOMAIN_NAME_MIN = 3;
@@ -19,7 +19,7 @@ final class Limits {
 
   private Limits() {}
 
-  /** A name or a value. */
+  /** Checks a name or a value. */
   static String checkText(String parameter, String text) {
     if (dev.quipu.Limits.utf8Length(text) > TEXT_BYTES_MAX) {
       throw SdbException.invalid(

@@ -12,21 +12,21 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
-/** What a select expression asks of an item. */
+/** A predicate of a select expression. */
 sealed interface Match {
-  /** The name that stands for the name of the item. */
+  /** The pseudo-attribute of the name of an item. */
   String ITEM_NAME = "itemName()";
 
-  /** Whether an item is meant. */
+  /** Returns whether an item matches. */
   boolean holds(Domain.Found item);
 
-  /** Adds the attributes that must be there. */
+  /** Adds the attributes that must exist. */
   void addNames(Set<String> names);
 
-  /** How many comparisons it has. */
+  /** Returns the number of comparisons. */
   int comparisons();
 
-  /** The values of an attribute, or the name of the item. */
+  /** Returns the values of an attribute, or the name of the item. */
   static NavigableSet<String> values(Domain.Found item, String attribute) {
     if (attribute.equals(ITEM_NAME)) {
       return new TreeSet<>(Set.of(item.name()));
@@ -35,9 +35,9 @@ sealed interface Match {
   }
 
   /**
-   * One comparison of one attribute: some value must pass, or every one.
+   * A comparison of an attribute: some value must pass, or every value.
    *
-   * @param absent whether it asks that there is no value
+   * @param absent whether there must be no value
    */
   record Compare(String attribute, boolean every, boolean absent, Predicate<String> test)
       implements Match {
@@ -65,7 +65,7 @@ sealed interface Match {
     }
   }
 
-  /** Not so. */
+  /** Negates a predicate. */
   record Not(Match match) implements Match {
     @Override
     public boolean holds(Domain.Found item) {
@@ -84,9 +84,9 @@ sealed interface Match {
   }
 
   /**
-   * Several, each of which any value may pass.
+   * Several predicates, each of which any value may pass.
    *
-   * @param all whether all must hold, or one
+   * @param all whether all must match, or one
    */
   record Several(boolean all, List<Match> matches) implements Match {
     @Override
@@ -107,7 +107,7 @@ sealed interface Match {
     }
   }
 
-  /** All of these; comparisons of one attribute must pass by one and the same value. */
+  /** Returns the conjunction; comparisons of an attribute must pass on the same value. */
   static Match and(List<Match> matches) {
     Map<String, Predicate<String>> tests = new LinkedHashMap<>();
     List<Match> others = new ArrayList<>();
@@ -129,7 +129,7 @@ sealed interface Match {
     return new Several(true, others);
   }
 
-  /** The comparison that an operator stands for. */
+  /** Returns the comparison of an operator. */
   static Predicate<String> test(String operator, String value) {
     return switch (operator) {
       case "=" -> value::equals;
@@ -138,11 +138,11 @@ sealed interface Match {
       case "<=" -> text -> Key.ORDER.compare(text, value) <= 0;
       case ">" -> text -> Key.ORDER.compare(text, value) > 0;
       case ">=" -> text -> Key.ORDER.compare(text, value) >= 0;
-      default -> throw Tokens.wrong("no operator " + operator);
+      default -> throw Tokens.wrong("unknown operator " + operator);
     };
   }
 
-  /** The pattern of {@code like}: {@code %} at its ends stands for any text. */
+  /** Returns the predicate of {@code like}: {@code %} at either end matches any text. */
   static Predicate<String> like(String pattern) {
     StringBuilder regex = new StringBuilder();
     boolean open = pattern.startsWith("%");

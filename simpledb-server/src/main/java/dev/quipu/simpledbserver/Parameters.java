@@ -8,17 +8,17 @@ import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The parameters of a request: a form, in which lists are numbered names. */
+/** The parameters of a request: a form, with numbered names for lists. */
 final class Parameters {
   private final NavigableMap<String, String> values = new TreeMap<>();
 
-  /** One attribute of a request. */
+  /** An attribute of a request. */
   record Pair(String name, Optional<String> value, boolean replace) {}
 
-  /** What must hold of one attribute: the value, or that it is not there. */
+  /** A condition on an attribute: its value, or its absence. */
   record Expected(String name, Optional<String> value) {}
 
-  /** Reads a form, or the query of a URL. */
+  /** Parses a form, or the query of a URL. */
   static Parameters parse(String form) {
     Parameters parameters = new Parameters();
     for (String each : form.split("&", -1)) {
@@ -34,11 +34,11 @@ final class Parameters {
     try {
       return URLDecoder.decode(text, StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
-      throw SdbException.bad("InvalidParameterValue", "A parameter is badly encoded");
+      throw SdbException.bad("InvalidParameterValue", "A parameter is malformed");
     }
   }
 
-  /** All of them, in order of name. */
+  /** Returns all parameters, in order of name. */
   NavigableMap<String, String> all() {
     return values;
   }
@@ -63,7 +63,7 @@ final class Parameters {
     };
   }
 
-  /** The values of {@code name.1}, {@code name.2} and so on, whatever numbers there are. */
+  /** Returns the values of {@code name.1}, {@code name.2} and so on; numbers may be missing. */
   List<String> list(String name) {
     List<String> found = new ArrayList<>();
     for (String each : numbered(name)) {
@@ -72,7 +72,7 @@ final class Parameters {
     return found;
   }
 
-  /** The prefixes {@code name.N} that there are, in order of N. */
+  /** Returns the existing prefixes {@code name.N}, in order of N. */
   List<String> numbered(String name) {
     NavigableMap<Integer, String> found = new TreeMap<>();
     String prefix = name + ".";
@@ -88,7 +88,7 @@ final class Parameters {
     return List.copyOf(found.values());
   }
 
-  /** The attributes under {@code prefix}: {@code Attribute.N.Name}, Value and Replace. */
+  /** Returns the attributes under {@code prefix}: {@code Attribute.N.Name}, Value and Replace. */
   List<Pair> pairs(String prefix) {
     List<Pair> pairs = new ArrayList<>();
     for (String each : numbered(prefix + "Attribute")) {
@@ -104,7 +104,7 @@ final class Parameters {
     return pairs;
   }
 
-  /** The condition of a write. */
+  /** Returns the condition of a write. */
   Optional<Expected> expected() {
     List<String> numbers = numbered("Expected");
     if (numbers.size() > 1) {

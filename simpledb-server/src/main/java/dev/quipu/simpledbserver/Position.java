@@ -6,11 +6,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a page ended: what the service hands out as a token.
+ * The end of a page, encoded as a token.
  *
- * @param query what the page was of
- * @param rank what its last item is sorted by
- * @param name the last item
+ * @param query of the page
+ * @param rank sort key of its last item
+ * @param name of its last item
  */
 record Position(String query, String rank, String name) {
   private static final Pattern TEXT = Pattern.compile("([^.]*)\\.([^.]*)\\.([^.]*)");
@@ -22,7 +22,7 @@ record Position(String query, String rank, String name) {
         return new Position(decode(parts.group(1)), decode(parts.group(2)), decode(parts.group(3)));
       }
     } catch (IllegalArgumentException e) {
-      // said below
+      // reported below
     }
     throw SdbException.bad("InvalidNextToken", "The specified next token is not valid.");
   }

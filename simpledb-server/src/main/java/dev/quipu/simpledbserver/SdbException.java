@@ -1,6 +1,6 @@
 package dev.quipu.simpledbserver;
 
-/** An error of the service, as its documentation names it. */
+/** A documented error of the service. */
 final class SdbException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -38,7 +38,8 @@ final class SdbException extends RuntimeException {
   }
 
   static SdbException noAttribute(String name) {
-    return new SdbException(404, "AttributeDoesNotExist", "Attribute (" + name + ") is not there");
+    return new SdbException(
+        404, "AttributeDoesNotExist", "Attribute (" + name + ") does not exist");
   }
 
   static SdbException internal() {
@@ -46,7 +47,8 @@ final class SdbException extends RuntimeException {
   }
 
   static SdbException unavailable() {
-    return new SdbException(503, "ServiceUnavailable", "Too many requests; come back later");
+    return new SdbException(
+        503, "ServiceUnavailable", "Service is currently unavailable. Please try again later");
   }
 
   static SdbException missing(String parameter) {

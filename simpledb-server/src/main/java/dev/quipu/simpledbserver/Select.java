@@ -11,12 +11,12 @@ import java.util.function.Predicate;
 /**
  * A select expression.
  *
- * @param output what of each item is answered; empty for all attributes
- * @param isCount whether only their number is asked for
- * @param where what is asked of each item; empty for nothing
- * @param whereText the same as it was written, by which tokens know their query
- * @param order the attribute that they are sorted by; empty for the name
- * @param limit most items in one answer
+ * @param output returned attributes; empty for all
+ * @param isCount whether it is a count
+ * @param where predicate; empty for all items
+ * @param whereText normalized text of the predicate, which tokens contain
+ * @param order attribute of the order; empty for the name
+ * @param limit most items of a page
  */
 record Select(
     List<String> output,
@@ -27,7 +27,7 @@ record Select(
     Optional<String> order,
     boolean descending,
     Optional<Integer> limit) {
-  /** Takes an expression apart. */
+  /** Parses an expression. */
   static Select parse(String expression) {
     Tokens tokens = new Tokens(expression);
     tokens.expectWord("select");
@@ -71,7 +71,7 @@ record Select(
     }
   }
 
-  /** Whether a count is asked for; else fills the list of attributes, which stays empty for all. */
+  /** Parses the output; returns true for a count, else fills the attributes, none for all. */
   private static boolean output(Tokens tokens, List<String> output) {
     if (tokens.takeSign("*")) {
       return false;
@@ -86,7 +86,7 @@ record Select(
         }
         tokens.expectSign(")");
         if (!name.equalsIgnoreCase("itemName")) {
-          throw Tokens.wrong("no function " + name);
+          throw Tokens.wrong("unknown function " + name);
         }
         name = Match.ITEM_NAME;
       }
@@ -178,7 +178,7 @@ record Select(
         tokens.expectWord("null");
         yield new Match.Compare(attribute, every, absent, text -> true);
       }
-      default -> throw Tokens.wrong("no operator " + operator.text());
+      default -> throw Tokens.wrong("unknown operator " + operator.text());
     };
   }
 

@@ -13,7 +13,7 @@ import java.util.StringJoiner;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Version 2 of the signatures of requests. */
+/** Checks signatures of version 2. */
 final class Signature {
   private final String accessKey;
   private final String secretKey;
@@ -24,18 +24,19 @@ final class Signature {
   }
 
   /**
-   * Lets a request in.
+   * Authenticates a request.
    *
-   * @param host as the request's header has it
-   * @throws SdbException if it is not signed by who it says, or too long ago
+   * @param host header of the request
+   * @throws SdbException if the signature is invalid or expired
    */
   void check(String method, String host, Parameters parameters, long nowMillis) {
     String key =
         parameters
             .find("AWSAccessKeyId")
-            .orElseThrow(() -> SdbException.denied("AuthMissingFailure", "No access key is there"));
+            .orElseThrow(
+                () -> SdbException.denied("AuthMissingFailure", "AWSAccessKeyId is missing"));
     if (!key.equals(accessKey)) {
-      throw SdbException.denied("InvalidClientTokenId", "No such access key");
+      throw SdbException.denied("InvalidClientTokenId", "The access key does not exist");
     }
     if (!parameters.get("SignatureVersion").equals("2")) {
       throw SdbException.bad("InvalidParameterValue", "SignatureVersion must be 2");
@@ -46,7 +47,8 @@ final class Signature {
     if (!MessageDigest.isEqual(
         expected.getBytes(StandardCharsets.UTF_8), given.getBytes(StandardCharsets.UTF_8))) {
       throw SdbException.denied(
-          "SignatureDoesNotMatch", "The signature is not what the secret key makes of the request");
+          "SignatureDoesNotMatch",
+          "The request signature does not match the one of the secret key");
     }
   }
 
@@ -86,7 +88,7 @@ final class Signature {
       mac.init(new SecretKeySpec(secretKey.getBytes(StandardCharsets.UTF_8), algorithm));
       return Base64.getEncoder().encodeToString(mac.doFinal(text.getBytes(StandardCharsets.UTF_8)));
     } catch (GeneralSecurityException e) {
-      throw new AssertionError("every Java platform has " + algorithm, e);
+      throw new AssertionError("missing algorithm " + algorithm, e);
     }
   }
 

@@ -1,15 +1,15 @@
 package dev.quipu.simpledbserver;
 
-/** What goes wrong with a write. */
+/** An injected fault of a write. */
 public enum SimpleDbFault {
-  /** 503, and nothing was applied. */
+  /** 503; the write was not applied. */
   UNAVAILABLE,
-  /** 500, and nothing was applied. */
+  /** 500; the write was not applied. */
   ERROR_BEFORE_APPLY,
-  /** 503, although the write was applied. */
+  /** 503; the write was applied. */
   UNAVAILABLE_AFTER_APPLY,
-  /** 500, although the write was applied. */
+  /** 500; the write was applied. */
   ERROR_AFTER_APPLY,
-  /** The write was applied, and the connection ends without an answer. */
+  /** The write was applied, and the connection is closed without a reply. */
   REPLY_DROPPED
 }

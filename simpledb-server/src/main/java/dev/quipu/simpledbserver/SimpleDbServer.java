@@ -23,14 +23,14 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server, in memory, on one port of loopback: HTTP, POST and GET. Thread-safe.
+ * An in-memory server on a port of 127.0.0.1: HTTP, POST and GET. Thread-safe.
  *
- * <p>Which writes go wrong is drawn with the seed of its options, in order of arrival; {@link
- * #fired} and {@link #applied} are its books.
+ * <p>The seed of its options determines which writes have faults, in order of arrival; {@link
+ * #fired} and {@link #applied} count them.
  */
 public final class SimpleDbServer implements AutoCloseable {
   static {
-    // Answers of two packets would else wait for each other: 40 ms each.
+    // Otherwise the second packet of a reply waits for an acknowledgment: 40 ms.
     System.setProperty("sun.net.httpserver.nodelay", "true");
   }
 
@@ -54,17 +54,17 @@ public final class SimpleDbServer implements AutoCloseable {
     http.createContext("/", this::answer);
   }
 
-  /** Starts one on a free port. */
+  /** Starts a server on a free port. */
   public static SimpleDbServer start(SimpleDbOptions options, Clock clock) {
     return start(options, clock, 0);
   }
 
   /**
-   * Starts one.
+   * Starts a server.
    *
-   * @param clock by which replicas lag, and requests expire
+   * @param clock of replicas and of the expiry of requests
    * @param port 0 for a free one
-   * @throws UncheckedIOException if the port is taken
+   * @throws UncheckedIOException if the port is in use
    */
   public static SimpleDbServer start(SimpleDbOptions options, Clock clock, int port) {
     try {
@@ -77,26 +77,26 @@ public final class SimpleDbServer implements AutoCloseable {
     }
   }
 
-  /** Where it listens. */
+  /** Returns its endpoint. */
   public URI endpoint() {
     return URI.create("http://127.0.0.1:" + http.getAddress().getPort());
   }
 
   /**
-   * From now on, writes to items go wrong so.
+   * Sets the faults of writes to items from now on.
    *
-   * @param probabilities of each fault, from 0 to 1, together at most 1
+   * @param probabilities of each fault, 0 to 1, with a sum of at most 1
    */
   public synchronized void use(Map<SimpleDbFault, Double> probabilities) {
     faults = Map.copyOf(probabilities);
   }
 
-  /** How often each fault happened. */
+  /** Returns the number of occurrences of each fault. */
   public synchronized Map<SimpleDbFault, Integer> fired() {
     return Map.copyOf(fired);
   }
 
-  /** Writes to items that were applied, whatever was answered. */
+  /** Returns the number of applied writes to items, whatever the reply. */
   public long applied() {
     return applied.sum();
   }
@@ -113,7 +113,7 @@ public final class SimpleDbServer implements AutoCloseable {
         body = Answer.error(e, requestId);
       }
       if (body == null) {
-        return; // the connection ends
+        return; // closes the connection
       }
       exchange.getResponseHeaders().set("Content-Type", "text/xml");
       exchange.sendResponseHeaders(status, body.length);
@@ -123,7 +123,7 @@ public final class SimpleDbServer implements AutoCloseable {
     }
   }
 
-  /** The answer to a request; null if it is lost. */
+  /** Returns the reply to a request; null if it is lost. */
   private byte @Nullable [] answered(HttpExchange exchange, String requestId) throws IOException {
     String method = exchange.getRequestMethod();
     String host = Optional.ofNullable(exchange.getRequestHeaders().getFirst("Host")).orElse("");
@@ -132,7 +132,7 @@ public final class SimpleDbServer implements AutoCloseable {
     String action = parameters.get("Action");
     String version = parameters.get("Version");
     if (!version.equals("2009-04-15")) {
-      throw SdbException.bad("NoSuchVersion", "The version " + version + " is not there");
+      throw SdbException.bad("NoSuchVersion", "The version " + version + " does not exist");
     }
     boolean isWrite = Actions.isWrite(action);
     boolean ofItems = isWrite && !action.endsWith("Domain");
@@ -163,7 +163,7 @@ public final class SimpleDbServer implements AutoCloseable {
         try (InputStream in = exchange.getRequestBody()) {
           byte[] body = in.readNBytes(Limits.REQUEST_BYTES_MAX + 1);
           if (body.length > Limits.REQUEST_BYTES_MAX) {
-            throw SdbException.bad("RequestTooLarge", "A request has at most 1 MB");
+            throw SdbException.bad("RequestTooLarge", "The limit of a request is 1 MB");
           }
           yield new String(body, StandardCharsets.UTF_8);
         }

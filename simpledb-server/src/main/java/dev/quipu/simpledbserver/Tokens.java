@@ -4,19 +4,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The words of a select expression. Keywords are known by their place, whatever their case. */
+/** The tokens of a select expression. Keywords depend on their position and ignore case. */
 final class Tokens {
-  /** What a token is. */
+  /** The kind of a token. */
   enum Kind {
     /** A name without quotes, a keyword, or a number. */
     WORD,
     /** A name in backticks. */
     NAME,
-    /** A text in quotes. */
+    /** A quoted text. */
     TEXT,
     /** An operator, a parenthesis or a comma. */
     SIGN,
-    /** There is no more. */
+    /** The end of the expression. */
     END
   }
 
@@ -64,7 +64,7 @@ final class Tokens {
         return i + 1;
       }
     }
-    throw wrong("a quote is not closed");
+    throw wrong("unclosed quote");
   }
 
   private int sign(String expression, int start) {
@@ -92,22 +92,22 @@ final class Tokens {
     return token;
   }
 
-  /** Where it is, for {@link #textSince}. */
+  /** Returns the current position, for {@link #textSince}. */
   int position() {
     return at;
   }
 
-  /** The tokens since a position, the same for the same expression. */
+  /** Returns the normalized text since a position. */
   String textSince(int position) {
     return tokens.subList(position, at).toString();
   }
 
-  /** Takes a keyword, if it comes next. */
+  /** Consumes a keyword if it is next; returns whether it was. */
   boolean takeWord(String keyword) {
     return take(Kind.WORD, keyword);
   }
 
-  /** Takes a sign, if it comes next. */
+  /** Consumes a sign if it is next; returns whether it was. */
   boolean takeSign(String sign) {
     return take(Kind.SIGN, sign);
   }
@@ -121,30 +121,30 @@ final class Tokens {
 
   void expectWord(String keyword) {
     if (!takeWord(keyword)) {
-      throw wrong("expected " + keyword + " and not " + peek().text);
+      throw wrong("expected " + keyword + ", found " + peek().text);
     }
   }
 
   void expectSign(String sign) {
     if (!takeSign(sign)) {
-      throw wrong("expected " + sign + " and not " + peek().text);
+      throw wrong("expected " + sign + ", found " + peek().text);
     }
   }
 
-  /** A name of a domain or an attribute. */
+  /** Consumes the name of a domain or an attribute. */
   String name() {
     Token token = next();
     if (token.kind != Kind.WORD && token.kind != Kind.NAME) {
-      throw wrong("expected a name and not " + token.text);
+      throw wrong("expected a name, found " + token.text);
     }
     return token.text;
   }
 
-  /** A quoted text. */
+  /** Consumes a quoted text. */
   String text() {
     Token token = next();
     if (token.kind != Kind.TEXT) {
-      throw wrong("expected a quoted value and not " + token.text);
+      throw wrong("expected a quoted value, found " + token.text);
     }
     return token.text;
   }

@@ -1,7 +1,7 @@
 /**
  * A SimpleDB server for tests, since the real service accepts no new customers. It implements the
- * wire protocol, errors and limits, and injects faults: replicas that lag, errors before and after
- * a write was applied, and lost replies.
+ * wire protocol, errors and limits, and injects faults: lagging replicas, errors before and after a
+ * write was applied, and lost replies.
  */
 @NullMarked
 package dev.quipu.simpledbserver;

@@ -6,20 +6,20 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /*
- * How many different things were there? Up to HASHES_MAX of them the sketch is the sorted list of
- * their 64-bit hashes, and exact but for two that share one. Beyond, it is an UltraLogLog of 8,192
- * registers: 8 KiB, with a standard error of 0.84 per cent. Either way it is the same in whatever
- * order and however often things are added, so that a repeat changes nothing.
+ * Counts distinct values. Up to HASHES_MAX, the sketch is the sorted list of their 64-bit hashes,
+ * and exact except for collisions. Above, it is an UltraLogLog of 8,192 registers: 8 KiB, with a
+ * standard error of 0.84 %. In both forms it does not depend on the order and repetition of adds,
+ * so a repeat changes nothing.
  *
- * In bytes: a kind, then the hashes of 8 bytes each, or the registers.
+ * Encoding: a type byte, then the hashes of 8 bytes each, or the registers.
  */
 
-/** Estimates how many different things were added. Not thread-safe. */
+/** Estimates the number of distinct values. Not thread-safe. */
 public final class DistinctSketch {
-  /** Most bytes of a sketch. */
+  /** Largest size of a sketch, in bytes. */
   public static final int BYTES_MAX = 1 + (1 << DistinctSketch.PRECISION);
 
-  /** Standard error of an estimate, as a part of it. */
+  /** Relative standard error of an estimate. */
   public static final double STANDARD_ERROR = 0.0084;
 
   private static final int PRECISION = 13;
@@ -28,7 +28,7 @@ public final class DistinctSketch {
   private static final byte REGISTERS = 1;
 
   private long[] hashes;
-  private int size; // of the list; -1 if there are registers
+  private int size; // of the list; -1 in the form of registers
   private UltraLogLog registers;
 
   private DistinctSketch(long[] hashes, int size, UltraLogLog registers) {
@@ -37,15 +37,15 @@ public final class DistinctSketch {
     this.registers = registers;
   }
 
-  /** One that nothing was added to. */
+  /** Returns an empty sketch. */
   public static DistinctSketch empty() {
     return new DistinctSketch(new long[8], 0, UltraLogLog.create(3));
   }
 
   /**
-   * What {@link #bytes} told.
+   * Decodes the result of {@link #bytes}.
    *
-   * @throws IllegalArgumentException if it is none of these
+   * @throws IllegalArgumentException if it is malformed
    */
   public static DistinctSketch of(byte[] bytes) {
     if (bytes.length == BYTES_MAX && bytes[0] == REGISTERS) {
@@ -53,7 +53,7 @@ public final class DistinctSketch {
       return new DistinctSketch(new long[0], -1, UltraLogLog.wrap(state));
     }
     if (bytes.length % Long.BYTES != 1 || bytes[0] != LIST) {
-      throw new IllegalArgumentException("these %d bytes are no sketch".formatted(bytes.length));
+      throw new IllegalArgumentException("malformed sketch of %d bytes".formatted(bytes.length));
     }
     DistinctSketch sketch = empty();
     ByteBuffer in = ByteBuffer.wrap(bytes, 1, bytes.length - 1);
@@ -64,7 +64,7 @@ public final class DistinctSketch {
   }
 
   /**
-   * Adds something.
+   * Adds a value.
    *
    * @return whether that changed the sketch
    */
@@ -99,7 +99,7 @@ public final class DistinctSketch {
     return true;
   }
 
-  /** The register that a hash falls into: its first bits. */
+  /** Returns the register of a hash: its first bits. */
   private static int registerOf(long hash) {
     return (int) (hash >>> (Long.SIZE - PRECISION));
   }
@@ -112,7 +112,7 @@ public final class DistinctSketch {
     size = -1;
   }
 
-  /** Adds all that another one was given. */
+  /** Adds all values of another sketch. */
   public void merge(DistinctSketch other) {
     if (other.size >= 0) {
       for (int i = 0; i < other.size; i++) {
@@ -126,12 +126,12 @@ public final class DistinctSketch {
     registers.add(other.registers);
   }
 
-  /** How many different things were added, about. */
+  /** Returns the estimated number of distinct values. */
   public long estimate() {
     return size >= 0 ? size : Math.round(registers.getDistinctCountEstimate());
   }
 
-  /** The sketch. */
+  /** Encodes the sketch. */
   public byte[] bytes() {
     if (size < 0) {
       byte[] state = registers.getState();

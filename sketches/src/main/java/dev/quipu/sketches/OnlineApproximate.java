@@ -30,43 +30,42 @@ import org.jspecify.annotations.Nullable;
 /*
  * ONLINE USERS, APPROXIMATELY
  *
- * Problem. Millions are online, and their number may be a few per cent off if it costs kilobytes.
+ * Problem. Count millions of online users to within a few percent, in kilobytes.
  *
- * Stored. Time is cut into buckets. Per bucket one HyperLogLog sketch of 4,096 registers, 4 KiB of
- * text, that expires. Each process has a sketch of its own for each bucket in memory.
+ * Stored. Time is divided into buckets. Each has a HyperLogLog sketch of 4,096 registers, 4 KiB of
+ * text, that expires. Each process has its own sketch of each bucket in memory.
  *
  * Protocol of a hit.
- *   1. Add the client to the own sketch of this bucket. If that changed nothing, and all that was
- *      changed before is in the store: done, without a call.
- *   2. Read the stored sketch, unite it with the own, and store that by cas or add. Somebody was
- *      faster, or the outcome is unknown: again. Whoever waits behind a write that has his change
- *      is done with it.
+ *   1. Add the client to the local sketch of the bucket. If that changed nothing, and all earlier
+ *      changes are stored: done, without a call.
+ *   2. Read the stored sketch, merge it with the local one, and store the union by cas or add; on
+ *      a conflict or an unknown outcome, again. A hit that waits for a write with its change is
+ *      done with that write.
  *
- * Protocol of a reader. Unite the sketches of the last N buckets and of the one that is being
- * filled, and estimate.
+ * Protocol of a reader. Merge the sketches of the last N buckets and of the current one, and
+ * estimate.
  *
- * Why it is right. A sketch is the same in whatever order, by whomever and however often clients
- * are added; so a repeat changes nothing, and a union counts nobody twice. The later a client
- * comes, the less likely its hit changes anything: a million clients change a sketch about 25,000
- * times.
+ * Why it is right. A sketch does not depend on the order and repetition of adds, so a repeat
+ * changes nothing and a union counts no client twice. The more clients a sketch has, the less
+ * likely another one changes it: a million clients change a sketch about 25,000 times.
  *
- * The error. The standard deviation is 1.04 / sqrt(4,096) = 1.6 per cent; low and high are three
- * times that away, which holds in 99.7 of 100 cases.
+ * The error. The standard deviation is 1.04 / sqrt(4,096) = 1.6 %; the bounds are three standard
+ * deviations away, which holds in 99.7 % of cases.
  *
  * Crash table.
- *   | broken off      | stored                  | a repeat         |
+ *   | crash           | stored                  | a repeat         |
  *   | before 2        | nothing                 | 2                |
  *   | reply to 2 lost | the union               | changes nothing  |
  *
- * Cost. A hit: mostly nothing, else two round trips. A reader: one on memcached, elsewhere one for
- * each bucket.
+ * Cost. A hit: mostly no call, otherwise two round trips. A reader: one on memcached, elsewhere
+ * one per bucket.
  *
  * Source. P. Flajolet and others, "HyperLogLog", 2007; the windows as in the ring.
  */
 
-/** Counts clients to within some per cent, in little memory. Thread-safe. */
+/** Counts clients to within a few percent, in little memory. Thread-safe. */
 public final class OnlineApproximate implements Presence {
-  /** Three standard deviations, as a part of the number. */
+  /** Three standard deviations, relative to the number. */
   public static final double ERROR = 3 * 1.04 / 64;
 
   private static final int PRECISION = 12; // 2^12 registers
@@ -88,12 +87,12 @@ public final class OnlineApproximate implements Presence {
         }
       };
 
-  /** On any store. */
+  /** Creates a counter of presence on any store. */
   public OnlineApproximate(Store store, Window window) {
     this(store, window, Randomness.secure());
   }
 
-  /** As the other, with the caller's chance. */
+  /** Creates a counter of presence with a source of randomness. */
   public OnlineApproximate(Store store, Window window, RandomGenerator random) {
     this.store = store;
     this.operations = store.operations();
@@ -101,14 +100,14 @@ public final class OnlineApproximate implements Presence {
     this.random = random;
   }
 
-  /** What this process has of one bucket. */
+  /** The local sketch of a bucket. */
   private static final class Sketch {
     final ReentrantLock storing = new ReentrantLock();
     private final HyperLogLog own = HyperLogLog.create(PRECISION);
     private long changes;
     private long stored;
 
-    /** Adds a client; returns the change that must be stored with it. */
+    /** Adds a client; returns the number of the change that must be stored. */
     synchronized long add(long hash) {
       own.add(hash, probability -> changes++);
       return changes;
@@ -143,7 +142,7 @@ public final class OnlineApproximate implements Presence {
     sketch.storing.lock();
     try {
       if (!sketch.isStored(change)) {
-        long with = sketch.changes(); // before the copy: what comes in between is stored again
+        long with = sketch.changes(); // before the copy: later changes are stored again
         store(key, sketch.copy());
         sketch.storedUpTo(with);
       }
@@ -158,7 +157,7 @@ public final class OnlineApproximate implements Presence {
     }
   }
 
-  /** Protocol 2. */
+  /** Executes step 2 of the protocol. */
   private void store(String key, HyperLogLog own) {
     Optional<Duration> expiry = Optional.of(window.time(window.buckets() + 2));
     @Nullable QuipuException lost = null;
@@ -190,8 +189,9 @@ public final class OnlineApproximate implements Presence {
       Backoff.pause(store.clock(), random, round);
     }
     throw lost == null
-        ? new NotAppliedException(Reason.THROTTLED, "others keep coming first to a sketch")
-        : new OutcomeUnknownException(lost.reason(), "no definite answer for a client", lost);
+        ? new NotAppliedException(Reason.THROTTLED, "gave up: contention on a sketch")
+        : new OutcomeUnknownException(
+            lost.reason(), "the outcome of a write of a sketch is unknown", lost);
   }
 
   @Override
@@ -232,8 +232,9 @@ public final class OnlineApproximate implements Presence {
         return sketch;
       }
     } catch (IllegalArgumentException e) {
-      // told below
+      // reported below
     }
-    throw new NotAppliedException(Reason.CORRUPT, "a sketch of %s is damaged".formatted(name));
+    throw new NotAppliedException(
+        Reason.CORRUPT, "the stored sketch of %s is malformed".formatted(name));
   }
 }

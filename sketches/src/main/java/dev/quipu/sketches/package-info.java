@@ -1,4 +1,4 @@
-/** Approximate counts: little memory, and an error that is stated. */
+/** Approximate counts in little memory, with a stated error. */
 @NullMarked
 package dev.quipu.sketches;
 

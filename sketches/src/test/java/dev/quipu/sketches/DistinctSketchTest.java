@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How many different things there were. */
+/** Estimates of distinct values. */
 final class DistinctSketchTest {
-  /** Four standard errors: one run in 16,000 is further off, and these runs are always the same. */
+  /** Four standard errors, exceeded by one run in 16,000; these runs are deterministic. */
   private static final double ERROR_MAX = 4 * DistinctSketch.STANDARD_ERROR;
 
   private static byte[] thing(int number) {
@@ -53,7 +53,7 @@ final class DistinctSketchTest {
 
   @ParameterizedTest
   @ValueSource(ints = {100, 400, 600, 20_000})
-  void aUnionIsAsIfAllHadComeToOne(int count) {
+  void aUnionEqualsOneSketchOfAllValues(int count) {
     byte[] together = of(0, 2 * count).bytes();
     DistinctSketch one = of(0, count + count / 2);
     one.merge(of(count, 2 * count));
@@ -64,7 +64,7 @@ final class DistinctSketchTest {
   }
 
   @Test
-  void bytesAreTheSketch() {
+  void bytesRoundTrip() {
     for (int count : new int[] {0, 1, 512, 513, 5_000}) {
       DistinctSketch sketch = of(0, count);
       DistinctSketch read = DistinctSketch.of(sketch.bytes());

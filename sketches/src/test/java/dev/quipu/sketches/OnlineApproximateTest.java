@@ -36,7 +36,7 @@ final class OnlineApproximateTest {
   private final OnlineApproximate presence = new OnlineApproximate(store, Window.DEFAULT);
 
   @Test
-  void theTruthIsWithinThreeDeviationsOnAlmostEverySeed() {
+  void theNumberIsWithinThreeDeviationsOnAlmostEverySeed() {
     int seeds = 400;
     int outside = 0;
     for (long seed = 1; seed <= seeds; seed++) {
@@ -85,7 +85,7 @@ final class OnlineApproximateTest {
   }
 
   @Test
-  void whateverGetsLostEveryAnsweredClientIsInTheStore() {
+  void acknowledgedClientsAreStoredDespiteFaults() {
     RandomGenerator random = Randomness.seeded(7);
     FaultingDriver faulting =
         new FaultingDriver(
@@ -113,7 +113,7 @@ final class OnlineApproximateTest {
   }
 
   @Test
-  void manyThreadsAtOnceLoseNobody() throws Exception {
+  void concurrentThreadsLoseNoClient() throws Exception {
     try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int thread = 0; thread < 16; thread++) {
         int number = thread;
@@ -129,7 +129,7 @@ final class OnlineApproximateTest {
   }
 
   @Test
-  void whatIsNotASketchIsNamed() {
+  void malformedSketchesAreReported() {
     presence.seen(ROOM, "ann");
     AtomicOperations operations = store.operations();
     String key = "online-hll:%s:%s:0".formatted(Presence.shortName(ROOM), Window.DEFAULT.shape());

@@ -6,17 +6,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The class paths of servers in Java, which modules of their own write down. */
+/** Reads the class paths of servers in Java, which separate modules write to files. */
 final class ClassPaths {
-  /** Option of a JVM that lives for seconds: most of its time would go into compiling itself. */
+  /** JVM option for short processes, which would spend most of their time in compilation. */
   static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1";
 
   private ClassPaths() {}
 
   /**
-   * What a module found, from any module's directory; empty if it was not built.
+   * Returns the class path of a module; empty if it was not built.
    *
-   * @param module its directory
+   * @param module directory of the module
    */
   static Optional<String> of(String module) {
     for (Path each = Path.of("").toAbsolutePath(); each != null; each = each.getParent()) {
@@ -32,7 +32,7 @@ final class ClassPaths {
     return Optional.empty();
   }
 
-  /** The Java that runs this. */
+  /** Returns the path of the current Java executable. */
   static String java() {
     return Path.of(System.getProperty("java.home"), "bin", "java").toString();
   }

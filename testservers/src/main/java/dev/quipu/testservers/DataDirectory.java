@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Directories that test servers keep their data in. */
+/** Data directories of test servers. */
 final class DataDirectory {
   private DataDirectory() {}
 

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Google's emulator of Datastore, in a process of its own. It comes with the Cloud SDK alone and
- * cannot be installed by a build; or DATASTORE_EMULATOR_HOST names one that runs.
+ * Google's emulator of Datastore, in a separate process. It is part of the Cloud SDK, which a build
+ * cannot install; alternatively, DATASTORE_EMULATOR_HOST names a running one.
  */
 public final class DatastoreServer implements AutoCloseable {
   private static final String JAR = "platform/cloud-datastore-emulator/CloudDatastore.jar";
@@ -25,9 +25,9 @@ public final class DatastoreServer implements AutoCloseable {
   }
 
   /**
-   * Starts one, in the mode of today: strongly consistent queries, one entity a group.
+   * Starts an emulator in the current mode: strongly consistent queries, one entity per group.
    *
-   * @return empty if there is none on this machine
+   * @return empty if it is not installed
    */
   public static Optional<DatastoreServer> start() {
     String running = System.getenv("DATASTORE_EMULATOR_HOST");
@@ -58,7 +58,7 @@ public final class DatastoreServer implements AutoCloseable {
     return new DatastoreServer(port, Optional.of(ServerProcess.start(command, Map.of(), port)));
   }
 
-  /** Beside the SDK's own command, or where it is usually put. */
+  /** Finds the emulator beside the SDK's command, or in the default directory. */
   private static Optional<Path> jar() {
     String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
     Stream<Path> besideGcloud =
@@ -76,7 +76,7 @@ public final class DatastoreServer implements AutoCloseable {
         .findFirst();
   }
 
-  /** {@code ROOT/bin/gcloud}, behind links. */
+  /** Returns ROOT of {@code ROOT/bin/gcloud}, after resolving links. */
   private static Stream<Path> root(Path gcloud) {
     try {
       return Stream.of(gcloud.toRealPath().resolveSibling("..").normalize());
@@ -85,7 +85,7 @@ public final class DatastoreServer implements AutoCloseable {
     }
   }
 
-  /** The port on loopback where it listens. */
+  /** Returns its port on 127.0.0.1. */
   public int port() {
     return port;
   }

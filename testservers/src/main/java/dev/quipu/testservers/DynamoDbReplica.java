@@ -24,8 +24,8 @@ import software.amazon.awssdk.services.dynamodb.model.StreamViewType;
 import software.amazon.awssdk.services.dynamodb.streams.DynamoDbStreamsClient;
 
 /**
- * A table in a DynamoDB Local of its own, as one replica of a global table: what is written comes
- * out of its stream, and what others wrote is put as it is. Used by one thread at a time.
+ * A table in its own DynamoDB Local, as one replica of a global table: its stream contains local
+ * writes, and writes of other replicas are put unchanged. Used by one thread at a time.
  */
 public final class DynamoDbReplica
     implements Replica<Map<String, AttributeValue>, Map<String, AttributeValue>>, AutoCloseable {
@@ -39,10 +39,10 @@ public final class DynamoDbReplica
       new HashMap<>();
 
   /**
-   * A new table.
+   * Creates a table.
    *
-   * @param endpoint of the server, where nothing goes wrong
-   * @param seen where the driver reads and writes it: the same, or a proxy before it
+   * @param endpoint of the server, without faults
+   * @param seen endpoint for the driver: the same, or a proxy in front of it
    */
   public DynamoDbReplica(URI endpoint, URI seen, String table) {
     this.table = table;
@@ -61,7 +61,7 @@ public final class DynamoDbReplica
             .credentialsProvider(credentials)
             .build();
     try (StoreDriver first = StoreProvider.open(uri(endpoint, table))) {
-      first.profile(); // which makes the table
+      first.profile(); // which creates the table
     }
     client.updateTable(request ->
         request
@@ -72,7 +72,7 @@ public final class DynamoDbReplica
     this.driver = StoreProvider.open(uri(seen, table));
   }
 
-  /** How a server is told of a table. */
+  /** Returns the URI of the store of a table. */
   public static String uri(URI endpoint, String table) {
     return "dynamodb://key:secret@us-east-1/%s?endpoint=%s&timeoutMillis=5000"
         .formatted(table, endpoint);

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * DynamoDB Local, in a process of its own. It is licensed to owners of an AWS account and never
- * shipped: it is there only after a build with the profile {@code dynamodb-local}.
+ * DynamoDB Local, in a separate process. It is licensed to owners of an AWS account and never
+ * shipped: only a build with the profile {@code dynamodb-local} fetches it.
  */
 public final class DynamoDbServer implements AutoCloseable {
   private final int port = ServerProcess.freePort();
@@ -34,19 +34,19 @@ public final class DynamoDbServer implements AutoCloseable {
   }
 
   /**
-   * Starts one.
+   * Starts a server.
    *
    * @return empty if it was not built; in CI that is an error
    */
   public static Optional<DynamoDbServer> start() {
     Optional<String> classPath = ClassPaths.of("stores/dynamodb-local");
     if (classPath.isEmpty() && "true".equals(System.getenv("CI"))) {
-      throw new IllegalStateException("no DynamoDB Local here: build with -Pdynamodb-local");
+      throw new IllegalStateException("DynamoDB Local is missing: build with -Pdynamodb-local");
     }
     return classPath.map(DynamoDbServer::new);
   }
 
-  /** Where it listens. */
+  /** Returns its endpoint. */
   public URI endpoint() {
     return URI.create("http://127.0.0.1:" + port);
   }

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** A small ext4 of its own in a file, whose power can be cut. Needs root and a loop device. */
+/** A small ext4 file system in a file, with simulated power cuts. Needs root and a loop device. */
 public final class LoopDisk implements AutoCloseable {
   private static final int UNMOUNTS_MAX = 1_000;
 
@@ -19,9 +19,9 @@ public final class LoopDisk implements AutoCloseable {
   }
 
   /**
-   * Makes one.
+   * Creates a disk.
    *
-   * @return empty where that is not possible; in CI that is an error
+   * @return empty if that is impossible; in CI that is an error
    */
   public static Optional<LoopDisk> make(Path under, int sizeMib) throws IOException {
     LoopDisk disk = new LoopDisk(under.resolve("disk.img"), under.resolve("mnt"));
@@ -30,7 +30,7 @@ public final class LoopDisk implements AutoCloseable {
       return Optional.of(disk);
     }
     if ("true".equals(System.getenv("CI"))) {
-      throw new AssertionError("no loop device in CI: " + trouble);
+      throw new AssertionError("loop device unavailable in CI: " + trouble);
     }
     return Optional.empty();
   }
@@ -44,7 +44,7 @@ public final class LoopDisk implements AutoCloseable {
     return made.isEmpty() ? mount() : made;
   }
 
-  /** Where files go. */
+  /** Returns the mount point. */
   public Path path() {
     return mountPoint;
   }
@@ -54,17 +54,18 @@ public final class LoopDisk implements AutoCloseable {
   }
 
   /**
-   * Drops all that was not synced, as a power cut does. The file system rejects all from now on.
+   * Discards unsynced data, as a power cut does. All operations of the file system fail from now
+   * on.
    */
   public void cutPower() {
     String trouble = run("xfs_io", "-x", "-c", "shutdown", mountPoint.toString());
     require(trouble);
   }
 
-  /** Brings the disk back after a power cut. */
+  /** Remounts the disk after a power cut. */
   public void powerUp() {
-    String trouble = "never tried";
-    // The kernel lets go of a killed process's files a moment after its end.
+    String trouble = "not attempted";
+    // The kernel releases the files of a killed process with a delay.
     for (int i = 0; i < UNMOUNTS_MAX && !trouble.isEmpty(); i++) {
       trouble = run("umount", mountPoint.toString());
     }
@@ -80,19 +81,16 @@ public final class LoopDisk implements AutoCloseable {
 
   @Override
   public void close() {
-    run(
-        "umount",
-        "-l",
-        mountPoint.toString()); // files may still be mapped until they are collected
+    run("umount", "-l", mountPoint.toString()); // files may stay mapped until garbage collection
   }
 
-  /** Runs a command; returns what it said if it failed, else nothing. */
+  /** Runs a command; returns its output if it failed, otherwise an empty text. */
   private static String run(String... command) {
     try {
       Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-      String said =
+      String output =
           new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-      return process.waitFor() == 0 ? "" : command[0] + ": " + said + ". ";
+      return process.waitFor() == 0 ? "" : command[0] + ": " + output + ". ";
     } catch (IOException e) {
       return e.getMessage() + ". ";
     } catch (InterruptedException e) {

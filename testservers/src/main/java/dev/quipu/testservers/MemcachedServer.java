@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A real memcached, which the machine must have: {@code ./dev deps} installs it. */
+/** A memcached process; {@code ./dev deps} installs it. */
 public final class MemcachedServer implements AutoCloseable {
   private static final int MEGABYTES = 64;
 
@@ -33,30 +33,30 @@ public final class MemcachedServer implements AutoCloseable {
   }
 
   /**
-   * Starts one.
+   * Starts a server.
    *
-   * @return empty if the machine has none; in CI that is an error
+   * @return empty if it is not installed; in CI that is an error
    */
   public static Optional<MemcachedServer> start() {
     return Tool.find("memcached").map(MemcachedServer::new);
   }
 
-  /** Ends it as {@code kill -9} does; what it held is lost. */
+  /** Kills it, as {@code kill -9} does; its items are lost. */
   public void kill() {
     process.close();
   }
 
-  /** Starts it again, empty, on the same port. */
+  /** Restarts it, empty, on the same port. */
   public void restart() {
     process = run();
   }
 
-  /** Where it listens, on 127.0.0.1. */
+  /** Returns its port on 127.0.0.1. */
   public int port() {
     return port;
   }
 
-  /** The number of its process, which a restart changes. */
+  /** Returns its process id, which a restart changes. */
   public long pid() {
     return process.pid();
   }

@@ -4,7 +4,7 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** A real PostgreSQL that syncs before it answers. */
+/** A PostgreSQL server that syncs before it replies. */
 public final class PostgresServer implements AutoCloseable {
   private final EmbeddedPostgres server;
 
@@ -12,7 +12,7 @@ public final class PostgresServer implements AutoCloseable {
     this.server = server;
   }
 
-  /** Starts one. */
+  /** Starts a server. */
   public static PostgresServer start() {
     try {
       EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
@@ -24,7 +24,7 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
-  /** Where it listens, on 127.0.0.1. The user and the database are {@code postgres}. */
+  /** Returns its port on 127.0.0.1. The user and the database are {@code postgres}. */
   public int port() {
     return server.getPort();
   }

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A real Redis Cluster of three masters. */
+/** A Redis Cluster of three masters. */
 public final class RedisCluster implements AutoCloseable {
   private static final int MASTERS = 3;
   private static final int SLOTS = 16_384;
@@ -19,7 +19,7 @@ public final class RedisCluster implements AutoCloseable {
 
   private RedisCluster() {}
 
-  /** Starts one, and waits until it is whole. */
+  /** Starts a cluster and waits until it is complete. */
   public static RedisCluster start() {
     RedisCluster cluster = new RedisCluster();
     for (int i = 0; i < MASTERS; i++) {
@@ -53,7 +53,7 @@ public final class RedisCluster implements AutoCloseable {
     return info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:" + MASTERS);
   }
 
-  /** One inline command, and its reply as text. */
+  /** Sends an inline command; returns its reply as text. */
   private static String ask(RedisServer node, String command) {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), node.port())) {
       socket.setSoTimeout(10_000);
@@ -78,7 +78,7 @@ public final class RedisCluster implements AutoCloseable {
     }
   }
 
-  /** Where its masters listen, on 127.0.0.1. */
+  /** Returns the ports of its masters on 127.0.0.1. */
   public List<Integer> ports() {
     return nodes.stream().map(RedisServer::port).toList();
   }

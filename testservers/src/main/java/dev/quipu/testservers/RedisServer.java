@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** A real Redis. */
+/** A Redis process. */
 public final class RedisServer implements AutoCloseable {
   private static final String VERSION = "7.0.15";
 
@@ -30,29 +30,29 @@ public final class RedisServer implements AutoCloseable {
     this.process = ServerProcess.start(command, Map.of(), port);
   }
 
-  /** Starts one that syncs its log before it answers. */
+  /** Starts a server that syncs its log before it replies. */
   public static RedisServer startDurable() {
     return start("--appendonly", "yes", "--appendfsync", "always");
   }
 
-  /** Starts one with these options. */
+  /** Starts a server with these options. */
   public static RedisServer start(String... options) {
     return new RedisServer(
         DataDirectory.make("quipu-redis"), ServerProcess.freePort(), List.of(options));
   }
 
-  /** Kills it, as kill -9 does, and starts it again on what it had stored. */
+  /** Kills it, as kill -9 does, and restarts it on its data. */
   public void killAndRestart() {
     process.close();
     process = ServerProcess.start(command, Map.of(), port);
   }
 
-  /** Where it listens, on 127.0.0.1. */
+  /** Returns its port on 127.0.0.1. */
   public int port() {
     return port;
   }
 
-  /** The number of its process, which a restart changes. */
+  /** Returns its process id, which a restart changes. */
   public long pid() {
     return process.pid();
   }
@@ -63,7 +63,7 @@ public final class RedisServer implements AutoCloseable {
     DataDirectory.delete(directory);
   }
 
-  /** The server's binary, out of a jar, once. */
+  /** The server's binary, extracted once from a jar. */
   private static final class Binary {
     private static final Path PATH = extract();
 
@@ -74,7 +74,7 @@ public final class RedisServer implements AutoCloseable {
               .formatted(VERSION, machine.equals("aarch64") ? "arm64" : "amd64");
       try (InputStream from = RedisServer.class.getResourceAsStream(name)) {
         if (from == null) {
-          throw new IllegalStateException("no " + name + " on the class path");
+          throw new IllegalStateException(name + " is missing on the class path");
         }
         Path to = Files.createTempFile("quipu-redis-server", "");
         Files.write(to, from.readAllBytes());

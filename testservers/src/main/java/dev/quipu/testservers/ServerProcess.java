@@ -16,9 +16,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A server in a process of its own, on a free port of loopback. It ends with this JVM. */
+/** A server in a separate process, on a free port of 127.0.0.1. It is stopped with this JVM. */
 final class ServerProcess implements AutoCloseable {
-  private static final int START_SECONDS_MAX = 600; // it hangs
+  private static final int START_SECONDS_MAX = 600; // then it hangs
   private static final Set<Integer> TAKEN = ConcurrentHashMap.newKeySet();
   private static final Duration PAUSE = Duration.ofMillis(10);
 
@@ -31,7 +31,7 @@ final class ServerProcess implements AutoCloseable {
     Runtime.getRuntime().addShutdownHook(atExit);
   }
 
-  /** Starts a command, and waits until it listens on {@code port}. */
+  /** Starts a command and waits until it listens on {@code port}. */
   static ServerProcess start(List<String> command, Map<String, String> environment, int port) {
     try {
       File log = File.createTempFile("quipu-test-server", ".log");
@@ -61,7 +61,7 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** Waits a moment for a server to come up. */
+  /** Pauses while a server starts. */
   static void pause() {
     try {
       Clock.system().sleep(PAUSE);
@@ -80,9 +80,9 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** A port that nobody listens on, below the range that systems take ports from by themselves. */
+  /** Returns a free port below the ephemeral range. */
   static int freePort() {
-    // Far from those of the next process, which may be about to bind what is free now.
+    // Far from those of other processes, which may bind a free port at the same time.
     int first = 20_000 + (int) (ProcessHandle.current().pid() * 211 % 10_000);
     for (int port = first; port < 32_000; port++) {
       try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
@@ -90,7 +90,7 @@ final class ServerProcess implements AutoCloseable {
           return port;
         }
       } catch (IOException e) {
-        // somebody listens there; the next one may be free
+        // in use
       }
     }
     throw new IllegalStateException("no free port from 20000 to 31999");

@@ -4,7 +4,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.Map;
 
-/** An SQS server (ElasticMQ), in a process of its own. */
+/** An SQS server (ElasticMQ), in a separate process. */
 public final class SqsServer implements AutoCloseable {
   private final int port = ServerProcess.freePort();
   private final ServerProcess process;
@@ -28,19 +28,19 @@ public final class SqsServer implements AutoCloseable {
             port);
   }
 
-  /** Starts one. */
+  /** Starts a server. */
   public static SqsServer start() {
     return new SqsServer(
         ClassPaths.of("testservers/elasticmq")
             .orElseThrow(() -> new IllegalStateException("testservers/elasticmq is not built")));
   }
 
-  /** Where it listens. */
+  /** Returns its endpoint. */
   public URI endpoint() {
     return URI.create("http://127.0.0.1:" + port);
   }
 
-  /** The URL of a queue. */
+  /** Returns the URL of a queue. */
   public URI queue(String name) {
     return endpoint().resolve("/000000000000/" + name);
   }

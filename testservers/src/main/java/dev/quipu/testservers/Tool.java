@@ -6,16 +6,16 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Programs that the machine must have: {@code ./dev deps} installs them. */
+/** Finds installed programs; {@code ./dev deps} installs them. */
 public final class Tool {
   private static final List<String> ALSO = List.of("/usr/bin", "/usr/local/bin");
 
   private Tool() {}
 
   /**
-   * Where a program is.
+   * Returns the path of a program.
    *
-   * @return empty if the machine has none; in CI that is an error
+   * @return empty if it is not installed; in CI that is an error
    */
   public static Optional<String> find(String name) {
     String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
@@ -26,7 +26,7 @@ public final class Tool {
             .map(File::getAbsolutePath)
             .findFirst();
     if (found.isEmpty() && "true".equals(System.getenv("CI"))) {
-      throw new IllegalStateException("no " + name + " here: ./dev deps installs it");
+      throw new IllegalStateException(name + " is missing: ./dev deps installs it");
     }
     return found;
   }

@@ -1,4 +1,4 @@
-/** The real servers that tests start: each on a free port of loopback, stopped with the JVM. */
+/** Servers for tests: each on a free port of 127.0.0.1, stopped with the JVM. */
 @NullMarked
 package dev.quipu.testservers;
 

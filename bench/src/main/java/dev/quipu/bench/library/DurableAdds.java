@@ -21,36 +21,36 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** Groups of durable adds: one call is one group, synced before it returns. */
+/** Groups of durable adds: one call adds one group, which is synced before it returns. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
 public class DurableAdds {
-  /** Adds that wait for one sync together. */
+  /** Adds per sync. */
   @Param({"1", "16", "64", "1024", "8192"})
   public int inFlight = 1;
 
-  /** What is asked of an add. */
+  /** Kind of the adds. */
   @Param({"plain", "once", "bounded"})
   public String kind = "plain";
 
-  /** Counters that are added to. */
+  /** Number of counters. */
   @Param({"1", "10000"})
   public int keys = 1;
 
-  /** What counts. */
+  /** The measured library. */
   @Param({"engine", "rocksdb"})
   public String target = "engine";
 
   private Path directory = Path.of("");
-  private Target counting = new Nothing();
+  private Target counting = new NoTarget();
   private String[] names = {};
   private long sequence;
 
-  /** For JMH. */
+  /** Creates the benchmark; for JMH. */
   public DurableAdds() {}
 
-  /** Opens an empty directory. */
+  /** Opens the target in an empty directory. */
   @Setup(Level.Trial)
   public void open() throws Exception {
     directory = Files.createTempDirectory(Path.of(System.getProperty("bench.dir", ".")), "bench");
@@ -61,7 +61,7 @@ public class DurableAdds {
     }
   }
 
-  /** Removes it. */
+  /** Closes the target and removes the directory. */
   @TearDown(Level.Trial)
   public void close() throws Exception {
     counting.close();
@@ -72,13 +72,13 @@ public class DurableAdds {
     }
   }
 
-  /** One group. */
+  /** Adds one group. */
   @Benchmark
   public int add() throws Exception {
     List<Add> adds = new ArrayList<>(inFlight);
     for (int i = 0; i < inFlight; i++) {
       long number = sequence++;
-      // The same in every run; spread like the ids of real clients.
+      // Deterministic; distributed like the ids of real clients.
       long high = number * 0x9E3779B97F4A7C15L;
       String name = names[(int) Long.remainderUnsigned(high, keys)];
       adds.add(
@@ -95,8 +95,8 @@ public class DurableAdds {
     return applied;
   }
 
-  /** Until a target is opened. */
-  private static final class Nothing implements Target {
+  /** Placeholder until a target is opened. */
+  private static final class NoTarget implements Target {
     @Override
     public int addAll(List<Add> adds) {
       return 0;

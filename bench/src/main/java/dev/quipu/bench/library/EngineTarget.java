@@ -8,7 +8,7 @@ import dev.quipu.engine.EngineOptions;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The engine's fast path. */
+/** The engine, by its fast path. */
 final class EngineTarget implements Target {
   private final Engine engine;
 

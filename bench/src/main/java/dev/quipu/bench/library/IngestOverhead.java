@@ -29,11 +29,11 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 
 /**
- * The consumer that counts on the engine, beside a bare loop that receives and deletes by the same
- * client: in turns, each empties a queue of as many messages.
+ * Compares the consumer on the engine with a loop that only receives and deletes by the same
+ * client: they take turns to drain a queue of the same length.
  */
 public final class IngestOverhead {
-  private static final int TURNS = 7; // after one that does not count
+  private static final int TURNS = 7; // after a warm-up
   private static final int MESSAGES = 20_000;
   private static final List<Integer> POLLERS = List.of(1, 4);
   private static final int SENDERS = 4;
@@ -50,7 +50,7 @@ public final class IngestOverhead {
     this.pollers = pollers;
   }
 
-  /** The rows of the table. */
+  /** Returns the rows of the table. */
   public static String measure() throws Exception {
     System.setProperty("aws.accessKeyId", "key");
     System.setProperty("aws.secretAccessKey", "secret");
@@ -92,7 +92,7 @@ public final class IngestOverhead {
         ratios.getLast());
   }
 
-  /** Sorts, too. */
+  /** Returns the median; sorts the values. */
   private static double median(List<Double> values) {
     values.sort(null);
     return values.get(values.size() / 2);
@@ -106,7 +106,7 @@ public final class IngestOverhead {
     while (consumer.statistics().counted() < MESSAGES) {
       Clock.system().sleep(Duration.ofMillis(1));
     }
-    consumer.close(); // the last deletions belong to it
+    consumer.close(); // includes the last deletions
     return MESSAGES * 1e9 / (Clock.system().nanoTime() - start);
   }
 

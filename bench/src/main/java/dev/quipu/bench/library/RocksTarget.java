@@ -24,9 +24,8 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /**
- * The same on RocksDB, as well as we know how: values in a map in memory, as in the engine;
- * counters and markers in two column families; a filter for markers; direct buffers; one synced
- * batch a group.
+ * The same on RocksDB, tuned: values in a map in memory, as in the engine; counters and markers in
+ * two column families; a filter for markers; direct buffers; one synced batch per group.
  */
 public final class RocksTarget implements Target {
   private static final int MARKER_BYTES = 20;
@@ -51,7 +50,7 @@ public final class RocksTarget implements Target {
   private final ByteBuffer markerKey = ByteBuffer.allocateDirect(MARKER_BYTES);
   private final ByteBuffer answer = ByteBuffer.allocateDirect(ANSWER_BYTES);
 
-  /** Opens it in this directory. */
+  /** Opens a database in this directory. */
   public RocksTarget(Path directory) throws RocksDBException {
     RocksDB.loadLibrary();
     database =
@@ -100,7 +99,7 @@ public final class RocksTarget implements Target {
     return applied;
   }
 
-  /** Looks for the marker, and leaves its key in {@link #marker}. */
+  /** Returns whether the marker exists; leaves its key in {@link #marker}. */
   private boolean isRepeat(String counter, RequestId id) throws RocksDBException {
     int ordinal = ordinals.computeIfAbsent(counter, name -> ordinals.size());
     ByteBuffer.wrap(marker).putInt(ordinal).putLong(id.high()).putLong(id.low());

@@ -28,18 +28,18 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Gap-free numbers of one series, each with its record, durable, under a request id: on the engine
- * and on PostgreSQL, beside the pattern that PostgreSQL's users know: a row that counts, locked
- * from the update to the commit, and the record in the same transaction.
+ * Durable gap-free numbers of one series, each with its record and request id, on the engine and on
+ * PostgreSQL, compared with the usual pattern of PostgreSQL: a counter row, locked from the update
+ * to the commit, and the record in the same transaction.
  */
 public final class SequenceNumbers {
-  private static final int TURNS = 7; // after one that does not count
+  private static final int TURNS = 7; // after a warm-up
   private static final Duration TURN = Duration.ofSeconds(2);
   private static final List<Integer> CLIENTS = List.of(1, 64);
   private static final String SERIES = "invoices";
   private static final String PAYLOAD = "{\"customer\":4711,\"cents\":129900}";
 
-  /** Takes numbers, as one client. */
+  /** A client that takes numbers. */
   private interface Client extends AutoCloseable {
     void next() throws Exception;
 
@@ -53,7 +53,7 @@ public final class SequenceNumbers {
 
   private SequenceNumbers() {}
 
-  /** The rows of the table. */
+  /** Returns the rows of the table. */
   public static String measure() throws Exception {
     Path data = Files.createTempDirectory(Path.of(System.getProperty("bench.dir")), "sequences");
     try (PostgresServer server = PostgresServer.start();
@@ -110,7 +110,7 @@ public final class SequenceNumbers {
     return values.stream().sorted().skip(values.size() / 2).findFirst().orElseThrow();
   }
 
-  /** Numbers a second. */
+  /** Returns numbers per second. */
   private static double turn(int clients, Clients opener) throws Exception {
     try (ExecutorService executor = Executors.newFixedThreadPool(clients)) {
       List<Client> open = new ArrayList<>();
@@ -153,7 +153,7 @@ public final class SequenceNumbers {
     }
   }
 
-  /** One transaction a number, on a connection of its own. */
+  /** Takes each number in a transaction, on its own connection. */
   private static final class CounterRow implements Client {
     private final Connection connection;
     private final PreparedStatement update;

@@ -53,8 +53,8 @@ import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionChe
 import software.amazon.awssdk.services.dynamodb.model.UpdateItemRequest;
 
 /**
- * Adds to one hot number through {@link Store} and its driver, beside the same call by the raw
- * client, in turns of a second: what one hears of the machine in between, both hear.
+ * Compares adds to one hot number through {@link Store} and its driver with the same call by the
+ * raw client, in turns of a second, so that noise of the machine affects both.
  */
 public final class StoreOverhead {
   private static final int WARM_UP_TURNS = 3;
@@ -70,12 +70,12 @@ public final class StoreOverhead {
 
   private StoreOverhead() {}
 
-  /** One add, and its answer. */
+  /** Executes one add and waits for its reply. */
   private interface Adder {
     void add() throws Exception;
   }
 
-  /** The rows of these stores, one a number of clients. */
+  /** Returns the rows of these stores, one per number of clients. */
   public static String measure(Set<String> stores) throws Exception {
     StoreOverhead overhead = new StoreOverhead();
     if (stores.contains("redis")) {
@@ -130,7 +130,7 @@ public final class StoreOverhead {
     return values.get(values.size() / 2);
   }
 
-  /** Adds a second, by so many clients. */
+  /** Returns adds per second by a number of clients. */
   private static double rate(Adder adder, int clients) throws Exception {
     LongAdder done = new LongAdder();
     long start = Clock.system().nanoTime();
@@ -163,7 +163,7 @@ public final class StoreOverhead {
       URI uri = URI.create("redis://127.0.0.1");
       Matcher function = FUNCTION.matcher(StoreProvider.of(uri).schema(uri));
       if (!function.find()) {
-        throw new IllegalStateException("the library has no function for writes");
+        throw new IllegalStateException("the function library lacks the function for writes");
       }
       String[] keys = {"raw:{counter/hot}", "raw:{counter/hot}:value"};
       String[] arguments = {"token.1", "value", "update", "1", "add", "value", "1", "0"};
@@ -182,7 +182,8 @@ public final class StoreOverhead {
   private void onMemcached() throws Exception {
     try (MemcachedServer server =
             MemcachedServer.start()
-                .orElseThrow(() -> new IllegalStateException("no memcached: ./dev deps"));
+                .orElseThrow(() ->
+                    new IllegalStateException("memcached is missing: ./dev deps installs it"));
         StoreDriver driver = StoreProvider.open("memcached://127.0.0.1:" + server.port())) {
       MemcachedClient client =
           new XMemcachedClientBuilder(
@@ -201,7 +202,7 @@ public final class StoreOverhead {
       String database = "postgresql://postgres@127.0.0.1:" + server.port() + "/postgres";
       config.setJdbcUrl("jdbc:postgresql://127.0.0.1:" + server.port() + "/postgres");
       config.setUsername("postgres");
-      config.setMaximumPoolSize(64); // a connection for each client of the raw call
+      config.setMaximumPoolSize(64); // a connection per client of the raw call
       try (HikariDataSource pool = new HikariDataSource(config);
           StoreDriver driver = StoreProvider.open(database)) {
         try (Connection connection = pool.getConnection();
@@ -243,8 +244,8 @@ public final class StoreOverhead {
   private void onDynamoDb() throws Exception {
     try (DynamoDbServer server =
             DynamoDbServer.start()
-                .orElseThrow(
-                    () -> new IllegalStateException("no DynamoDB Local: ./dev bench builds it"));
+                .orElseThrow(() ->
+                    new IllegalStateException("DynamoDB Local is missing: ./dev bench builds it"));
         StoreDriver driver =
             StoreProvider.open(
                 "dynamodb://key:secret@us-east-1/quipu?endpoint=" + server.endpoint());
@@ -265,7 +266,7 @@ public final class StoreOverhead {
     }
   }
 
-  /** What the driver sends for the add, to another item. */
+  /** Returns the request of the driver for the add, on another item. */
   private static UpdateItemRequest sameUpdate() {
     return UpdateItemRequest.builder()
         .tableName("quipu")

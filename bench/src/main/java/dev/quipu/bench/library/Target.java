@@ -3,9 +3,9 @@ package dev.quipu.bench.library;
 import dev.quipu.Add;
 import java.util.List;
 
-/** Something that adds durably: all of a group have reached the disk when the call returns. */
+/** A library that adds durably: when the call returns, the whole group is on disk. */
 public interface Target extends AutoCloseable {
-  /** Adds all; returns how many were applied. */
+  /** Adds a group; returns the number of applied adds. */
   int addAll(List<Add> adds) throws Exception;
 
   @Override

@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** This build of the server beside another one, so that a change can be judged. */
+/** Compares this build of the server with another one. */
 public final class BuildComparison implements AutoCloseable {
   private static final int ROUNDS = 10;
   private static final int SECONDS = 1;
@@ -37,24 +37,24 @@ public final class BuildComparison implements AutoCloseable {
   /**
    * Runs all.
    *
-   * @param arguments the other build's jar; then rounds, and seconds of a turn, if not as usual
-   * @param machine date and machine, for the head
+   * @param arguments the other build's jar; then rounds and seconds per turn, if not the defaults
+   * @param machine date and machine, for the header
    * @return the page
    */
   public static String measure(List<String> arguments, String machine) throws Exception {
     Path other = Path.of(arguments.isEmpty() ? "" : arguments.getFirst());
     if (!Files.isRegularFile(other)) {
-      throw new IllegalArgumentException("the first argument is the jar of another build");
+      throw new IllegalArgumentException("the first argument must be the jar of another build");
     }
     int rounds = arguments.size() < 2 ? ROUNDS : Integer.parseInt(arguments.get(1));
     int seconds = arguments.size() < 3 ? SECONDS : Integer.parseInt(arguments.get(2));
     StringBuilder page =
         new StringBuilder(
             """
-            # This build beside another
+            # This build compared with another
 
             Adds per second over the wire, %d rounds in turns of %d s, on %s. The other build runs
-            twice: where its two rows differ, that is noise.
+            twice: a difference between its two rows is noise.
             %s\
             """
                 .formatted(rounds, seconds, machine, Ports.COLUMNS));

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Subjects under one load in turns: the first is Quipu, the others its peers. */
+/** Measures subjects under one load in turns: the first is Quipu, the others its peers. */
 final class Comparison {
   private final Workload workload;
   private final List<Subject> subjects;
@@ -23,7 +23,7 @@ final class Comparison {
     return workload;
   }
 
-  /** One round to warm up, which does not count, and so many that do. */
+  /** Runs one warm-up round and {@code count} measured rounds. */
   Comparison run(int count, Duration time) throws Exception {
     for (Subject each : subjects) {
       each.measure(workload, time.dividedBy(4));
@@ -31,7 +31,7 @@ final class Comparison {
     for (int round = 0; round < count; round++) {
       List<Measurement> measurements = new ArrayList<>();
       for (int i = 0; i < subjects.size(); i++) {
-        // Back and forth, so that nobody always comes after the same one.
+        // Alternating directions, so that no subject always follows the same one.
         boolean back = round % 2 == 1;
         Subject subject = subjects.get(back ? subjects.size() - 1 - i : i);
         measurements.add(back ? 0 : i, subject.measure(workload, time));
@@ -42,13 +42,13 @@ final class Comparison {
     return this;
   }
 
-  /** Adds a second: the median of the rounds. */
+  /** Returns adds per second: the median of the rounds. */
   double perSecond(int subject) {
     return median(
         rounds.stream().map(measurements -> measurements.get(subject).perSecond()).toList());
   }
 
-  /** A row for each peer. */
+  /** Returns a row for each peer. */
   String rows() {
     StringBuilder rows = new StringBuilder();
     for (int i = 1; i < subjects.size(); i++) {

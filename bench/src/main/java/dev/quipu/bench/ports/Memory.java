@@ -14,8 +14,8 @@ import java.util.Locale;
 import java.util.function.LongFunction;
 
 /**
- * Heap that counters and request ids take. Each figure comes out of a JVM of its own: what was
- * there before would blur it, and collectors round large arrays up, each in its own way.
+ * Measures the heap of counters and request ids. Each figure comes from a separate JVM, since
+ * existing objects would distort it; collectors round up large arrays in different ways.
  */
 final class Memory {
   private static final int MILLION = 1_000_000;
@@ -24,7 +24,7 @@ final class Memory {
 
   private Memory() {}
 
-  /** A row for each kind and number. */
+  /** Returns a row for each kind and number. */
   static String rows() throws IOException, InterruptedException {
     return row(COUNTERS, 1) + row(IDS, 1) + row(IDS, 2);
   }
@@ -56,7 +56,7 @@ final class Memory {
     return printed.lines().reduce("", (before, line) -> line);
   }
 
-  /** Prints bytes each, of so many millions of counters or of request ids. */
+  /** Prints bytes per item for a number of millions of counters or request ids. */
   public static void main(String[] arguments) throws IOException {
     boolean counters = arguments[0].equals(COUNTERS);
     long count = Long.parseLong(arguments[1]) * MILLION;

@@ -13,11 +13,11 @@ import java.util.List;
 import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
-/** Quipu's server beside Redis, memcached, PostgreSQL and RocksDB. */
+/** Compares Quipu's server with Redis, memcached, PostgreSQL and RocksDB. */
 public final class Ports {
   private static final int ROUNDS = 5;
   private static final int SECONDS = 2;
-  private static final int OPEN_TURNS = 3; // an open loop's turn is so many of a closed one
+  private static final int OPEN_TURNS = 3; // turns of a closed loop per turn of an open loop
   private static final double OPEN_SHARE = 0.5;
 
   static final String COLUMNS =
@@ -45,8 +45,8 @@ public final class Ports {
   /**
    * Runs all.
    *
-   * @param arguments rounds, and seconds of a turn, if not as usual
-   * @param machine date and machine, for the head
+   * @param arguments rounds and seconds per turn, if not the defaults
+   * @param machine date and machine, for the header
    * @return the page
    */
   public static String measure(List<String> arguments, String machine) throws Exception {
@@ -69,10 +69,10 @@ public final class Ports {
     String cores =
         servers.isPinned()
             ? """
-            Servers are kept to one core and the generator to the other; a server that would use
-            more cores is held back by that.\
+            Servers are pinned to one core and the generator to the other, which limits servers
+            that would use more cores.\
             """
-            : "Servers and the generator share the cores: nothing keeps them apart here.";
+            : "Servers and the generator share the cores: pinning is unavailable here.";
     page.append(
         """
         # Benchmarks of ports
@@ -84,18 +84,19 @@ public final class Ports {
         Made on %s.
         Data are on %s.
 
-        A ratio is Quipu's adds per second to the peer's in the same round: above 1 Quipu is faster.
-        It is the median of the rounds, and `of rounds` the least and the greatest. Only the ratios
-        say anything about another machine. CPU is seconds of processor, the server's alone, for a
-        million adds, and in brackets how much of it was in the kernel, for network and files: what
-        no server on this system is spared. After each turn the counters are summed: had one server,
-        Quipu or peer, not held exactly what it had answered, there would be no page. (RocksDB is
-        asked only whether all were applied.)
+        A ratio is Quipu's adds per second to the peer's in the same round: above 1 Quipu is
+        faster. It is the median of the rounds; `of rounds` is the least and the greatest. Only
+        the ratios carry over to other machines. CPU is the processor time of the server in
+        seconds per million adds, with the share of the kernel, for network and files, in
+        parentheses. After each turn the counters are summed: if those of any server, Quipu or
+        peer, differ from the adds that it reported as applied, the run fails. (For RocksDB, only
+        the number of applied adds is checked.)
 
         %s
-        Servers whose turn it is not wait idle. A pipeline is what each connection sends before it
-        waits for all the replies. Quipu's server, which is compiled as it runs, is warmed up by all
-        kinds of adds first, and each subject in each cell by a quarter of a turn.
+        Other servers are idle during a turn. A pipeline is the number of requests that each
+        connection sends before it waits for all the replies. Quipu's server, which runs with a
+        JIT compiler, is warmed up by all kinds of adds first, and each subject in each cell by a
+        quarter of a turn.
         """
             .formatted(
                 Workload.CONNECTIONS,
@@ -120,14 +121,15 @@ public final class Ports {
     page.append(
         """
 
-        ## On the disk before the answer
+        ## On disk before the reply
 
-        Quipu as it comes. Redis with `appendfsync always`; bounded and exactly once by a script
-        (`EVALSHA`): `GET`, compare, `INCRBY`; and `SET id NX EX 86400`, `INCRBY`. The script tells
-        a repeat from a first, but not what the first was told, as Quipu does. PostgreSQL with
-        `synchronous_commit` on, one statement an add over JDBC, marker and counter in one for
-        exactly once, %d connections. RocksDB is called in this process, without a wire, and without
-        a server: as many adds as are in flight share one synced batch; it has the generator's core.
+        Quipu with its defaults. Redis with `appendfsync always`; bounded and exactly once by a
+        script (`EVALSHA`): `GET`, compare, `INCRBY`; and `SET id NX EX 86400`, `INCRBY`. The
+        script detects a repeat, but does not replay the result of the first request, as Quipu
+        does. PostgreSQL with `synchronous_commit` on, one statement per add over JDBC, marker and
+        counter in one for exactly once, %d connections. RocksDB runs in this process, without a
+        network or a server: the adds in flight share one synced batch; it has the core of the
+        generator.
         """
             .formatted(Workload.CONNECTIONS));
     page.append(COLUMNS);
@@ -143,7 +145,7 @@ public final class Ports {
         }
         comparisons.add(comparison(new Workload(kind, Workload.KEYS_MAX, pipeline), subjects));
         if (kind == AddKind.PLAIN && RedisBenchmark.isThere()) {
-          // Now, so that both see the machine in the same state.
+          // Here, so that both run in the same state of the machine.
           byRedisBenchmark.append(
               RedisBenchmark.row(
                   comparisons.getLast(), servers.quipu(), servers.redisAlways(), time));
@@ -164,9 +166,9 @@ public final class Ports {
     page.append(
         """
 
-        ## On the disk within a second
+        ## On disk within a second
 
-        Redis with `appendfsync everysec`. The name of Quipu says what it promised meanwhile.
+        Redis with `appendfsync everysec`. The name of Quipu states its durability.
         """);
     page.append(COLUMNS);
     List<Subject> subjects = List.of(servers.quipuEverySecond(), servers.redisEverySecond());
@@ -178,8 +180,9 @@ public final class Ports {
 
         ## In memory
 
-        Redis without a file, and memcached, which never has one: `incr`, and where both have it the
-        meta command `ma` (in the last row). Quipu speaks memcached to it where its name says so.
+        Redis without a file, and memcached, which never has one: `incr`, and if both support it
+        the meta command `ma` (in the last row). Where its name contains memcached, Quipu uses
+        that protocol.
         """);
     page.append(COLUMNS);
     List<List<Subject>> pairs =
@@ -209,10 +212,10 @@ public final class Ports {
 
         ## Latency under a steady load
 
-        Requests are sent on a fixed schedule, at half of what the server did above in a closed loop
-        (pipeline 1, 10,000 counters); the faster server also at the slower one's rate. Time runs
-        from when a request was due, not from when it was sent: a stall is charged to all that were
-        due in it. On the disk before the answer. Milliseconds, over %d s.
+        Requests are sent on a fixed schedule, at half of the server's rate above in a closed loop
+        (pipeline 1, 10,000 counters); the faster server also at the slower one's rate. Latency
+        starts when a request is due, not when it is sent: a stall counts for all requests that
+        were due in it. On disk before the reply. Milliseconds, over %d s.
 
         | adds | server | rate/s | p50 | p99 | p99.9 |
         |---|---|---|---|---|---|
@@ -254,12 +257,12 @@ public final class Ports {
 
         ## The same by redis-benchmark
 
-        `INCR` over 10,000 counters by Redis' own generator, medians of 3 turns, beside what ours
-        measured just before. On the disk before the answer.
+        `INCR` over 10,000 counters by Redis' load generator, medians of 3 turns, compared with
+        the results of Quipu's generator just before. On disk before the reply.
 
         """);
     if (!RedisBenchmark.isThere()) {
-      page.append("Not on this machine: `./dev deps` installs it.\n");
+      page.append("Not installed: `./dev deps` installs it.\n");
       return;
     }
     page.append(
@@ -274,18 +277,18 @@ public final class Ports {
     page.append(
         """
 
-        ## What holds it back
+        ## Bottlenecks
 
-        Without a pipeline, and at 16, most of Quipu's time is the kernel's, for one read
-        and one write a connection (the brackets above): there is little left to be quicker
-        by, on any server. At 128 in memory its core is full.
+        Without a pipeline, and at 16, Quipu spends most of its time in the kernel, for one read
+        and one write per connection (the shares above), which limits the possible speedup of any
+        server. At 128 in memory its core is saturated.
 
-        Exactly once, the cost of an add grows with the ids that are remembered: each is
-        looked for in one filter for every 2 Mi of them. One server alone, pipeline 128, on
-        the disk before the answer, did 1.29 million adds a second with 6 million ids behind
-        it, and 0.70 million with 20 million; the turns above begin where the last one
-        ended. Reading ids from the disk is rare; writing them, in sorted files, shares the
-        disk with the log, which is why rounds differ as they do.
+        Exactly once, the cost of an add grows with the number of kept ids: each is checked
+        against one filter per 2 Mi ids. A single server with pipeline 128, on disk before the
+        reply, applied 1.29 million adds per second with 6 million kept ids, and 0.70 million with
+        20 million; each turn above starts with the ids of the last one. Reads of ids from disk
+        are rare; writes of ids, in sorted files, share the disk with the log, which causes the
+        differences between rounds.
         """);
   }
 }

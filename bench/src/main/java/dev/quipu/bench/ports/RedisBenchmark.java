@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Redis' own generator, for those who would rather not believe ours. */
+/** Runs redis-benchmark, as an independent load generator. */
 final class RedisBenchmark {
   private static final int ROUNDS = 3;
   private static final long REQUESTS_MIN = 1_000;
@@ -20,7 +20,7 @@ final class RedisBenchmark {
     return Processes.isThere("redis-benchmark");
   }
 
-  /** A row: what it measures of Quipu and of Redis, in turns as long as those of the cell. */
+  /** Returns a row with its results for Quipu and Redis, in turns of the same length. */
   static String row(Comparison comparison, WireSubject quipu, WireSubject redis, Duration time)
       throws IOException, InterruptedException {
     List<Double> own = new ArrayList<>();
@@ -45,7 +45,7 @@ final class RedisBenchmark {
   private static double perSecond(
       Workload workload, WireSubject subject, double expected, Duration time)
       throws IOException, InterruptedException {
-    // It counts requests, not seconds.
+    // It limits requests, not seconds.
     long requests = Math.max(REQUESTS_MIN, (long) (expected * time.toMillis() / 1e3));
     String printed =
         Processes.run(
@@ -66,7 +66,7 @@ final class RedisBenchmark {
                 "r:__rand_int__"));
     List<String> lines = printed.lines().filter(line -> line.startsWith("\"INCR")).toList();
     if (lines.isEmpty()) {
-      throw new IOException("redis-benchmark says: " + printed);
+      throw new IOException("unexpected output of redis-benchmark: " + printed);
     }
     return Double.parseDouble(lines.getLast().split(",", -1)[1].replace("\"", ""));
   }

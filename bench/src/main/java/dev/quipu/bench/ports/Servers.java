@@ -21,8 +21,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * All that is measured, running. Those whose turn it is not wait idle. A Quipu that has no {@code
- * --durability} or no {@code --memcached} yet is measured without.
+ * Runs all measured servers; they are idle between their turns. A build of Quipu without {@code
+ * --durability} or {@code --memcached} is measured without these.
  */
 final class Servers implements AutoCloseable {
   private final Deque<Closeable> running = new ArrayDeque<>();
@@ -74,7 +74,7 @@ final class Servers implements AutoCloseable {
       rocks = new RocksSubject(numbers);
       running.push(rocks::close);
       if (pinned) {
-        // Without its children, which are the servers.
+        // Without its children: the servers.
         Processes.pinOne(ProcessHandle.current().pid(), Processes.OWN_CORE);
       }
     } catch (Exception e) {
@@ -129,7 +129,7 @@ final class Servers implements AutoCloseable {
     return pinned;
   }
 
-  /** Quipu's servers, each once. */
+  /** Returns Quipu's servers, each once. */
   Set<WireSubject> quipus() {
     return new LinkedHashSet<>(List.of(quipu, quipuEverySecond, quipuMemory));
   }
@@ -166,12 +166,12 @@ final class Servers implements AutoCloseable {
     return rocks;
   }
 
-  /** Quipu that speaks memcached, or Redis if it cannot; and memcached, if the machine has one. */
+  /** Returns Quipu by memcached, or by Redis without that option; and memcached, if installed. */
   List<Subject> memcacheds() {
     return pair(Optional.of(quipuMemcached.orElse(quipuMemory)), memcached);
   }
 
-  /** The same with meta commands; empty if Quipu has none. */
+  /** Returns the same with meta commands; empty if Quipu has none. */
   List<Subject> memcachedMetas() {
     return pair(quipuMeta, memcachedMeta);
   }

@@ -21,7 +21,7 @@ import java.util.Locale;
 import java.util.function.LongFunction;
 import java.util.stream.Stream;
 
-/** What the engine takes of memory, of disk and of time to start. */
+/** Measures the memory, disk space and startup time of the engine. */
 public final class Sizes {
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
   private static final int GROUP = 1_000;
@@ -43,9 +43,9 @@ public final class Sizes {
   /**
    * Measures all.
    *
-   * @param arguments millions of adds to recover, if not as usual; so many millions of counters are
-   *     the most, too
-   * @param machine date and machine, for the head
+   * @param arguments millions of adds to recover, if not the default; also the most millions of
+   *     counters
+   * @param machine date and machine, for the header
    * @return the page
    */
   public static String measure(List<String> arguments, String machine) throws Exception {
@@ -63,9 +63,9 @@ public final class Sizes {
     return """
     # Sizes of the engine
 
-    Repeat it with `./dev bench sizes`. In process, on the engine with its usual options where none
-    are named, in groups of %,d adds (`addAll`): a group is on the disk before the next is asked
-    for. Bytes are about the same on any machine; times are not.
+    Repeat it with `./dev bench sizes`. In process, on the engine with default options unless
+    stated, in groups of %,d adds (`addAll`): a group is on disk before the next one is sent.
+    Bytes are about the same on any machine; times are not.
 
     Made on %s.
     Heap of %,d MiB; data are on %s.
@@ -82,11 +82,11 @@ public final class Sizes {
 
     ## Memory
 
-    Heap in use after a full collection, less what was in use before, in bytes each. Names have 16
-    letters. The newest %,d request ids are kept in memory, older ones on the disk. G1 is what
-    Java takes on two cores or more, and the serial collector on one.
+    Increase of the heap in use after a full collection, in bytes per item. Names have 16 letters.
+    The newest %,d request ids are kept in memory, older ones on disk. Java selects G1 on two
+    cores or more, and the serial collector on one.
 
-    | what | how many | G1 | serial |
+    | item | number | G1 | serial |
     |---|---|---|---|
     %s\
     """
@@ -98,9 +98,9 @@ public final class Sizes {
 
     ## Log
 
-    Plain adds of a group to one counter are one entry of the log.
+    Plain adds of a group to one counter share one log record.
 
-    | adds | counters | bytes of log an add |
+    | adds | counters | bytes of log per add |
     |---|---|---|
     | plain | 1 | %.2f |
     | plain | 10,000 | %.2f |
@@ -117,7 +117,7 @@ public final class Sizes {
   private double logEach(LongFunction<Add> adds) throws IOException {
     Path directory = Files.createTempDirectory("quipu-sizes");
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
-      // The counters are made before, for that costs more, and once.
+      // The counters exist before, since their creation is a larger cost that occurs once.
       add(engine, Workload.KEYS_MAX, number -> new Add(name(number), 1, null));
       long before = engine.statistics().logBytes();
       add(engine, MILLION, adds);
@@ -140,8 +140,8 @@ public final class Sizes {
 
         ## Start
 
-        `java -jar quipu.jar serve` on an empty directory, from the start of the process to the line
-        that says it is ready, median of %d: %,.0f ms.
+        `java -jar quipu.jar serve` on an empty directory, from the start of the process to its
+        ready line, median of %d: %,.0f ms.
         """,
         STARTS,
         Comparison.median(millis));
@@ -157,12 +157,12 @@ public final class Sizes {
     ## Recovery
 
     %d million adds exactly once, over 10,000 counters; then the files are copied while the engine
-    is open, which is what a crash leaves, and the copy is opened.
+    is open, as after a crash, and the copy is opened.
 
     | options | seconds to open |
     |---|---|
-    | nothing but log: no snapshot, no id file | %.2f |
-    | as usual | %.2f |
+    | log only: no snapshot, no id file | %.2f |
+    | default | %.2f |
     """
         .formatted(millions, recovery(logAlone), recovery(EngineOptions.defaults()));
   }
@@ -220,9 +220,9 @@ public final class Sizes {
 
         ## Throughput as counters grow
 
-        Plain adds to counters at random, in groups of 1,000, %d s; all counters are there before.
+        Plain adds to counters at random, in groups of 1,000, %d s; all counters exist before.
 
-        | counters | adds/s | bytes of log an add |
+        | counters | adds/s | bytes of log per add |
         |---|---|---|
         """
             .formatted(TURN.toSeconds()));
@@ -239,7 +239,7 @@ public final class Sizes {
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {
       add(engine, counters, number -> new Add(name(number), 1, null));
       LongFunction<Add> adds = number -> new Add(name(spread(number, counters)), 1, null);
-      timed(engine, adds, TURN.dividedBy(2)); // to warm up
+      timed(engine, adds, TURN.dividedBy(2)); // warm-up
       long before = engine.statistics().logBytes();
       long start = clock.nanoTime();
       long added = timed(engine, adds, TURN);

@@ -1,4 +1,4 @@
-/** Quipu's server beside other servers, over the wire, in one run; and sizes of the engine. */
+/** Benchmarks of Quipu's server and other servers over the wire, and sizes of the engine. */
 @NullMarked
 package dev.quipu.bench.ports;
 

@@ -31,38 +31,38 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counting on the datastore of App Engine, by its own API, in threads that App Engine knows.
+ * Driver for the datastore of App Engine, by its own API, in threads of App Engine.
  *
- * <p><b>Stored.</b> One entity an item, of the kind {@code Quipu}, named by {@link Key#place};
- * {@link EntityDriver} has the properties.
+ * <p><b>Stored.</b> One entity per item, of the kind {@code Quipu}, named by {@link Key#place};
+ * {@link EntityDriver} lists the properties.
  *
- * <p><b>Entity groups.</b> App Engine writes the entities of a group one after the other, and
- * sustains one write a second in it. The caller chooses what is a group:
+ * <p><b>Entity groups.</b> App Engine serializes the writes of a group and sustains one write per
+ * second in it. The caller chooses the groups:
  *
  * <ul>
- *   <li>{@link #withItemsAsGroups}: each item. Writers of different items do not meet. Queries go
- *       across groups, and are eventual: what is new may be missing.
- *   <li>{@link #withPartitionsAsGroups}: all items of a partition. Queries are of one group, and
- *       strong; all writers of a partition meet. Two indexes are needed: kind {@code Quipu}, with
- *       ancestor, by {@code at}, ascending and descending.
+ *   <li>{@link #withItemsAsGroups}: each item. Writers of different items do not conflict. Queries
+ *       span groups and are eventually consistent: new items may be missing.
+ *   <li>{@link #withPartitionsAsGroups}: all items of a partition. Queries are within one group and
+ *       strongly consistent; all writers of a partition conflict. Two indexes are needed: kind
+ *       {@code Quipu}, with ancestor, by {@code at}, ascending and descending.
  * </ul>
  *
- * <p><b>Protocol.</b> Each write is a transaction: begin, get, put, commit. What must hold is
- * judged here, on what was got. Where another transaction comes between, the store rejects one of
- * them, and it is begun again.
+ * <p><b>Protocol.</b> Each write is a transaction: begin, get, put, commit. The driver evaluates
+ * conditions on the entities that it read. If transactions conflict, the store aborts one of them,
+ * which the driver retries.
  *
- * <p><b>Atomic.</b> Items of 25 groups. A read of several looks twice, and again until nothing has
- * changed in between. <b>Limits.</b> 1,000,000 bytes of fields in an item. <b>Durable</b>; a read
- * by key sees what was acknowledged.
+ * <p><b>Atomic.</b> Items of 25 groups. A read of several items reads twice, and again until
+ * nothing has changed in between. <b>Limits.</b> 1,000,000 bytes of fields in an item.
+ * <b>Durable</b>; a read by key returns acknowledged writes.
  *
- * <p><b>After a timeout or a failure</b> of a commit the write is unknown. A concurrent
- * modification means that nothing was written. The API repeats nothing.
+ * <p><b>After a timeout or a failure</b> of a commit the outcome is unknown. A concurrent
+ * modification means that nothing was written. The API never retries.
  *
  * @see <a href="https://cloud.google.com/appengine/docs/legacy/standard/java/datastore">guide</a>
  */
 public final class AppEngineDriver extends EntityDriver<com.google.appengine.api.datastore.Key> {
   private static final Logger LOGGER = LoggerFactory.getLogger(AppEngineDriver.class);
-  private static final int GROUPS_MAX = 25; // of one transaction
+  private static final int GROUPS_MAX = 25; // of a transaction
   private static final int LOOKS_MAX = 100;
   private static final int ITEM_BYTES_MAX = 1_000_000;
   private static final int WRITES_PER_SECOND = 1;
@@ -89,20 +89,20 @@ public final class AppEngineDriver extends EntityDriver<com.google.appengine.api
   }
 
   /**
-   * Counts with each item as an entity group of its own: for techniques that do without scans, and
-   * for sequences of records.
+   * Opens a driver with each item as its own entity group: for techniques that do not scan, and for
+   * sequences of records.
    *
-   * @param datastore with the deadline that each call shall have
+   * @param datastore configured with the deadline of each call
    */
   public static AppEngineDriver withItemsAsGroups(DatastoreService datastore) {
     return new AppEngineDriver(datastore, Atomicity.ITEM, Capability.EVENTUAL_SCAN);
   }
 
   /**
-   * Counts with each partition as an entity group: for every technique, where one write a second to
-   * a counter, a page or a series is enough.
+   * Opens a driver with each partition as an entity group: for every technique, if one write per
+   * second to a counter, a page or a series suffices.
    *
-   * @param datastore with the deadline that each call shall have
+   * @param datastore configured with the deadline of each call
    */
   public static AppEngineDriver withPartitionsAsGroups(DatastoreService datastore) {
     return new AppEngineDriver(datastore, Atomicity.PARTITION, Capability.ORDERED_SCAN);
@@ -115,8 +115,8 @@ public final class AppEngineDriver extends EntityDriver<com.google.appengine.api
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    // A transaction would see each group as of a moment of its own, and not be checked, since it
-    // writes nothing. No two states of an item have the same version.
+    // A transaction would read each group at a different moment, without a check, since it writes
+    // nothing. No two states of an item have the same version.
     List<Optional<Item>> last = known(() -> get(null, keys));
     for (int looks = 2; looks <= LOOKS_MAX; looks++) {
       List<Optional<Item>> found = known(() -> get(null, keys));
@@ -126,7 +126,9 @@ public final class AppEngineDriver extends EntityDriver<com.google.appengine.api
       last = found;
     }
     throw new NotAppliedException(
-        Reason.THROTTLED, "%d looks at %d items found changes".formatted(LOOKS_MAX, keys.size()));
+        Reason.THROTTLED,
+        "gave up after %d attempts: %d items changed while they were read"
+            .formatted(LOOKS_MAX, keys.size()));
   }
 
   private List<Optional<Item>> get(@Nullable Transaction transaction, List<Key> keys) {
@@ -191,7 +193,7 @@ public final class AppEngineDriver extends EntityDriver<com.google.appengine.api
       try {
         transaction.commit();
       } catch (CommittedButStillApplyingException e) {
-        LOGGER.debug("Committed; not yet in all indexes", e);
+        LOGGER.debug("Transaction committed; indexes are updated later", e);
       }
     }
 
@@ -238,7 +240,7 @@ public final class AppEngineDriver extends EntityDriver<com.google.appengine.api
     return run(query, limit).stream().map(Entity::getKey).toList();
   }
 
-  /** Closes nothing: the service is App Engine's. */
+  /** Does nothing: the service belongs to App Engine. */
   @Override
   public void close() {}
 }

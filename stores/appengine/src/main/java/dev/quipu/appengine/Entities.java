@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** How items become entities; {@link AppEngineDriver} has the layout. */
+/** Converts items to entities; {@link AppEngineDriver} describes the layout. */
 final class Entities {
   static final String KIND = "Quipu";
 
@@ -25,12 +25,12 @@ final class Entities {
 
   private final Atomicity group;
 
-  /** Entities whose groups reach so far. */
+  /** Creates a converter for entity groups of this scope. */
   Entities(Atomicity group) {
     this.group = group;
   }
 
-  /** The root of a partition's group, if partitions are groups. */
+  /** Returns the root of a partition's group, if partitions are groups. */
   Optional<com.google.appengine.api.datastore.Key> root(String partition) {
     return group == Atomicity.PARTITION
         ? Optional.of(KeyFactory.createKey(GROUP_KIND, Key.group(partition)))
@@ -63,7 +63,7 @@ final class Entities {
   }
 
   /**
-   * The item that an entity is.
+   * Returns the item of an entity.
    *
    * @throws QuipuException if it has values that Quipu does not store
    */
@@ -83,7 +83,9 @@ final class Entities {
       case Collection<?> tokens -> new Field.Tokens(tokens(tokens));
       case null, default ->
           throw new NotAppliedException(
-              Reason.CORRUPT, "App Engine: %s has a value of another kind".formatted(key));
+              Reason.CORRUPT,
+              "App Engine: entity %s has a property of a type that Quipu does not store"
+                  .formatted(key));
     };
   }
 

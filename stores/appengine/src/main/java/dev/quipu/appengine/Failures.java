@@ -8,18 +8,19 @@ import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.entity.Transactions;
 import java.util.ConcurrentModificationException;
+import java.util.Objects;
 
-/** What an error of App Engine's datastore says about the effect of a call. */
+/** Maps errors of App Engine's datastore to exceptions that state the effect of a call. */
 final class Failures {
   private Failures() {}
 
   /**
-   * What a call came to that ended so.
+   * Returns the exception for a failed call.
    *
-   * @param lost what it means for the call if nobody knows whether it was done
+   * @param lost the outcome if it is unknown whether the call was executed
    */
   static QuipuException of(RuntimeException e, Outcome lost) {
-    String message = "App Engine: " + e.getMessage();
+    String message = "App Engine: " + Objects.requireNonNullElse(e.getMessage(), "the call failed");
     return switch (e) {
       case QuipuException known -> known;
       case ConcurrentModificationException race -> new Transactions.Contended(message, e);

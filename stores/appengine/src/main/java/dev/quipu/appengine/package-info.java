@@ -1,4 +1,4 @@
-/** Counts on the datastore of App Engine. */
+/** Store driver for the datastore of App Engine. */
 @NullMarked
 package dev.quipu.appengine;
 

@@ -22,14 +22,14 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What the two forms of the driver say of themselves, and what becomes of a lost reply. */
+/** The profiles of the two forms of the driver, and lost replies. */
 final class AppEngineDriverTest {
   private static final Key KEY = new Key("p", "s");
   private static final Write ADD =
       new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, 1)), Condition.always());
 
   @Test
-  void theProfileTellsWhatIsAGroupAndItsRate() {
+  void theProfileStatesTheGroupAndItsRate() {
     assertEquals(
         Optional.of(new WriteGroup(Atomicity.ITEM, 1)),
         AppEngineDriver.withItemsAsGroups(Stubs.startAnew()).profile().writeGroup());
@@ -58,7 +58,7 @@ final class AppEngineDriverTest {
       Key key = new Key("p", "s" + i);
       driver.write(
           new Write.Put(key, Map.of(), Optional.of(now.plusMillis(i)), Condition.always()));
-      driver.get(key, Consistency.STRONG); // queries see it from now on
+      driver.get(key, Consistency.STRONG); // queries include it from now on
     }
     assertEquals(2, driver.removeExpired(now.plusMillis(1), 10));
     assertTrue(driver.get(new Key("p", "s0"), Consistency.STRONG).isEmpty());

@@ -13,9 +13,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
 
 /**
- * Calls App Engine's stubs for one caller after the other: on calls at once, they apply half of a
- * transaction over several groups. Transactions interleave as before. If it is told to, it takes
- * time, loses replies to commits, and lets callers die.
+ * Serializes calls to App Engine's stubs: on concurrent calls, they apply half of a transaction
+ * over several groups. Transactions still interleave. Optionally, it adds latency, loses replies to
+ * commits, and crashes callers.
  */
 final class OneAtATime implements ApiProxy.Delegate<ApiProxy.Environment> {
   private final ApiProxy.Delegate<ApiProxy.Environment> stubs;
@@ -27,7 +27,7 @@ final class OneAtATime implements ApiProxy.Delegate<ApiProxy.Environment> {
   private double deadShare;
   private int lost;
 
-  /** The caller's process dies in the middle of a call. */
+  /** Thrown when the caller's process crashes during a call. */
   static final class Death extends Error {
     private static final long serialVersionUID = 1;
   }
@@ -36,24 +36,24 @@ final class OneAtATime implements ApiProxy.Delegate<ApiProxy.Environment> {
     this.stubs = stubs;
   }
 
-  /** From now on, so many commits lose their reply after they were done, and so many calls die. */
-  void fail(double commitsLost, double callersDead, RandomGenerator chance) {
+  /** Sets the rates of commits that lose their reply after execution, and of calls that crash. */
+  void fail(double commitsLost, double callersDead, RandomGenerator random) {
     lock.lock();
     try {
       lostShare = commitsLost;
       deadShare = callersDead;
-      random = chance;
+      this.random = random;
     } finally {
       lock.unlock();
     }
   }
 
-  /** From now on, calls of these methods take so long, side by side. */
+  /** Sets the latency of calls of these methods, which overlap. */
   void take(Map<String, Duration> times) {
     latencies = Map.copyOf(times);
   }
 
-  /** How many replies were lost so far. */
+  /** Returns the number of lost replies. */
   int lost() {
     lock.lock();
     try {
@@ -63,7 +63,7 @@ final class OneAtATime implements ApiProxy.Delegate<ApiProxy.Environment> {
     }
   }
 
-  /** How many calls of a method there were so far. */
+  /** Returns the number of calls of a method. */
   int calls(String method) {
     lock.lock();
     try {

@@ -10,7 +10,7 @@ final class PartitionGroupsTechniquesTest extends TechniquesContract {
     return AppEngineDriver.withPartitionsAsGroups(Stubs.startAnew());
   }
 
-  /** What has expired is found by a query across groups. */
+  /** A query across groups finds expired items. */
   @Override
   protected boolean isSweptAtOnce() {
     return false;

@@ -39,8 +39,8 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What writers cost each other who number records: without a counter, each record a group, and by a
- * counter entity that is in one entity group with the records.
+ * Contention of writers that number records: without a counter, with each record as a group, and
+ * with a counter entity in one entity group with the records.
  */
 final class SequenceContentionTest {
   private static final boolean WRITES = Boolean.getBoolean("quipu.docs.write");
@@ -50,7 +50,7 @@ final class SequenceContentionTest {
   private static final int RECORDS = WRITES ? 320 : 64; // of all writers together
   private static final String SERIES = "s";
 
-  /** The times that the source gives, ten times as fast. */
+  /** The latencies of the source, divided by ten. */
   private static final Map<String, Duration> TIMES =
       Map.of(
           "RunQuery",
@@ -67,18 +67,18 @@ final class SequenceContentionTest {
       """
       # Numbering records on App Engine: without a counter, and with one
 
-      Records that so many writers number 1, 2, 3 at once, each writer a process of its own:
+      Records that several writers, each a separate process, number 1, 2, 3 concurrently:
 
       - **without a counter**: `SequenceOfRecords`, each record an entity group. A writer whose
-        number is taken goes up by one.
+        number is in use goes up by one.
       - **with a counter**: a counter entity and the records in one entity group, changed in one
-        transaction. A writer whom another came between begins again.
+        transaction. On a conflict, a writer retries.
 
-      Retries are transactions for a record beyond the first; both ways wait alike after a
-      transaction that was rejected. Measured on Google's in-process stubs, whose calls take a tenth
-      of the time that the source gives: query 62 ms, get 3 ms, commit 25 ms. The limit of one write
-      a second to a group, which the stubs do not have, is not in the numbers: in the service it
-      holds for the whole series with a counter, and for one record without.
+      Retries are transactions for a record after the first; both ways wait equally after a rejected
+      transaction. Measured on Google's in-process stubs, whose calls take a tenth of the time that
+      the source states: query 62 ms, get 3 ms, commit 25 ms. The stubs lack the limit of one write
+      per second per group; in the service it applies to the whole series with a counter, and to one
+      record without.
 
       ![Retries a record, by writers](sequences.svg)
 
@@ -90,12 +90,12 @@ final class SequenceContentionTest {
 
   private record Measured(double retries, double recordsPerSecond) {}
 
-  /** Numbers one record; returns the number. */
+  /** Numbers a record; returns the number. */
   private interface Writer {
     long next();
   }
 
-  /** Makes a writer, as a process of its own. */
+  /** Creates a writer, as a separate process. */
   private interface Way {
     Writer open(Store store);
   }
@@ -136,7 +136,7 @@ final class SequenceContentionTest {
     }
   }
 
-  /** All records of the last run are there, and no more. */
+  /** Checks that exactly the records of the last run exist. */
   private static void checkRecords() {
     AppEngineDriver driver = AppEngineDriver.withItemsAsGroups(Stubs.datastore());
     SequenceOfRecords sequence = new SequenceOfRecords(new Store(driver, Clock.system()));
@@ -147,9 +147,8 @@ final class SequenceContentionTest {
   }
 
   /**
-   * Alone, nobody retries. Together, without a counter, a writer loses a number to each other
-   * writer twice at most: once by a conflict, and once when it finds the number taken; and some
-   * retry.
+   * A single writer never retries. Without a counter, a writer loses a number to each other writer
+   * at most twice: once by a conflict, and once when it finds the number in use; and some retry.
    */
   private static void checkRetries(int writers, double without, double with) {
     String retries = "%d writers: %s without, %s with".formatted(writers, without, with);
@@ -157,12 +156,12 @@ final class SequenceContentionTest {
     if (writers == 1) {
       assertEquals(0, with, retries);
     } else {
-      assertTrue(without > 0 && with > 0, "nobody met, so this run is void: " + retries);
+      assertTrue(without > 0 && with > 0, "no contention, so this run is void: " + retries);
     }
   }
 
   @Test
-  void thePageIsOfSuchARun() throws Exception {
+  void thePageMatchesARun() throws Exception {
     assumeFalse(WRITES, "the page is being written");
     String page = Files.readString(DOCS.resolve("sequences.md"));
     assertTrue(page.startsWith(HEAD), "run ./dev docs");
@@ -176,7 +175,7 @@ final class SequenceContentionTest {
   }
 
   @Test
-  void aWriterThatBeginsAtTheFirstNumberIsCaught() throws Exception {
+  void aWriterThatStartsAtTheFirstNumberIsDetected() throws Exception {
     Measured fromOne =
         measure(
             1,
@@ -193,7 +192,7 @@ final class SequenceContentionTest {
   }
 
   @Test
-  void writersThatEachCountForThemselvesAreCaught() {
+  void writersThatCountSeparatelyAreDetected() {
     Way own =
         store -> {
           AtomicLong number = new AtomicLong();
@@ -205,7 +204,7 @@ final class SequenceContentionTest {
     assertThrows(AssertionError.class, () -> measure(2, AppEngineDriver::withItemsAsGroups, own));
   }
 
-  /** Numbers all records by some writers, and checks that each number is given once. */
+  /** Numbers all records by several writers, and checks that each number is used once. */
   private static Measured measure(
       int writers, Function<DatastoreService, AppEngineDriver> opener, Way way) throws Exception {
     OneAtATime calls = Stubs.startCalls();

@@ -24,8 +24,8 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * 32 writers of four processes number records on App Engine's datastore, an entity group each, with
- * eventual queries: replies to commits get lost, and processes die in the middle of a call.
+ * 32 writers of four processes number records on App Engine's datastore, each in its own entity
+ * group, with eventually consistent queries, lost replies to commits, and crashes during calls.
  */
 final class SequenceFaultTest {
   private static final long SEED = Long.getLong("seed", 20_261_121L);
@@ -34,7 +34,7 @@ final class SequenceFaultTest {
   private static final int WRITERS = 32;
   private static final int RECORDS = 10;
 
-  private final Map<String, Long> told = new ConcurrentHashMap<>();
+  private final Map<String, Long> returned = new ConcurrentHashMap<>();
   private final AtomicInteger deaths = new AtomicInteger();
   private final AtomicReferenceArray<SequenceOfRecords> processes =
       new AtomicReferenceArray<>(PROCESSES);
@@ -65,7 +65,7 @@ final class SequenceFaultTest {
       stored.put(record.id(), record.number());
     }
     assertEquals(LongStream.rangeClosed(1, WRITERS * (long) RECORDS).boxed().toList(), numbers);
-    assertEquals(told, stored);
+    assertEquals(returned, stored);
     assertEquals(WRITERS * (long) RECORDS, sequence.last(SERIES));
     assertTrue(calls.lost() > 0, "no reply was lost, so this run is void");
     assertTrue(deaths.get() >= PROCESSES, "only " + deaths + " died, so this run is void");
@@ -80,9 +80,9 @@ final class SequenceFaultTest {
     int process = writer % PROCESSES;
     for (int record = 0; record < RECORDS; record++) {
       RequestId id = RequestId.of("writer " + writer + " record " + record);
-      while (!told.containsKey(id.bits())) {
+      while (!returned.containsKey(id.bits())) {
         try {
-          told.put(id.bits(), processes.get(process).add(SERIES, "", id).number());
+          returned.put(id.bits(), processes.get(process).add(SERIES, "", id).number());
         } catch (OneAtATime.Death e) {
           deaths.incrementAndGet();
           processes.set(process, process());

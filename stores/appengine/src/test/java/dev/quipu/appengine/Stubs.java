@@ -8,8 +8,8 @@ import com.google.apphosting.api.ApiProxy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Google's own stubs of App Engine, in this process: a datastore whose queries across entity groups
- * do not see half of what was committed until something reads it.
+ * Google's stubs of App Engine, in this process: a datastore whose queries across entity groups
+ * miss half of the commits until the entities are read.
  */
 final class Stubs {
   private static final float UNAPPLIED_PERCENT = 50;
@@ -23,19 +23,19 @@ final class Stubs {
 
   private Stubs() {}
 
-  /** An empty datastore, in place of the last. */
+  /** Replaces the datastore by an empty one. */
   static DatastoreService startAnew() {
     startCalls();
     return datastore();
   }
 
-  /** The datastore that was started last. */
+  /** Returns the current datastore. */
   static DatastoreService datastore() {
     return DatastoreServiceFactory.getDatastoreService();
   }
 
-  /** An empty datastore, by the calls to it. */
-  @SuppressWarnings("unchecked") // of the only kind of delegate that there is
+  /** Replaces the datastore by an empty one; returns its calls. */
+  @SuppressWarnings("unchecked") // the only type of delegate
   static OneAtATime startCalls() {
     if (environment == null) {
       ApiProxy.setEnvironmentFactory(() -> environment); // for all threads of a test

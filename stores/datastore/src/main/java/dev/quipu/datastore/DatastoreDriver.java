@@ -30,26 +30,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counting on Google Cloud Datastore (Firestore in Datastore mode), in the entities of one kind.
+ * Driver for Google Cloud Datastore (Firestore in Datastore mode), on the entities of one kind.
  *
- * <p><b>Stored.</b> One entity an item, a root, named by {@link Key#place}; {@link EntityDriver}
- * has the properties.
+ * <p><b>Stored.</b> One root entity per item, named by {@link Key#place}; {@link EntityDriver}
+ * lists the properties.
  *
- * <p><b>Protocol.</b> Each write is a transaction: begin, look up, commit; three round trips. What
- * must hold is judged here, on what was looked up. Where another transaction comes between, the
- * store rejects one of them, and it is begun again.
+ * <p><b>Protocol.</b> Each write is a transaction of three round trips: begin, lookup, commit. The
+ * driver evaluates conditions on the entities that it read. If transactions conflict, the store
+ * aborts one of them, which the driver retries.
  *
- * <p><b>Entity groups.</b> Each item is a group of its own. Google states about one write a second
- * to an entity as what is sustained; more is possible for a while, and meets contention. Writers of
- * different items do not meet.
+ * <p><b>Entity groups.</b> Each item is its own group. Google states a sustained rate of about one
+ * write per second per entity; bursts above that meet contention. Writers of different items do not
+ * conflict.
  *
- * <p><b>Atomic.</b> Items anywhere, 100 of them. <b>Limits.</b> 1,000,000 bytes of fields in an
- * item. <b>Durable</b>; reads and scans see what was acknowledged.
+ * <p><b>Atomic.</b> Batches of up to 100 items. <b>Limits.</b> 1,000,000 bytes of fields in an
+ * item. <b>Durable</b>; reads and scans return acknowledged writes.
  *
  * <p><b>After a timeout, a dropped connection or an INTERNAL, UNAVAILABLE or UNKNOWN error</b> of a
- * commit the write is unknown. ABORTED means that nothing was written. The client that {@link
- * DatastoreProvider} opens repeats nothing. Giving up, the driver rolls the transaction back, so
- * that a commit that is still on its way comes too late.
+ * commit the outcome is unknown. ABORTED means that nothing was written. The client that {@link
+ * DatastoreProvider} opens never retries. When the driver gives up, it rolls the transaction back,
+ * so that a delayed commit fails.
  *
  * @see <a href="https://cloud.google.com/datastore/docs/concepts/transactions">transactions</a>
  */
@@ -84,22 +84,22 @@ public final class DatastoreDriver extends EntityDriver<com.google.cloud.datasto
   }
 
   /**
-   * Counts in the entities of one kind.
+   * Opens a driver on the entities of one kind.
    *
-   * @param datastore stays the caller's to close; its own retries should be off
+   * @param datastore the caller closes it; its retries should be off
    */
   public static DatastoreDriver of(Datastore datastore, String kind) {
     int attempts = attempts(datastore);
     if (attempts != 1) {
       LOGGER.warn(
-          "The Datastore client tries up to {} times by itself: what it says of a commit may be"
-              + " about a repeat of it. Give it ServiceOptions.getNoRetrySettings().",
+          "The Datastore client makes up to {} attempts: its error for a commit may be that of a"
+              + " retry. Set ServiceOptions.getNoRetrySettings()",
           attempts == 0 ? "several" : attempts);
     }
     return open(datastore, kind, () -> {});
   }
 
-  /** How often the client tries by itself; 0 for as often as it can. */
+  /** Returns the number of attempts of the client; 0 for unlimited. */
   static int attempts(Datastore datastore) {
     return datastore.getOptions().getRetrySettings().getMaxAttempts();
   }

@@ -22,7 +22,7 @@ public final class DatastoreProvider implements StoreProvider {
   private static final String KIND = "Quipu";
   private static final String EMULATOR = "DATASTORE_EMULATOR_HOST";
 
-  /** For the service loader. */
+  /** Creates the provider; for the service loader. */
   public DatastoreProvider() {}
 
   @Override
@@ -51,7 +51,7 @@ public final class DatastoreProvider implements StoreProvider {
     String kind = uri.path().isEmpty() ? KIND : uri.path();
     if (!kind.matches("[A-Za-z][A-Za-z0-9_]{0,99}")) {
       throw new IllegalArgumentException(
-          "the store's URI has the kind '%s', it takes 1 to 100 letters, digits and '_'"
+          "the kind in the store's URI is '%s'; it must be 1 to 100 letters, digits and '_'"
               .formatted(kind));
     }
     return kind;
@@ -68,7 +68,7 @@ public final class DatastoreProvider implements StoreProvider {
     StoreUri parsed = parse(uri);
     int timeoutMillis = (int) parsed.timeout().toMillis();
     int connections = parsed.parameter("connections", 64, 1, 1_000);
-    // Other than Java's own HTTP client, this one never sends a request twice.
+    // Unlike the JDK's HTTP client, this one never resends a request.
     ApacheHttpTransport transport =
         new ApacheHttpTransport(
             ApacheHttpTransport.newDefaultHttpClientBuilder()

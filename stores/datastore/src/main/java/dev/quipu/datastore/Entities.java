@@ -19,11 +19,11 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** How items become entities; {@link DatastoreDriver} has the layout. */
+/** Converts items to entities; {@link DatastoreDriver} describes the layout. */
 final class Entities {
   private final Supplier<KeyFactory> keys;
 
-  /** Entities of the kind that {@code keys} makes keys of. */
+  /** Creates a converter for the kind of {@code keys}. */
   Entities(Supplier<KeyFactory> keys) {
     this.keys = keys;
   }
@@ -58,7 +58,7 @@ final class Entities {
   }
 
   /**
-   * The item that an entity is.
+   * Returns the item of an entity.
    *
    * @throws QuipuException if it has values that Quipu does not store
    */
@@ -83,7 +83,9 @@ final class Entities {
       case ListValue tokens -> new Field.Tokens(tokens(tokens.get()));
       default ->
           throw new NotAppliedException(
-              Reason.CORRUPT, "Datastore: %s has a %s".formatted(key, value.getType()));
+              Reason.CORRUPT,
+              "Datastore: entity %s has a property of type %s, which Quipu does not store"
+                  .formatted(key, value.getType()));
     };
   }
 

@@ -13,14 +13,16 @@ import java.util.Optional;
 import org.apache.http.conn.ConnectTimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** What an error of Datastore, or of the way there, says about the effect of a call. */
+/**
+ * Maps errors of Datastore and of its connections to exceptions that state the effect of a call.
+ */
 final class Failures {
   private Failures() {}
 
   /**
-   * What a call came to that ended so.
+   * Returns the exception for a failed call.
    *
-   * @param lost what it means for the call if nobody knows whether it was done
+   * @param lost the outcome if it is unknown whether the call was executed
    */
   static QuipuException of(DatastoreException e, Outcome lost) {
     String message = "Datastore: %s (%s)".formatted(e.getMessage(), e.getReason());

@@ -1,4 +1,4 @@
-/** Counts on Google Cloud Datastore. */
+/** Store driver for Google Cloud Datastore. */
 @NullMarked
 package dev.quipu.datastore;
 

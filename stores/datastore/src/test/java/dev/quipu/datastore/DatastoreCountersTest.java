@@ -13,9 +13,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The technique that {@code quipu serve} picks, on Google's emulator. That commits some fifty
- * transactions a second on one entity, so the others are left to App Engine's stubs, whose driver
- * shares all but the client.
+ * The technique that {@code quipu serve} selects, on Google's emulator. It commits about fifty
+ * transactions per second on one entity, so the other techniques run on App Engine's stubs, whose
+ * driver shares all code but the client.
  */
 final class DatastoreCountersTest extends CountersContract {
   private @Nullable StoreDriver driver;

@@ -6,7 +6,7 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.testkit.store.FailureContract;
 
-/** Google's emulator behind a wire that fails. */
+/** Google's emulator behind a faulty connection. */
 final class DatastoreFailuresTest extends FailureContract {
   @Override
   protected int storePort() {

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** How a driver is opened, what a user's own client is used for, and what goes away. */
+/** Opening a driver, clients of the user, and expiry. */
 final class DatastoreSetupTest {
   private static DatastoreOptions.Builder options(int port) {
     return DatastoreOptions.newBuilder()
@@ -90,7 +90,7 @@ final class DatastoreSetupTest {
   }
 
   @Test
-  void whereNobodyListensNothingWasApplied() {
+  void aRefusedConnectionIsNotApplied() {
     try (StoreDriver driver = StoreProvider.open(Emulator.newUri(1, Duration.ofSeconds(5)))) {
       QuipuException e =
           assertThrows(QuipuException.class, () -> driver.write(put("s", Optional.empty())));

@@ -11,14 +11,14 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One emulator for all tests, a kind for each. */
+/** One emulator for all tests, with a kind per test. */
 final class Emulator {
   private static final AtomicInteger KINDS = new AtomicInteger();
   private static final Optional<DatastoreServer> SERVER = start();
 
   private Emulator() {}
 
-  /** Its first answers take a second, as long as tests of failures wait. */
+  /** Warms it up: its first replies take a second, the timeout of tests of failures. */
   private static Optional<DatastoreServer> start() {
     Optional<DatastoreServer> server = DatastoreServer.start();
     server.ifPresent(started -> {

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** Items as attributes of DynamoDB; {@link DynamoDbDriver} tells which. */
+/** Converts items to attributes of DynamoDB; {@link DynamoDbDriver} describes the layout. */
 final class Attributes {
   static final String PARTITION = "pk";
   static final String SORT = "sk";
@@ -24,7 +24,7 @@ final class Attributes {
   private static final String EXPIRES_AT = "x";
   private static final String FIELD = "f:";
   private static final int PARTITION_BYTES_MAX = 2_048;
-  private static final Duration KEEP_EXPIRED = Duration.ofMinutes(1); // for clocks that differ
+  private static final Duration KEEP_EXPIRED = Duration.ofMinutes(1); // for clock skew
 
   private Attributes() {}
 
@@ -61,7 +61,7 @@ final class Attributes {
     };
   }
 
-  /** All attributes of an item that is put. */
+  /** Returns all attributes of a put. */
   static Map<String, AttributeValue> of(Write.Put put, String token) {
     Map<String, AttributeValue> attributes = new HashMap<>(key(put.key()));
     put.fields().forEach((name, field) -> attributes.put(field(name), value(field)));
@@ -75,7 +75,7 @@ final class Attributes {
     return attributes;
   }
 
-  /** The item that a put has left. */
+  /** Returns the item after a put. */
   static Item stored(Write.Put put, String token) {
     return new Item(put.key(), put.fields(), version("0", token), put.expiresAt());
   }
@@ -84,7 +84,7 @@ final class Attributes {
     return new Version(generation + "." + token);
   }
 
-  /** An item; empty if there are no attributes. */
+  /** Returns the item of these attributes; empty if there are none. */
   static Optional<Item> item(Key key, Map<String, AttributeValue> attributes) {
     if (attributes.isEmpty()) {
       return Optional.empty();

@@ -41,36 +41,37 @@ import software.amazon.awssdk.services.dynamodb.model.TransactWriteItemsRequest;
 import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
 
 /**
- * Counting on Amazon DynamoDB.
+ * Driver for Amazon DynamoDB.
  *
  * <p><b>Stored.</b> One table with a partition key {@code pk} and a sort key {@code sk}, both
- * texts; {@link Table} makes it. An item of Quipu is an item of the table:
+ * texts; {@link Table} creates it. Each item is an item of the table:
  *
  * <pre>
- * pk, sk    the key; a partition above 2,048 bytes is kept as its digest
+ * pk, sk    the key; a partition above 2,048 bytes is stored as its digest
  * f:NAME    a field: a number (N), a text (S) or a set (SS)
  * g, c      the version: writes since it was put, and the token of the last call
- * x, ttl    expiry in milliseconds, and in seconds with a minute more, by which DynamoDB drops it
+ * x, ttl    expiry in milliseconds, and a minute later in seconds, for DynamoDB's TTL
  * </pre>
  *
  * <p><b>Protocol.</b>
  *
  * <ol>
- *   <li>A write is one PutItem, UpdateItem or DeleteItem, with its condition as an expression. That
- *       a sum stays within 64 bits is part of the condition: DynamoDB's numbers have 38 digits.
- *   <li>The condition failed: the answer has the item as it was, and the library judges it again,
- *       for the reason.
- *   <li>Several items at one moment are one TransactGetItems; a batch is one TransactWriteItems; a
- *       token becomes its ClientRequestToken, which DynamoDB remembers for ten minutes.
+ *   <li>A write is one PutItem, UpdateItem or DeleteItem, with its condition as an expression. The
+ *       condition also keeps a sum within 64 bits, since numbers of DynamoDB have 38 digits.
+ *   <li>If the condition failed, the reply contains the item, on which the driver determines the
+ *       reason.
+ *   <li>A consistent read of several items is one TransactGetItems; a batch is one
+ *       TransactWriteItems, whose ClientRequestToken is the token of the request; DynamoDB keeps it
+ *       for ten minutes.
  * </ol>
  *
- * <p><b>Atomic.</b> Batches over all items. <b>Limits.</b> An item of 380 KiB beside its key, a
+ * <p><b>Atomic.</b> Batches over all items. <b>Limits.</b> An item of 380 KiB without its key, a
  * batch of 100. <b>Expiry</b> by DynamoDB's TTL, within days. <b>Durable.</b>
  *
- * <p><b>After a timeout, a dropped connection or a 5xx</b> a write is unknown; throttling, a
- * rejected connection, a conflict of transactions and all other 4xx mean that it was not applied.
- * The SDK repeats by itself, for DynamoDB up to nine times: a client that was opened by URI does
- * not, and one that was handed in is warned about.
+ * <p><b>After a timeout, a dropped connection or a 5xx</b> the outcome of a write is unknown;
+ * throttling, a refused connection, a conflict of transactions and all other 4xx mean that it was
+ * not applied. By default the SDK retries calls of DynamoDB up to nine times; a client opened by
+ * URI does not, and for a client that was handed in the driver logs a warning.
  *
  * @see <a
  *     href="https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html">TransactWriteItems</a>
@@ -89,7 +90,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
   private final DynamoDbClient client;
   private final Requests requests;
   private final Runnable onClose;
-  // Each call's token is new, whichever process makes it, so that no version returns.
+  // Tokens are unique across processes, so that no version recurs.
   private final FreshTokens tokens = new FreshTokens();
 
   private DynamoDbDriver(DynamoDbClient client, Requests requests, Runnable onClose) {
@@ -99,11 +100,11 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
   }
 
   /**
-   * Counts in a table, which is created if it is not there.
+   * Opens a driver on a table, which is created if it is missing.
    *
-   * @param client stays the caller's to close
+   * @param client the caller closes it
    * @param table 3 to 255 letters, digits, {@code _.-}
-   * @param timeout how long to wait for one answer
+   * @param timeout longest wait for one reply
    * @throws QuipuException if the table cannot be used
    */
   public static DynamoDbDriver of(DynamoDbClient client, String table, Duration timeout) {
@@ -116,7 +117,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
   /**
    * Opens the table.
    *
-   * @param deadline of each request; null if the client has one of its own
+   * @param deadline of each request; null for that of the client
    */
   static DynamoDbDriver open(
       DynamoDbClient client,
@@ -127,7 +128,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
     return new DynamoDbDriver(client, new Requests(table, deadline), onClose);
   }
 
-  /** How often the client tries, as it says itself; 0 if it does not say. */
+  /** Returns the configured number of attempts of the client; 0 if unknown. */
   static int attempts(DynamoDbClient client) {
     return client
         .serviceClientConfiguration()
@@ -141,8 +142,8 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
     int attempts = attempts(client);
     if (attempts != 1) {
       LOGGER.warn(
-          "The DynamoDB client tries up to {} times by itself: an add without a request id may count"
-              + " as often. Give it AwsRetryStrategy.doNotRetry().",
+          "The DynamoDB client makes up to {} attempts: an add without a request id may count each"
+              + " time. Set AwsRetryStrategy.doNotRetry()",
           attempts == 0 ? "several" : attempts);
     }
   }
@@ -189,7 +190,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
             }
           });
     } catch (ConditionalCheckFailedException e) {
-      if (Failures.wasRepeated(e)) { // an earlier attempt may be what the condition failed on
+      if (Failures.wasRepeated(e)) { // an earlier attempt may have changed the item
         throw Failures.of(e, Outcome.UNKNOWN);
       }
       return failed(write, e.item());
@@ -200,7 +201,7 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
 
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
-    // What is sent under the same token must be the same.
+    // Requests with the same token must be equal.
     String call = token == null ? tokens.next() : token.text();
     List<TransactWriteItem> items = new ArrayList<>();
     for (Write write : writes) {
@@ -231,9 +232,10 @@ public final class DynamoDbDriver implements BatchDriver, ScanDriver {
 
   private static WriteResult failed(Write write, Map<String, AttributeValue> found) {
     Optional<Item> item = Attributes.item(write.key(), found);
-    if (write.holdsOn(item)) { // throws if a field is of another kind
+    if (write.holdsOn(item)) { // throws if a field has another type
       throw new NotAppliedException(
-          Reason.CORRUPT, "DynamoDB and the library differ on %s".formatted(write));
+          Reason.CORRUPT,
+          "DynamoDB and the driver disagree on the condition of %s".formatted(write));
     }
     return new WriteResult.ConditionFailed(write.key(), item);
   }

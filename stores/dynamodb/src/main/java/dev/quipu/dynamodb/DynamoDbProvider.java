@@ -22,7 +22,7 @@ public final class DynamoDbProvider implements StoreProvider {
   private static final int CONNECTIONS = 64;
   private static final int CONNECTIONS_MAX = 10_000;
 
-  /** For the service loader. */
+  /** Creates the provider; for the service loader. */
   public DynamoDbProvider() {}
 
   @Override
@@ -59,7 +59,7 @@ public final class DynamoDbProvider implements StoreProvider {
   public StoreDriver open(URI uri) {
     StoreUri parsed = parse(uri);
     String table = table(parsed);
-    new Table(table); // a wrong name is named before anything is connected
+    new Table(table); // reports a wrong name before connecting
     Duration timeout = parsed.timeout();
     SdkHttpClient http =
         Apache5HttpClient.builder()

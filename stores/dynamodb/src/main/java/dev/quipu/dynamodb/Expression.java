@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** A write in DynamoDB's expressions, with their names and values. */
+/** Compiles a write to expressions of DynamoDB, with their names and values. */
 final class Expression {
   private static final BigInteger MIN = BigInteger.valueOf(Long.MIN_VALUE);
   private static final BigInteger MAX = BigInteger.valueOf(Long.MAX_VALUE);
@@ -29,14 +29,14 @@ final class Expression {
 
   private Expression() {}
 
-  /** The condition alone, of a put or a delete. */
+  /** Compiles the condition of a put or a delete. */
   static Expression ofCondition(Write write) {
     Expression expression = new Expression();
     expression.add(write.condition(), write);
     return expression;
   }
 
-  /** The changes of an update, and all that must hold for them. */
+  /** Compiles the changes of an update and their conditions. */
   static Expression of(Write.Update update, String token) {
     Expression expression = new Expression();
     expression.add(update.condition(), update);
@@ -58,7 +58,7 @@ final class Expression {
     return values;
   }
 
-  /** The condition; empty if there is none. */
+  /** Returns the condition; empty if there is none. */
   Optional<String> condition() {
     return conditions.isEmpty() ? Optional.empty() : Optional.of(String.join(" AND ", conditions));
   }
@@ -127,7 +127,7 @@ final class Expression {
     return value(AttributeValue.fromSs(List.of(token)));
   }
 
-  /** That a number, once {@code delta} is added, lies between two. */
+  /** Requires a number plus {@code delta} to be within bounds. */
   private void between(String name, BigInteger min, BigInteger max, long delta) {
     BigInteger low = min.subtract(BigInteger.valueOf(delta));
     BigInteger high = max.subtract(BigInteger.valueOf(delta));
@@ -137,7 +137,7 @@ final class Expression {
         fromNothing ? "(attribute_not_exists(%s) OR %s)".formatted(name, within) : within);
   }
 
-  /** That a field is not there, or is a set of which more holds. */
+  /** Requires a field to be missing, or a set that satisfies {@code more}. */
   private String setOrNone(String name, String more) {
     return "(attribute_not_exists(%1$s) OR (attribute_type(%1$s, %2$s)%3$s))"
         .formatted(name, value(Attributes.text("SS")), more);
@@ -200,7 +200,7 @@ final class Expression {
           BigInteger.valueOf(within.max()),
           delta);
     } else if (!write.when(within).holdsOn(Optional.empty())) {
-      never(); // the same whatever the item is
+      never(); // independent of the item
     }
   }
 }

@@ -14,16 +14,16 @@ import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
 import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
 import software.amazon.awssdk.services.dynamodb.model.TransactionInProgressException;
 
-/** What an error of DynamoDB or of its SDK says about the effect of a call. */
+/** Maps errors of DynamoDB and of its SDK to exceptions that state the effect of a call. */
 final class Failures {
   private Failures() {}
 
   /**
-   * An error of 4xx as an answer means that nothing was done; one of 5xx, or none at all, means
-   * nothing. Nor does any, if the client tried several times: an earlier attempt may have been
-   * applied.
+   * Returns the exception for a failed call: a 4xx reply means not applied; with a 5xx reply or
+   * none, the outcome is unknown. It is also unknown after several attempts of the client, since an
+   * earlier one may have been applied.
    *
-   * @param lost what it means if there was no such answer
+   * @param lost the outcome if it is unknown whether the call was executed
    */
   static QuipuException of(SdkException e, Outcome lost) {
     String message = "DynamoDB: " + e.getMessage();
@@ -49,7 +49,7 @@ final class Failures {
     };
   }
 
-  /** Whether the client tried more than once by itself. */
+  /** Returns whether the client made several attempts. */
   static boolean wasRepeated(SdkException e) {
     Integer attempts = e.numAttempts();
     return attempts != null && attempts > 1;
@@ -91,14 +91,14 @@ final class Failures {
     };
   }
 
-  /** A key that does not fit is the fault of another table, not of what was sent. */
+  /** Returns the reason of a validation error: a key that does not match means another table schema. */
   private static Reason ofValidation(String message) {
     return message.contains("does not match the schema") || message.contains("Missing the key")
         ? Reason.UNAVAILABLE
         : Reason.INVALID;
   }
 
-  /** A transaction that was not applied, for another reason than a condition. */
+  /** Returns the exception for a transaction that was canceled, but not by a condition. */
   static QuipuException ofCanceled(TransactionCanceledException e) {
     for (CancellationReason reason : e.cancellationReasons()) {
       String code = String.valueOf(reason.code());

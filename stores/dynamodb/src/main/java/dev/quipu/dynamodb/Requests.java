@@ -29,7 +29,7 @@ import software.amazon.awssdk.services.dynamodb.model.TransactWriteItemsRequest;
 import software.amazon.awssdk.services.dynamodb.model.Update;
 import software.amazon.awssdk.services.dynamodb.model.UpdateItemRequest;
 
-/** Requests of the SDK, each with its deadline. A failed condition returns the item. */
+/** Creates requests of the SDK, each with its deadline. A failed condition returns the item. */
 final class Requests {
   private static final ReturnValuesOnConditionCheckFailure FOUND =
       ReturnValuesOnConditionCheckFailure.ALL_OLD;
@@ -151,13 +151,13 @@ final class Requests {
         .build();
   }
 
-  /** DynamoDB knows tokens by account, whatever the table. */
+  /** Returns the token for this table, since tokens of DynamoDB are scoped to an account. */
   private String ofTable(RequestToken token) {
     byte[] both = (table + "/" + token.text()).getBytes(StandardCharsets.UTF_8);
     return HexFormat.of().formatHex(Key.digest(both), 0, TOKEN_BYTES);
   }
 
-  /** One item more than the page has, so that one knows whether there is another page. */
+  /** Requests one item more than the page has, which shows whether there is another page. */
   QueryRequest query(Scan scan, Map<String, AttributeValue> from) {
     boolean bounded = !scan.from().isEmpty();
     String sorts =
@@ -182,7 +182,7 @@ final class Requests {
         .build();
   }
 
-  /** DynamoDB takes no empty maps. */
+  /** Returns null for an empty map, which DynamoDB rejects. */
   private static <V> @Nullable Map<String, V> orNull(Map<String, V> map) {
     return map.isEmpty() ? null : map;
   }

@@ -20,9 +20,9 @@ import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 import software.amazon.awssdk.services.dynamodb.model.TableDescription;
 
-/** The table, and who creates it. */
+/** The table: its definition and its creation. */
 final class Table {
-  /** The name of the table, where none is given. */
+  /** Default name of the table. */
   static final String NAME = "quipu";
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Table.class);
@@ -30,9 +30,9 @@ final class Table {
   private final String name;
 
   /**
-   * A table of this name.
+   * Creates the definition of a table.
    *
-   * @throws IllegalArgumentException if DynamoDB takes no such name
+   * @throws IllegalArgumentException if the name is invalid
    */
   Table(String name) {
     if (!name.matches("[A-Za-z0-9_.-]{3,255}")) {
@@ -42,7 +42,7 @@ final class Table {
     this.name = name;
   }
 
-  /** The commands that create it, for who may. */
+  /** Returns the commands that create the table. */
   String commands(String region) {
     return """
     aws dynamodb create-table --region %2$s --table-name %1$s \\
@@ -58,7 +58,7 @@ final class Table {
         .formatted(name, region);
   }
 
-  /** Creates it if it is not there, and waits until it can be used. */
+  /** Creates the table if it is missing, and waits until it is active. */
   void prepare(DynamoDbClient client) {
     try {
       check(describe(client));
@@ -68,7 +68,7 @@ final class Table {
       if (!"AccessDeniedException".equals(e.awsErrorDetails().errorCode())) {
         throw Failures.of(e, Outcome.NOT_APPLIED);
       }
-      LOGGER.debug("may not look at table {}, so it is taken to be there", name);
+      LOGGER.debug("DescribeTable denied; the table is assumed to exist table={}", name);
     } catch (SdkException e) {
       throw Failures.of(e, Outcome.NOT_APPLIED);
     }
@@ -105,7 +105,7 @@ final class Table {
       try {
         client.createTable(request);
       } catch (ResourceInUseException e) {
-        LOGGER.debug("another server creates table {} at the same time", name);
+        LOGGER.debug("Another server is creating the table table={}", name);
       }
       try (var waiter = client.waiter()) {
         waiter.waitUntilTableExists(each -> each.tableName(name));
@@ -123,7 +123,10 @@ final class Table {
               .tableName(name)
               .timeToLiveSpecification(ttl -> ttl.enabled(true).attributeName(Attributes.TTL)));
     } catch (SdkException e) {
-      LOGGER.warn("Table {} does not drop what has expired: {}", name, e.getMessage());
+      LOGGER.warn(
+          "TTL of the table cannot be enabled; expired items stay table={} cause={}",
+          name,
+          e.getMessage());
     }
   }
 

@@ -1,4 +1,4 @@
-/** Counting on dynamodb. */
+/** Store driver for Amazon DynamoDB. */
 @NullMarked
 package dev.quipu.dynamodb;
 

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** However many optimistic writers meet on one counter, all of them come through. */
+/** Under contention on one counter, all optimistic writers make progress. */
 final class ContentionTest {
   private static final int ADDS = 256;
 

@@ -24,20 +24,19 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the advisor predicts in virtual time is what is measured on DynamoDB Local. Techniques with
- * ids ask again, the others give up; atomic add is tried both ways.
+ * The advisor's prediction in virtual time matches measurements on DynamoDB Local. Techniques with
+ * request ids retry, the others give up; atomic add is measured both ways.
  */
 final class DriftPredictionTest {
   private static final int ADDS = 2_000;
-  private static final int EXACT_ADDS = Soak.size(500, 2_000); // where no drift is expected
+  private static final int EXACT_ADDS = Soak.size(500, 2_000); // if no drift is expected
   private static final int PREDICTIONS = 5;
   private static final double TOLERANCE = 0.1;
-  // What is left unknown depends on who came between, so it varies from run to run and with the
-  // machine: by some 5 % where nothing else runs, by 20 % where something does. The median counts.
+  // Unknown outcomes depend on the interleaving of writers, so they vary between runs and machines:
+  // by about 5 % on an idle machine, by 20 % on a busy one. The median is used.
   private static final double TOLERANCE_BETWEEN_OTHERS = 0.3;
   private static final int MEASUREMENTS_BETWEEN_OTHERS = 3;
-  private static final double RARE =
-      0.001; // seven faults in a row, which an attempt gives up after
+  private static final double RARE = 0.001; // the limit of faults in a row of an attempt
   private static final List<Fault> FAULTS = List.of(Fault.LOST_REQUEST, Fault.LOST_REPLY);
 
   @Test
@@ -73,7 +72,7 @@ final class DriftPredictionTest {
     DrillOptions asFarAway = options.at(report.meanRead(), report.meanWrite());
     double predicted = 0;
     for (int seed = 1; seed <= PREDICTIONS; seed++) {
-      // The first from the seed of the measurement: the same calls go wrong.
+      // The first with the seed of the measurement: the same calls have faults.
       DrillOptions from = asFarAway.from(options.seed() + seed - 1);
       predicted += adds * Drill.predict(new MemoryDriver(), technique, from).driftPerAdd();
     }
@@ -81,7 +80,7 @@ final class DriftPredictionTest {
     double measured = adds * report.driftPerAdd();
     String line =
         "%s, %s: measured %+.0f, predicted %+.1f of %d adds"
-            .formatted(spec.name(), repeats ? "asks again" : "gives up", measured, predicted, adds);
+            .formatted(spec.name(), repeats ? "retries" : "gives up", measured, predicted, adds);
     System.out.println("DriftPredictionTest: " + line);
     double tolerance = dependsOnOthers ? TOLERANCE_BETWEEN_OTHERS : TOLERANCE;
     double allowed = Math.max(ADDS * RARE, tolerance * Math.abs(measured));

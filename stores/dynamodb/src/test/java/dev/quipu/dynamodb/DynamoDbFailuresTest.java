@@ -7,7 +7,7 @@ import dev.quipu.store.StoreProvider;
 import dev.quipu.testkit.store.FailureContract;
 import java.net.URI;
 
-/** DynamoDB Local behind a wire that fails. */
+/** DynamoDB Local behind a faulty connection. */
 final class DynamoDbFailuresTest extends FailureContract {
   @Override
   protected int storePort() {

@@ -27,9 +27,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 
-/**
- * Why a client that repeats by itself gets a warning: one add counts twice, and nobody hears it.
- */
+/** Why a client with retries causes a warning: one add counts twice, without an error. */
 final class DynamoDbRetriesTest {
   private static final Key KEY = new Key("p", "s");
   private static final Write ADD =
@@ -51,7 +49,7 @@ final class DynamoDbRetriesTest {
 
   @ParameterizedTest
   @EnumSource(names = {"ERROR_AFTER_APPLY", "REPLY_DROPPED"})
-  void theClientOfTheSdkAsItComesCountsTwice(WireFault fault) {
+  void theDefaultClientOfTheSdkCountsTwice(WireFault fault) {
     try (FaultProxy proxy = proxy();
         DynamoDbClient client = asItComes(proxy);
         StoreDriver driver =
@@ -64,7 +62,7 @@ final class DynamoDbRetriesTest {
     }
   }
 
-  /** The condition fails on what the client's own first attempt wrote: that is not "rejected". */
+  /** The condition fails on the write of the client's own first attempt: that is not "rejected". */
   @Test
   void aConditionThatFailsOnARepeatOfTheClientIsUnknown() {
     try (FaultProxy proxy = proxy();

@@ -35,7 +35,7 @@ import software.amazon.awssdk.services.dynamodb.model.KeyType;
 import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 
-/** How a table comes to be, and what a user's own client is used for. */
+/** Creation of the table, and clients of the user. */
 final class DynamoDbSetupTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final Write ADD =
@@ -124,9 +124,9 @@ final class DynamoDbSetupTest {
             QuipuException.class,
             () ->
                 StoreProvider.open(
-                    "dynamodb://key:tell-nobody@us-east-1/quipu?endpoint=http://127.0.0.1:1"));
+                    "dynamodb://key:the-secret@us-east-1/quipu?endpoint=http://127.0.0.1:1"));
     assertEquals(Reason.UNAVAILABLE, away.reason());
-    assertFalse(away.toString().contains("tell-nobody"));
+    assertFalse(away.toString().contains("the-secret"));
     URI uri = URI.create("dynamodb://eu-west-1/counts");
     String schema = StoreProvider.of(uri).schema(uri);
     assertTrue(schema.contains("--region eu-west-1 --table-name counts"), schema);

@@ -44,10 +44,10 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 
 /**
- * What each technique makes of each fault, measured: the drift of a counter after a few adds, each
- * of which meets the fault once. The page is compared; {@code -Dquipu.docs.write=true} writes it.
+ * Measures the effect of each fault on each technique: the drift of a counter after a few adds with
+ * one fault each. The test compares the page; {@code -Dquipu.docs.write=true} writes it.
  */
-@SuppressWarnings("CheckReturnValue") // adds that set the stage
+@SuppressWarnings("CheckReturnValue") // adds before the measured ones
 final class FaultTableTest {
   private static final Path PAGE = Path.of("../../docs/reference/faults.md");
   private static final int ADDS = 2;
@@ -65,17 +65,16 @@ final class FaultTableTest {
           WireFault.DUPLICATE);
   private static final String HEAD =
       """
-      # What a fault does to a count
+      # Effect of faults on counts
 
-      Measured on DynamoDB Local through the fault proxy: each add meets the fault once, and then
-      the caller either gives up when it hears "unknown", or asks again until it has an answer,
-      under the same id where the technique keeps ids. `exact`: the counter holds what was asked
-      for; `over` and `under`: each add that met the fault counts once too often, or not at all.
-      The last row of each technique is a client that repeats by itself, as the AWS SDK comes,
-      after a dropped reply.
+      Measured on DynamoDB Local behind the fault proxy: each add has one fault; then the caller either
+      gives up on an unknown outcome, or retries until it has a definite one, with the same request id
+      if the technique keeps ids. `exact`: the counter equals the requested adds; `over` and `under`:
+      each add with a fault counts once too often, or not at all. The last row of each technique is a
+      client with retries, the default of the AWS SDK, after a dropped reply.
 
-      One client writes. With others at the same time, `optimistic` may end unknown, and
-      `optimistic-with-history` too when more than a hundred came between; see
+      One client writes. With concurrent writers, `optimistic` may end with an unknown outcome, and
+      `optimistic-with-history` too after more than a hundred other writes; see
       [their pages](../concepts/optimistic.md).
 
       Made by a test (FaultTableTest), which compares it.
@@ -84,13 +83,13 @@ final class FaultTableTest {
   @Test
   void thePageTellsWhatIsMeasured() throws IOException {
     StringBuilder page = new StringBuilder(HEAD);
-    page.append("\n| technique | fault | gives up | asks again |\n|---|---|---|---|\n");
+    page.append("\n| technique | fault | gives up | retries |\n|---|---|---|---|\n");
     int port = Tables.server().endpoint().getPort();
     try (FaultProxy proxy =
         FaultProxy.start(new DynamoDbProtocol(), port, DELAY, FaultTableTest::adds)) {
       String uri = Tables.newUri(URI.create("http://127.0.0.1:" + proxy.port()), TIMEOUT);
       try (StoreDriver driver = StoreProvider.open(uri);
-          DynamoDbClient client = asItComes(proxy);
+          DynamoDbClient client = defaultClient(proxy);
           StoreDriver repeating =
               DynamoDbDriver.of(client, "fault-table", Duration.ofSeconds(10))) {
         for (TechniqueSpec spec : Techniques.ALL) {
@@ -98,7 +97,7 @@ final class FaultTableTest {
             row(page, spec, word(fault), drifts(proxy, driver, spec, fault));
           }
           String[] drifts = drifts(proxy, repeating, spec, WireFault.REPLY_DROPPED);
-          row(page, spec, "the client repeats", drifts);
+          row(page, spec, "retrying client", drifts);
         }
       }
     }
@@ -108,14 +107,16 @@ final class FaultTableTest {
     assertEquals(Files.readString(PAGE), page.toString());
   }
 
-  /** What an applied write adds to the counters: not a note of a request, nor a name's entry. */
+  /**
+   * Returns what an applied write adds to the counters; markers and entries of names add nothing.
+   */
   private static long adds(byte[] write) {
     String text = new String(write, StandardCharsets.UTF_8);
     boolean ofValue = text.contains("counter/") && !text.contains("\"token/");
     return ofValue || text.contains("\"hits/") || text.contains("\"tree/") ? 1 : 0;
   }
 
-  private static DynamoDbClient asItComes(FaultProxy proxy) {
+  private static DynamoDbClient defaultClient(FaultProxy proxy) {
     return DynamoDbClient.builder()
         .region(Region.US_EAST_1)
         .endpointOverride(URI.create("http://127.0.0.1:" + proxy.port()))
@@ -145,7 +146,7 @@ final class FaultTableTest {
     Counters counters = Backends.technique(spec, store, Randomness.secure(), Optional.empty());
     String name = fault + "/" + again + "/" + spec.name();
     long summed = proxy.ledger().sum();
-    add(counters, spec, name, -1, true); // connections and the list of names are there
+    add(counters, spec, name, -1, true); // connections and the list of names exist
     long fired = proxy.ledger().fired(fault);
     for (int i = 0; i < ADDS; i++) {
       proxy.use(FaultPlan.of(fault));
@@ -155,15 +156,15 @@ final class FaultTableTest {
     proxy.awaitDelayed();
     assertEquals(fired + ADDS, proxy.ledger().fired(fault), name);
     long value = counters.read(name).orElseThrow().value();
-    // A transaction has a token, the SDK's own if no other: to a repeat of it DynamoDB says
-    // "applied" once more, to no effect.
-    // And hits and versions are put again, to no effect either.
-    boolean putsAgain = spec.equals(HitLog.SPEC) || spec.equals(VersionTree.SPEC);
-    boolean tells = !putsAgain && Collections.disjoint(spec.needs(), TRANSACTIONS);
+    // A transaction has a token, by default from the SDK: DynamoDB replays the result of a repeat.
+    // And puts of hits and versions are idempotent.
+    boolean isIdempotent = spec.equals(HitLog.SPEC) || spec.equals(VersionTree.SPEC);
+    boolean isComparable = !isIdempotent && Collections.disjoint(spec.needs(), TRANSACTIONS);
     long ledger = proxy.ledger().sum() - summed;
-    assertTrue(tells ? ledger == value : ledger >= value, name + ": the ledger has " + ledger);
+    assertTrue(
+        isComparable ? ledger == value : ledger >= value, name + ": the ledger has " + ledger);
     long drift = value - 1 - ADDS;
-    assertEquals(0, Math.abs(drift) % ADDS, name + ": not each add came to the same: " + drift);
+    assertEquals(0, Math.abs(drift) % ADDS, name + ": the drift differs between adds: " + drift);
     assertNotEquals(2, Math.abs(drift) / ADDS, name);
     return drift == 0 ? "exact" : drift > 0 ? "over" : "under";
   }
@@ -182,6 +183,6 @@ final class FaultTableTest {
         }
       }
     }
-    throw new IllegalStateException("no answer for " + name);
+    throw new IllegalStateException("no case for " + name);
   }
 }

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** Three DynamoDB Local, and tables with a replica in each. */
+/** Three servers of DynamoDB Local, and tables with a replica in each. */
 final class GlobalTables {
   static final int REGIONS = 3;
 
@@ -39,7 +39,7 @@ final class GlobalTables {
     return SERVERS.get(region).endpoint();
   }
 
-  /** A new table with its replicas. */
+  /** A table and its replicas. */
   record Global(
       List<DynamoDbReplica> replicas,
       GlobalTable<Map<String, AttributeValue>, Map<String, AttributeValue>> table)
@@ -54,7 +54,7 @@ final class GlobalTables {
     return open(clock, random, lagMax, List.of(endpoint(0), endpoint(1), endpoint(2)));
   }
 
-  /** The same, with the regions' own calls by way of these. */
+  /** Creates a table; calls of the regions go through these endpoints. */
   static Global open(Clock clock, RandomGenerator random, Duration lagMax, List<URI> seen) {
     String name = "global" + TABLES.incrementAndGet();
     List<DynamoDbReplica> replicas = new ArrayList<>();

@@ -42,8 +42,8 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /**
- * What each technique makes of a counter that three regions write, measured on three DynamoDB
- * Local, whose streams are joined. The page is compared; {@code -Dquipu.docs.write=true} writes it.
+ * Measures each technique on a counter that three regions write, on three servers of DynamoDB Local
+ * with connected streams. The test compares the page; {@code -Dquipu.docs.write=true} writes it.
  */
 final class RegionTableTest {
   private static final Path PAGE = Path.of("../../docs/reference/regions.md");
@@ -53,22 +53,22 @@ final class RegionTableTest {
   private static final String COUNTER = "stock";
   private static final String HEAD =
       """
-      # What several regions make of a count
+      # Counts of several regions
 
-      Measured on three DynamoDB Local, one a region, whose streams are joined as those of a global
-      table: whole items, and of two writes to one item the later wins. %d adds of 1 to 9 come to
-      the regions by chance.
+      Measured on three servers of DynamoDB Local, one per region, whose streams are connected like
+      those of a global table: whole items, and of two writes to one item the later wins. %d adds of 1
+      to 9 are distributed over the regions at random.
 
-      - *cut off*: no region hears of another until all is added. The oracle: for a number in one
-        item, the adds of the region that wrote last; else all.
-      - *lag*: what one writes comes to the others within a second, in any order. The oracle: the
-        same adds on a table in memory.
+      - *cut off*: no region receives writes of another until all adds are done. The oracle: for a
+        number in one item, the adds of the region that wrote last; otherwise all.
+      - *lag*: writes of a region reach the others within a second, in any order. The oracle: the same
+        adds on a table in memory.
       - *sold*: of a stock of %d, while the regions are cut off from each other: what each sells
         before it rejects.
 
-      All regions read the same in the end; `found` is that.
+      In the end all regions read the same value, which is `found`.
 
-      | technique | asked for | cut off: oracle | found | lost | lag: oracle | found | lost | sold |
+      | technique | requested | cut off: oracle | found | lost | lag: oracle | found | lost | sold |
       |---|---|---|---|---|---|---|---|---|
       """
           .formatted(ADDS, STOCK);
@@ -82,12 +82,12 @@ final class RegionTableTest {
       Made by a test (RegionTableTest), which compares it.
       """;
 
-  /** A way to count in one region, that sees the others too. */
+  /** A technique in one region, with replication from the others. */
   private interface Technique {
     Counters open(Regions regions, RandomGenerator random);
   }
 
-  /** Opens a table; the same chance decides how long each change takes. */
+  /** Opens a table; the source of randomness also sets the delay of each change. */
   private interface Opener {
     GlobalTable<?, ?> open(ManualClock clock, RandomGenerator random);
   }
@@ -139,7 +139,7 @@ final class RegionTableTest {
     assertEquals(Files.readString(PAGE), page.toString());
   }
 
-  /** It was 4; one region takes 1, another takes 2, and all say 2. */
+  /** From 4, one region takes 1 and another takes 2; all regions converge on 2. */
   @Test
   void theLaterWriteWinsAndTheOtherIsLost() {
     Technique atomic = (regions, random) -> new AtomicAdd(regions.here());
@@ -198,7 +198,7 @@ final class RegionTableTest {
                 sold));
   }
 
-  /** One table, and a counter in it that all regions write. */
+  /** A table with a counter that all regions write. */
   private static final class Run {
     private final ManualClock clock = new ManualClock(1_800_000_000_000L);
     private final RandomGenerator chance = Randomness.seeded(7);
@@ -271,12 +271,12 @@ final class RegionTableTest {
       return found.value();
     }
 
-    /** Each region sells by itself until it rejects. */
+    /** Each region sells independently until it rejects. */
     long sell() {
       Bounds floor = Bounds.atLeast(0);
       add(0, STOCK, 0, floor);
       table.settle();
-      add(1, -1, 0, floor); // now two have something
+      add(1, -1, 0, floor); // now two regions have some
       table.settle();
       cutOffAll();
       long sold = 1;

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One server for all tests, a table for each. */
+/** One server for all tests, with a table per test. */
 final class Tables {
   static final String NOT_BUILT = "no DynamoDB Local: build with -Pdynamodb-local";
 
@@ -21,7 +21,7 @@ final class Tables {
 
   private Tables() {}
 
-  /** Its first answers take seconds, longer than tests of failures wait. */
+  /** Warms it up: its first replies take seconds, longer than the timeout of tests of failures. */
   private static Optional<DynamoDbServer> start() {
     Optional<DynamoDbServer> server = DynamoDbServer.start();
     server.ifPresent(started -> {

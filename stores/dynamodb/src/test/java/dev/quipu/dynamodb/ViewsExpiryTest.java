@@ -22,16 +22,15 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /**
- * DynamoDB itself removes the markers of views, by their TTL attribute. On a server of its own:
- * DynamoDB Local looks through its tables one after the other, and those of the other tests keep it
- * busy for minutes.
+ * DynamoDB removes the markers of views by their TTL attribute. On a separate server: DynamoDB
+ * Local scans its tables one after the other, which takes minutes with the tables of other tests.
  */
 final class ViewsExpiryTest {
   private static final String PAGE = "myblog.com/article1";
   private static final int VIEWS = 20;
 
   @Test
-  void afterTheTimeOnlyTheNumberIsLeft() throws Exception {
+  void afterTheRetentionOnlyTheNumberIsLeft() throws Exception {
     Optional<DynamoDbServer> started = DynamoDbServer.start();
     assumeTrue(started.isPresent(), Tables.NOT_BUILT);
     try (DynamoDbServer server = started.orElseThrow()) {
@@ -40,7 +39,7 @@ final class ViewsExpiryTest {
   }
 
   private static void onlyTheNumberIsLeft(DynamoDbServer server) throws Exception {
-    // By a clock of ten minutes ago, so that what is kept for a second has expired long since.
+    // With a clock that is ten minutes behind, so that a retention of a second has long passed.
     ManualClock clock =
         new ManualClock(Clock.system().epochMillis() - Duration.ofMinutes(10).toMillis());
     try (StoreDriver driver =

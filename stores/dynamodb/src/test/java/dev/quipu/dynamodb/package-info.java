@@ -1,4 +1,4 @@
-/** The driver for dynamodb, against the real server. */
+/** Tests of the driver for DynamoDB on DynamoDB Local. */
 @NullMarked
 package dev.quipu.dynamodb;
 

@@ -29,16 +29,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps items as entities, one each, in a store with transactions:
+ * Base of drivers that store each item as an entity in a store with transactions:
  *
  * <pre>
- * at       the key's place: scans select and sort by it, by its built-in index
+ * at       the key's place; scans use its built-in index
  * v        the version: new with each write
- * x        expiry in milliseconds, if it has one; the sweeper selects by it
+ * x        expiry in milliseconds, if any; for the expiry sweep
  * f.FIELD  a field: an integer, a text, or a list of texts; not indexed
  * </pre>
  *
- * @param <K> the client's keys of entities
+ * @param <K> the client's type of keys of entities
  */
 public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
   /** Property with the place of the item's key. */
@@ -57,7 +57,7 @@ public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
   private final Transactions transactions;
 
   /** Creates a driver. */
-  @SuppressWarnings("this-escape") // it is called by calls of the driver alone
+  @SuppressWarnings("this-escape") // called only by methods of the driver
   protected EntityDriver(StoreProfile profile) {
     this.profile = profile;
     this.transactions =
@@ -72,16 +72,16 @@ public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
     /** Returns when an entity expires; null if it is not stored or does not expire. */
     protected abstract @Nullable Long expiryMillis(K key);
 
-    /** Removes an entity, once it is committed. */
+    /** Removes an entity on commit. */
     protected abstract void deleteEntity(K key);
 
     /** Commits; throws what the client throws. */
     protected abstract void send();
 
-    /** Whether it was neither committed nor rolled back. */
+    /** Returns whether it was neither committed nor rolled back. */
     protected abstract boolean isActive();
 
-    /** Gives up; throws what the client throws. */
+    /** Rolls back; throws what the client throws. */
     protected abstract void rollback();
 
     @Override
@@ -99,7 +99,7 @@ public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
         try {
           rollback();
         } catch (RuntimeException e) {
-          LOGGER.debug("Rollback failed; the transaction ends by itself", e);
+          LOGGER.debug("Rollback failed; the transaction will time out", e);
         }
       }
     }
@@ -118,10 +118,10 @@ public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
   /** Returns the first items of a scan; throws what the client throws. */
   protected abstract List<Item> query(Scan scan, int limit);
 
-  /** Returns keys of entities that expired before a moment; throws what the client throws. */
+  /** Returns keys of entities that expired before an instant; throws what the client throws. */
   protected abstract List<K> expired(Instant before, int limit);
 
-  /** Makes a call without an effect. */
+  /** Executes a call without an effect. */
   protected final <T> T known(Supplier<T> call) {
     try {
       return call.get();
@@ -138,7 +138,7 @@ public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
   /**
    * Returns the item that an entity holds.
    *
-   * @param field returns the field that a value is
+   * @param field converts a value to a field
    * @throws QuipuException if it has values that Quipu does not store
    */
   public static <V extends @Nullable Object> Item item(
@@ -201,7 +201,7 @@ public abstract class EntityDriver<K> implements BatchDriver, ScanDriver {
     return removed;
   }
 
-  /** It may have been written again since it was found. */
+  /** Removes an entity unless it was rewritten since it was found. */
   private boolean removeIfExpired(K key, Instant before) {
     try (EntityTransaction transaction = known(this::begin)) {
       Long expiry = known(() -> Optional.ofNullable(transaction.expiryMillis(key))).orElse(null);

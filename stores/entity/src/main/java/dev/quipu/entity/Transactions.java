@@ -22,14 +22,13 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * The writes of a store that knows no conditions but has transactions: read, judge here by {@link
+ * Conditional writes on a store that has transactions but no conditions: read, evaluate with {@link
  * Write#applyTo}, put, commit. For drivers.
  *
- * <p>Where another came between, it begins again after a pause that grows, {@link #ATTEMPTS_MAX}
- * times in all.
+ * <p>On a conflict it retries with a growing pause, up to {@link #ATTEMPTS_MAX} attempts.
  */
 public final class Transactions {
-  /** Most transactions for one call, each of which another came between. */
+  /** Most attempts of one call. */
   public static final int ATTEMPTS_MAX = 12;
 
   private static final Duration PAUSE_MIN = Duration.ofMillis(5);
@@ -41,42 +40,42 @@ public final class Transactions {
   private final FreshTokens tokens = new FreshTokens();
 
   /**
-   * One transaction. What it read is as it was at one moment, and still so when it commits. Its
-   * calls throw {@link QuipuException}: only {@link #commit} may be unknown.
+   * A transaction. Its reads are a snapshot that is still current when it commits. Its methods
+   * throw {@link QuipuException}; only {@link #commit} may have an unknown outcome.
    */
   public interface Transaction extends AutoCloseable {
-    /** One answer for each key, in the same order. */
+    /** Returns the items of these keys, in the same order. */
     List<Optional<Item>> get(List<Key> keys);
 
-    /** Stores a whole item, once it is committed. */
+    /** Stores a whole item on commit. */
     void put(Item item);
 
-    /** Removes an item, once it is committed. */
+    /** Removes an item on commit. */
     void delete(Key key);
 
-    /** All or nothing. */
+    /** Commits all writes or none. */
     void commit();
 
-    /** Gives up what was not committed. Never throws. */
+    /** Rolls back unless committed. Never throws. */
     @Override
     void close();
   }
 
-  /** Another transaction came between, and this one had no effect. */
+  /** Thrown on a conflict with another transaction; this one had no effect. */
   public static final class Contended extends NotAppliedException {
     private static final long serialVersionUID = 1;
 
-    /** Makes one. */
+    /** Creates an exception. */
     public Contended(String message, Throwable cause) {
       super(Reason.THROTTLED, message, cause);
     }
   }
 
   /**
-   * Writes by transactions that {@code begin} makes.
+   * Creates an executor of writes.
    *
-   * @param clock by which it pauses: the machine's, since it is the store that needs the time
-   * @param random how long it pauses
+   * @param clock of the pauses: the clock of the machine
+   * @param random jitter of the pauses
    */
   public Transactions(Supplier<Transaction> begin, Clock clock, RandomGenerator random) {
     this.begin = begin;
@@ -84,12 +83,12 @@ public final class Transactions {
     this.random = random;
   }
 
-  /** As {@link StoreDriver#write}. */
+  /** Implements {@link StoreDriver#write}. */
   public WriteResult write(Write write) {
     return apply(List.of(write));
   }
 
-  /** As {@link BatchDriver#writeAll} without a token. */
+  /** Implements {@link BatchDriver#writeAll} without a token. */
   public WriteResult writeAll(List<Write> writes) {
     WriteResult result = apply(writes);
     return result instanceof WriteResult.Applied
@@ -97,7 +96,7 @@ public final class Transactions {
         : result;
   }
 
-  /** The result of a batch; if it was applied, with what the last write left. */
+  /** Returns the result of a batch; if it was applied, with the item after the last write. */
   private WriteResult apply(List<Write> writes) {
     return repeated(transaction -> apply(writes, transaction));
   }
@@ -122,11 +121,11 @@ public final class Transactions {
     return new WriteResult.Applied(after.getLast());
   }
 
-  /** As {@link BatchDriver#getAll}. */
+  /** Implements {@link BatchDriver#getAll}. */
   public List<Optional<Item>> getAll(List<Key> keys) {
     return repeated(transaction -> {
       List<Optional<Item>> found = transaction.get(keys);
-      transaction.commit(); // only now it is certain that all was of one moment
+      transaction.commit(); // confirms that the reads were a snapshot
       return found;
     });
   }
@@ -144,14 +143,15 @@ public final class Transactions {
     }
   }
 
-  /** At most twice as long after each attempt, up to a limit. */
+  /** Pauses for a random time, whose limit doubles with each attempt. */
   private void pause(int attempt) {
     long longest = Math.min(PAUSE_MAX.toNanos(), PAUSE_MIN.toNanos() << attempt);
     try {
       clock.sleep(Duration.ofNanos(random.nextLong(longest + 1)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new NotAppliedException(Reason.UNAVAILABLE, "interrupted between two attempts");
+      throw new NotAppliedException(
+          Reason.UNAVAILABLE, "interrupted while waiting to retry a transaction");
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Items as entities that only transactions change. */
+/** Base of drivers for stores of entities with transactions. */
 @NullMarked
 package dev.quipu.entity;
 

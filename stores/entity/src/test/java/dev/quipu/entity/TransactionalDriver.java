@@ -23,7 +23,7 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** Items in memory that only transactions change: the first to commit wins. */
+/** Items in memory with optimistic transactions: the first to commit wins. */
 final class TransactionalDriver implements BatchDriver, ScanDriver {
   private static final StoreProfile PROFILE =
       new StoreProfile(
@@ -38,7 +38,7 @@ final class TransactionalDriver implements BatchDriver, ScanDriver {
           25,
           100_000);
 
-  /** How many transactions have begun, committed and been closed; the next to be contended. */
+  /** Numbers of transactions that were begun, committed and closed; and of the next conflicts. */
   int begun;
 
   int committed;
@@ -57,7 +57,7 @@ final class TransactionalDriver implements BatchDriver, ScanDriver {
     return new One();
   }
 
-  /** What it read must still be so when it commits. */
+  /** Its reads must still be current when it commits. */
   private final class One implements Transactions.Transaction {
     private final Map<Key, Optional<Item>> read = new HashMap<>();
     private final Map<Key, Optional<Item>> changed = new HashMap<>();

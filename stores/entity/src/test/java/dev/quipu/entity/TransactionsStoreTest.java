@@ -5,7 +5,7 @@ import dev.quipu.testkit.store.StoreContract;
 import dev.quipu.time.Clock;
 import dev.quipu.time.Randomness;
 
-/** A store that is made of transactions keeps the contract. */
+/** A store based on transactions satisfies the contract. */
 final class TransactionsStoreTest extends StoreContract {
   @Override
   protected StoreDriver open() {

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** How often a transaction begins again, and what it leaves. */
+/** Retries of transactions, and their results. */
 final class TransactionsTest {
   private static final Key A = new Key("p", "a");
   private static final Key B = new Key("p", "b");
@@ -71,7 +71,7 @@ final class TransactionsTest {
   }
 
   @Test
-  void aTransactionThatAnotherCameBetweenBeginsAgainAfterAPause() {
+  void aConflictIsRetriedAfterAPause() {
     driver.contended = Transactions.ATTEMPTS_MAX - 1;
     driver.write(add(A, 3));
     assertEquals(3, value(A));

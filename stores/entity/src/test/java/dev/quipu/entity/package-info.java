@@ -1,4 +1,4 @@
-/** Items as entities that only transactions change. */
+/** Tests of the base of drivers for stores of entities. */
 @NullMarked
 package dev.quipu.entity;
 

@@ -17,20 +17,20 @@ import net.rubyeye.xmemcached.impl.MemcachedTCPSession;
 import net.rubyeye.xmemcached.utils.ByteUtils;
 
 /**
- * {@code incr} and {@code decr} as memcached means them. The client's own command drops the
- * connection at a number above 2^63 - 1, and cannot tell a miss: it stores a first value instead.
+ * The commands {@code incr} and {@code decr} of memcached. Those of the client close the connection
+ * at a number above 2^63 - 1, and do not report a miss: they store an initial value instead.
  */
 final class CountCommand extends Command {
-  /** In the place of a first value: a miss is to be told, as a {@link Miss}. */
-  static final long TELL_A_MISS = -1;
+  /** Passed as the initial value: throw {@link Miss} if the key is missing. */
+  static final long REPORT_MISS = -1;
 
   private static final String CREATE = "createIncrDecrCommand";
   private static final String NOT_FOUND = "NOT_FOUND";
 
   private final String line;
-  private final boolean tellsMisses;
+  private final boolean reportsMisses;
 
-  /** The key is not there. */
+  /** Thrown if the key is missing. */
   static final class Miss extends MemcachedClientException {
     private static final long serialVersionUID = 1;
 
@@ -39,13 +39,13 @@ final class CountCommand extends Command {
     }
   }
 
-  private CountCommand(String key, byte[] keyBytes, CommandType type, long delta, long first) {
+  private CountCommand(String key, byte[] keyBytes, CommandType type, long delta, long initial) {
     super(key, keyBytes, type, new CountDownLatch(1));
     this.line = "%s %s %s\r\n".formatted(type.name().toLowerCase(Locale.ROOT), key, delta);
-    this.tellsMisses = first == TELL_A_MISS;
+    this.reportsMisses = initial == REPORT_MISS;
   }
 
-  /** The client's text protocol, but for these two commands. */
+  /** Returns the client's text protocol with these two commands replaced. */
   static CommandFactory factory() {
     CommandFactory text = new TextCommandFactory();
     return (CommandFactory)
@@ -64,7 +64,7 @@ final class CountCommand extends Command {
             });
   }
 
-  /** By the arguments of the factory: key, its bytes, delta, first value, expiry, type, noreply. */
+  /** Arguments of the factory: key, its bytes, delta, initial value, expiry, type, noreply. */
   private static Command of(Object... arguments) {
     return new CountCommand(
         (String) arguments[0],
@@ -81,18 +81,18 @@ final class CountCommand extends Command {
 
   @Override
   public boolean decode(MemcachedTCPSession session, ByteBuffer buffer) {
-    String answer = ByteUtils.nextLine(buffer);
-    if (answer == null) {
-      return false; // the rest is still to come
+    String reply = ByteUtils.nextLine(buffer);
+    if (reply == null) {
+      return false; // the line is incomplete
     }
-    if (!answer.isEmpty() && Character.isDigit(answer.charAt(0))) {
-      setResult(Long.parseUnsignedLong(answer.strip()));
-    } else if (!answer.equals(NOT_FOUND)) {
-      return decodeError(answer);
-    } else if (tellsMisses) {
+    if (!reply.isEmpty() && Character.isDigit(reply.charAt(0))) {
+      setResult(Long.parseUnsignedLong(reply.strip()));
+    } else if (!reply.equals(NOT_FOUND)) {
+      return decodeError(reply);
+    } else if (reportsMisses) {
       setException(new Miss());
     } else {
-      setResult(NOT_FOUND); // the client stores the first value
+      setResult(NOT_FOUND); // the client stores the initial value
     }
     countDownLatch();
     return true;

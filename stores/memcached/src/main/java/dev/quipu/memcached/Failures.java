@@ -3,40 +3,59 @@ package dev.quipu.memcached;
 import dev.quipu.Outcome;
 import dev.quipu.QuipuException;
 import dev.quipu.Reason;
+import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import net.rubyeye.xmemcached.exception.MemcachedClientException;
 import net.rubyeye.xmemcached.exception.MemcachedException;
 import net.rubyeye.xmemcached.exception.MemcachedServerException;
 
-/** What an error of memcached or of its client says about the effect of a call. */
+/** Maps errors of memcached and of its client to exceptions that state the effect of a call. */
 final class Failures {
   private Failures() {}
 
   private static final String NON_NUMERIC = "non-numeric";
 
-  /** Whether {@code incr} found something else than digits. */
+  /** Returns whether {@code incr} found a value that is not digits. */
   static boolean isNotANumber(QuipuException e) {
     return e.reason() == Reason.INVALID && message(e).contains(NON_NUMERIC);
   }
 
-  /** Whether {@code incr} found nothing. */
+  /** Returns whether {@code incr} found nothing. */
   static boolean isMiss(QuipuException e) {
-    return e.getCause() instanceof MemcachedException told
-        && answer(told) instanceof CountCommand.Miss;
+    return e.getCause() instanceof MemcachedException cause
+        && answer(cause) instanceof CountCommand.Miss;
   }
 
   /**
-   * Memcached answers with an error before it changes anything.
+   * Returns the exception for a failed call. Memcached replies with an error before it changes
+   * anything.
    *
-   * @param lost what it means if there was no answer
+   * @param where the addresses of the servers, or the name of a client that was handed in
+   * @param lost the outcome if there was no reply
    */
-  static QuipuException of(Exception e, Outcome lost) {
-    String message = "memcached: " + message(e);
+  static QuipuException of(Exception e, String where, Outcome lost) {
+    String text = ": " + message(e);
+    boolean isClosed = text.contains(": Session(");
+    boolean isUnconnected = text.contains("no available connection");
+    String what =
+        isClosed
+            ? "connection closed. Check that the server is running"
+            : isUnconnected ? "not connected. Check that the server is running" : message(e);
+    String message = "memcached (%s): %s".formatted(where, what);
     return switch (answer(e)) {
-      case TimeoutException late -> QuipuException.of(lost, Reason.TIMEOUT, message, e);
+      case TimeoutException late ->
+          QuipuException.of(
+              lost,
+              Reason.TIMEOUT,
+              message + ". Check the server, or raise 'timeoutMillis' in the store's URI",
+              e);
       case InterruptedException interrupted -> {
         Thread.currentThread().interrupt();
-        yield QuipuException.of(lost, Reason.UNAVAILABLE, "memcached: interrupted", e);
+        yield QuipuException.of(
+            lost,
+            Reason.UNAVAILABLE,
+            "memcached (%s): interrupted while waiting for a reply".formatted(where),
+            e);
       }
       case MemcachedServerException full when message.contains("out of memory") ->
           QuipuException.of(Outcome.NOT_APPLIED, Reason.FULL, message, e);
@@ -49,15 +68,14 @@ final class Failures {
               message,
               e);
       default -> {
-        boolean neverSent =
-            message.contains("no available connection") || message.contains(": Session(");
+        boolean neverSent = isClosed || isUnconnected;
         yield QuipuException.of(
             neverSent ? Outcome.NOT_APPLIED : lost, Reason.UNAVAILABLE, message, e);
       }
     };
   }
 
-  /** The client wraps an error that came as an answer, or not. */
+  /** Returns the error reply if there is one: the client may wrap it. */
   private static Throwable answer(Exception e) {
     return e instanceof MemcachedException && e.getCause() instanceof MemcachedException inner
         ? inner
@@ -65,6 +83,6 @@ final class Failures {
   }
 
   private static String message(Exception e) {
-    return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+    return Objects.requireNonNullElse(e.getMessage(), "the call failed");
   }
 }

@@ -28,18 +28,18 @@ import net.rubyeye.xmemcached.transcoders.Transcoder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Items as names and values of memcached.
+ * Converts items to keys and values of memcached.
  *
- * <p>Binary: the byte {@code q}, the byte 1, the version, the expiry in milliseconds since 1970 or
- * {@link Long#MIN_VALUE}, the number of fields, and of each its name, its kind ({@code n}, {@code
- * t} or {@code s}) and its value. Numbers are big-endian; texts have their length in bytes before
- * them.
+ * <p>Binary form: the byte {@code q}, the byte 1, the version, the expiry in milliseconds since
+ * 1970 or {@link Long#MIN_VALUE}, the number of fields, and for each its name, its type ({@code n},
+ * {@code t} or {@code s}) and its value. Numbers are big-endian; texts are prefixed with their
+ * length in bytes.
  */
 final class ItemCodec {
-  /** What is added to a lone number. */
+  /** Offset added to a lone number. */
   static final long BIAS = 1L << 62;
 
-  /** Largest value, in bytes; with its key and header it fits into memcached's 1 MiB. */
+  /** Largest value, in bytes; with its key and header it fits into 1 MiB. */
   static final int VALUE_BYTES_MAX = 1_040_000;
 
   private static final long DIGITS_MAX = 1L << 61;
@@ -47,11 +47,11 @@ final class ItemCodec {
   private static final int FORM = 'q';
   private static final int FORM_VERSION = 1;
   private static final long NO_EXPIRY = Long.MIN_VALUE;
-  private static final String BINARY_VERSION = "b"; // then the token that is stored
-  private static final String DIGITS_VERSION = "d"; // then the unique of memcached
-  private static final Duration KEEP_EXPIRED = Duration.ofMinutes(1); // for clocks that differ
+  private static final String BINARY_VERSION = "b"; // followed by the stored token
+  private static final String DIGITS_VERSION = "d"; // followed by memcached's cas unique
+  private static final Duration KEEP_EXPIRED = Duration.ofMinutes(1); // for clock skew
 
-  /** Bytes as they are. */
+  /** Passes bytes through. */
   static final Transcoder<byte[]> BYTES = new Bytes();
 
   private ItemCodec() {}
@@ -68,7 +68,7 @@ final class ItemCodec {
     return version.token().startsWith(BINARY_VERSION);
   }
 
-  /** The name of an item; no two items have the same. */
+  /** Returns the unique key of an item. */
   static String name(Key key) {
     String name = "quipu:" + percent(key.partition()) + ":" + percent(key.sort());
     if (name.length() <= NAME_BYTES_MAX) {
@@ -98,7 +98,7 @@ final class ItemCodec {
     return name.toString();
   }
 
-  /** When memcached may drop an item, in seconds since 1970; 0 for never. */
+  /** Returns when memcached may remove an item, in seconds since 1970; 0 for never. */
   static int expirySeconds(Optional<Instant> expiresAt) {
     if (expiresAt.isEmpty()) {
       return 0;
@@ -136,7 +136,7 @@ final class ItemCodec {
         }
       }
     } catch (IOException e) {
-      throw new UncheckedIOException("memory does not fail", e);
+      throw new UncheckedIOException("writing to memory failed", e);
     }
     return bytes.toByteArray();
   }
@@ -148,15 +148,15 @@ final class ItemCodec {
   }
 
   /**
-   * An item in either form.
+   * Decodes an item of either form.
    *
-   * @throws QuipuException if it is neither
+   * @throws QuipuException if it has neither form
    */
   static Item item(Key key, byte[] value, long cas) {
     if (value.length > 0 && value[0] == FORM) {
       return binary(key, value);
     }
-    // decr leaves blanks behind when a number gets shorter.
+    // decr pads with blanks when a number gets shorter.
     String digits = new String(value, StandardCharsets.US_ASCII).strip();
     if (!digits.matches("[0-9]{1,19}")) {
       throw corrupt(key, null);
@@ -209,7 +209,7 @@ final class ItemCodec {
   private static String text(DataInputStream in) throws IOException {
     int length = in.readInt();
     if (length < 0 || length > in.available()) {
-      throw new IOException("a length of " + length);
+      throw new IOException("invalid length " + length);
     }
     return new String(in.readNBytes(length), StandardCharsets.UTF_8);
   }
@@ -218,7 +218,7 @@ final class ItemCodec {
     return QuipuException.of(
         Outcome.NOT_APPLIED,
         Reason.CORRUPT,
-        "what memcached has under %s is not of Quipu".formatted(name(key)),
+        "the value at key %s of memcached was not written by Quipu. Remove it".formatted(name(key)),
         e);
   }
 

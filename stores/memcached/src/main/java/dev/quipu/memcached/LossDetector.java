@@ -11,14 +11,14 @@ import java.util.Map;
 import net.rubyeye.xmemcached.MemcachedClient;
 
 /**
- * Detects when a server of a cluster last lost values, by its uptime, flushes and evictions. What
- * happened before the first look counts as of that look. Thread-safe.
+ * Detects when a server of a cluster last lost values, by its uptime, flushes and evictions. Losses
+ * before the first check count as of that check. Thread-safe.
  */
 final class LossDetector {
   private static final List<String> COUNTS =
       List.of(
           "cmd_flush", "evictions", "slab_reassign_evictions_nomem", "slab_reassign_busy_deletes");
-  private static final Duration COARSENESS = Duration.ofSeconds(3); // of times in seconds
+  private static final Duration COARSENESS = Duration.ofSeconds(3); // of timestamps in seconds
 
   private final MemcachedClient client;
   private final Clock clock;
@@ -26,12 +26,11 @@ final class LossDetector {
   private final Map<InetSocketAddress, Seen> seen = new HashMap<>();
 
   /**
-   * What a server told last.
+   * The last reported statistics of a server.
    *
-   * @param started when it started, by its own clock, and its process: after a restart it is
-   *     another
-   * @param losses that it counted
-   * @param lost when it lost something last, or started
+   * @param started its process id and start time, which a restart changes
+   * @param losses counted by the server
+   * @param lost time of its last loss or start
    */
   private record Seen(String started, long losses, Instant lost) {}
 
@@ -43,7 +42,7 @@ final class LossDetector {
 
   Instant intactSince() {
     Map<InetSocketAddress, Map<String, String>> all =
-        MemcachedDriver.call(Outcome.NOT_APPLIED, client::getStats);
+        MemcachedDriver.call(client, Outcome.NOT_APPLIED, client::getStats);
     Instant now = Instant.ofEpochMilli(clock.epochMillis());
     Instant latest = all.size() < servers ? Instant.MAX : Instant.MIN;
     synchronized (seen) {
@@ -57,7 +56,7 @@ final class LossDetector {
 
   private Instant lost(InetSocketAddress server, Map<String, String> stats, Instant now) {
     if (!stats.containsKey("uptime")) {
-      return Instant.MAX; // it did not answer
+      return Instant.MAX; // no reply
     }
     long uptime = number(stats, "uptime");
     String started = stats.get("pid") + " " + (number(stats, "time") - uptime);

@@ -36,36 +36,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counting on memcached 1.4 and later, by the text protocol. A cache: it drops items when it needs
- * room and when it restarts, and with them what they counted.
+ * Driver for memcached 1.4 and later, by the text protocol. A cache: it loses items, and with them
+ * their counts, by eviction and restarts.
  *
- * <p><b>Stored.</b> One entry an item, under {@code quipu:PARTITION:SORT} with all but letters,
- * digits and {@code ._-/} percent-encoded; above 250 bytes, under {@code quipu#} and a digest. Its
- * value has one of two forms:
+ * <p><b>Stored.</b> One entry per item, with the key {@code quipu:PARTITION:SORT}, where all but
+ * letters, digits and {@code ._-/} is percent-encoded; above 250 bytes, {@code quipu#} and a
+ * digest. Its value has one of two forms:
  *
  * <pre>
- * digits   a lone number in the field "value", plus 2^62: memcached counts from 0 up, and forgets a
- *          minus. Made by an add to what was not there, as long as it stays within ±2^61
+ * digits   a lone number in the field "value", plus 2^62, since numbers of memcached are unsigned.
+ *          Created by an add to a missing item, while within ±2^61
  * binary   any other item: {@link ItemCodec}
  * </pre>
  *
  * <p><b>Protocol.</b>
  *
  * <ol>
- *   <li>An unconditional add of at most 2^32 to the field "value": {@code incr} or {@code decr}; if
- *       nothing is there, {@code add} of the digits, and if somebody else was first, the former
- *       again. Beyond ±2^61 it becomes binary, long before 64 bits are full: they hold a thousand
- *       million more such adds.
- *   <li>Not digits, or any other write: {@code gets}, judge and change the item here, then {@code
- *       cas}, or {@code add} if nothing was there. Somebody else was first: again. A delete is a
- *       {@code cas} with an expiry that has passed.
+ *   <li>An unconditional add of at most 2^32 to the field "value" is an {@code incr} or {@code
+ *       decr}; on a miss, an {@code add} of the digits, and on a conflict {@code incr} again.
+ *       Beyond ±2^61 it becomes binary: the remaining range holds a thousand million more such
+ *       adds.
+ *   <li>Any other write, or a binary value: {@code gets}, evaluate and change the item in the
+ *       driver, then {@code cas}, or {@code add} if it is missing; on a conflict, again. A delete
+ *       is a {@code cas} with an expiry in the past.
  * </ol>
  *
  * <p><b>Atomic.</b> One item. <b>Limits.</b> An item of 1,000,000 bytes. <b>Not durable.</b> After
- * a restart or an eviction a counter begins at 0, and the version of digits may return.
+ * a restart or an eviction a counter starts at 0, and versions of digits may recur.
  *
- * <p><b>After a lost connection</b> a write is unknown. The client repeats nothing by itself. With
- * several servers it must be in failure mode, or it counts on another server while one is away.
+ * <p><b>After a lost connection</b> the outcome of a write is unknown. The client never retries.
+ * With several servers it must be in failure mode; otherwise it counts on another server while one
+ * is down.
  *
  * @see <a href="https://github.com/memcached/memcached/blob/master/doc/protocol.txt">protocol</a>
  */
@@ -85,18 +86,18 @@ public final class MemcachedDriver implements StoreDriver {
   private static final Logger LOGGER = LoggerFactory.getLogger(MemcachedDriver.class);
   private static final int RACES_MAX = 1_000;
   private static final long NATIVE_DELTA_MAX = 1L << 32;
-  private static final long HALF_SECOND_MILLIS = 500; // memcached shows whole seconds
+  private static final long HALF_SECOND_MILLIS = 500; // memcached reports whole seconds
   private static final int ALREADY_EXPIRED =
-      60 * 60 * 24 * 30 + 1; // the least that is a date: 1970
-  private static final long NONE = -1; // no unique of memcached
-  private static final Version NOT_TOLD = new Version(""); // incr does not tell its version
+      60 * 60 * 24 * 30 + 1; // the smallest absolute time, in 1970
+  private static final long NONE = -1; // no cas unique
+  private static final Version UNKNOWN = new Version(""); // incr returns no version
 
   private final MemcachedClient client;
   private final long timeoutMillis;
   private final @Nullable MemcachedOperations operations;
   private final LossDetector losses;
   private final Runnable onClose;
-  // Each state's token is new, whichever process makes it, so that no version returns.
+  // Tokens are unique across processes, so that no version recurs.
   private final FreshTokens tokens = new FreshTokens();
 
   private MemcachedDriver(
@@ -109,28 +110,28 @@ public final class MemcachedDriver implements StoreDriver {
   }
 
   /**
-   * Counts on these servers.
+   * Opens a driver on the servers of a client.
    *
-   * @param client stays the caller's to shut down; it must not change keys ({@code sanitizeKeys}).
-   *     Its {@code incr} cannot tell a miss, so that {@code Store.operations} are made out of
-   *     conditional writes; those of a client that {@link MemcachedProvider} opens are memcached's
-   * @param timeout how long to wait for one answer
+   * @param client the caller shuts it down; it must not change keys ({@code sanitizeKeys}). Its
+   *     {@code incr} does not report a miss, so {@code Store.operations} use conditional writes;
+   *     with a client that {@link MemcachedProvider} opens, they are native
+   * @param timeout longest wait for one reply
    */
   public static MemcachedDriver of(MemcachedClient client, Duration timeout) {
     if (client.getServersDescription().size() > 1 && !client.isFailureMode()) {
       LOGGER.warn(
-          "The memcached client is not in failure mode: while a server is away, it counts on"
-              + " another, and counts are lost when that one returns. Set failureMode.");
+          "The memcached client is not in failure mode: while a server is down it counts on"
+              + " another, and these counts are lost when the server returns. Set failureMode");
     }
     return new MemcachedDriver(client, timeout, clock(client), false, () -> {});
   }
 
-  /** The clock of the servers. */
+  /** Returns the clock of the servers. */
   static Clock clock(MemcachedClient client) {
     return StoreClock.of(() -> time(client), Clock.system());
   }
 
-  /** On a client of Quipu's own, whose {@code incr} and {@code decr} are {@link CountCommand}. */
+  /** Opens a driver on a client whose {@code incr} and {@code decr} are {@link CountCommand}. */
   static MemcachedDriver ofOwn(
       MemcachedClient client, Duration timeout, Clock clock, Runnable onClose) {
     return new MemcachedDriver(client, timeout, clock, true, onClose);
@@ -161,7 +162,7 @@ public final class MemcachedDriver implements StoreDriver {
     return swap(write);
   }
 
-  /** Protocol 1; empty if what is there is not digits. */
+  /** Executes step 1 of the protocol; empty if the value is binary. */
   private Optional<Item> addDigits(Key key, long delta) {
     String name = ItemCodec.name(key);
     long initial = ItemCodec.BIAS + delta;
@@ -169,6 +170,7 @@ public final class MemcachedDriver implements StoreDriver {
     try {
       long digits =
           call(
+              client,
               Outcome.UNKNOWN,
               () ->
                   delta < 0
@@ -185,10 +187,10 @@ public final class MemcachedDriver implements StoreDriver {
       makeBinary(key);
     }
     Map<String, Field> fields = Map.of(Item.VALUE, new Field.Number(value));
-    return Optional.of(new Item(key, fields, NOT_TOLD, Optional.empty()));
+    return Optional.of(new Item(key, fields, UNKNOWN, Optional.empty()));
   }
 
-  /** Changes the form and not the number. If it fails, the next add does it. */
+  /** Converts digits to binary. If that fails, the next add retries it. */
   private void makeBinary(Key key) {
     try {
       Found found = gets(key);
@@ -196,11 +198,11 @@ public final class MemcachedDriver implements StoreDriver {
         store(found.item, found.cas);
       }
     } catch (QuipuException e) {
-      LOGGER.debug("a number of memcached stays as digits for now", e);
+      LOGGER.debug("Conversion of digits to binary failed; the next add retries", e);
     }
   }
 
-  /** Protocol 2. */
+  /** Executes step 2 of the protocol. */
   private WriteResult swap(Write write) {
     for (int race = 0; race < RACES_MAX; race++) {
       Found found = gets(write.key());
@@ -221,7 +223,7 @@ public final class MemcachedDriver implements StoreDriver {
     }
     throw new NotAppliedException(
         Reason.THROTTLED,
-        "%d writers came first to %s/%s"
+        "gave up after %d attempts: contention on %s/%s"
             .formatted(RACES_MAX, write.key().partition(), write.key().sort()));
   }
 
@@ -230,6 +232,7 @@ public final class MemcachedDriver implements StoreDriver {
   private @Nullable Found gets(Key key) {
     GetsResponse<byte[]> found =
         call(
+            client,
             Outcome.NOT_APPLIED,
             () -> client.gets(ItemCodec.name(key), timeoutMillis, ItemCodec.BYTES));
     return found == null
@@ -237,7 +240,7 @@ public final class MemcachedDriver implements StoreDriver {
         : new Found(ItemCodec.item(key, found.getValue(), found.getCas()), found.getCas());
   }
 
-  /** Whether it was stored; false if another writer was first. */
+  /** Stores an item; returns false on a conflict. */
   private boolean store(Item item, long cas) {
     Item binary =
         ItemCodec.isBinary(item.version())
@@ -247,12 +250,13 @@ public final class MemcachedDriver implements StoreDriver {
     if (value.length > ItemCodec.VALUE_BYTES_MAX) {
       throw new NotAppliedException(
           Reason.INVALID,
-          "an item would have %d bytes, the limit of memcached is %d"
+          "item is %d bytes; the limit of memcached is %d"
               .formatted(value.length, ItemCodec.VALUE_BYTES_MAX));
     }
     String name = ItemCodec.name(item.key());
     int expiry = ItemCodec.expirySeconds(item.expiresAt());
     return call(
+        client,
         Outcome.UNKNOWN,
         () ->
             cas == NONE
@@ -263,6 +267,7 @@ public final class MemcachedDriver implements StoreDriver {
   private boolean delete(Found found) {
     String name = ItemCodec.name(found.item.key());
     return call(
+        client,
         Outcome.UNKNOWN,
         () ->
             client.cas(
@@ -280,10 +285,11 @@ public final class MemcachedDriver implements StoreDriver {
   }
 
   /**
-   * The earliest of all servers that answer, so that no item expires too early; within a second.
+   * Returns the earliest time of all servers that reply, to within a second, so that no item
+   * expires too early.
    */
   static Optional<Instant> time(MemcachedClient client) {
-    return call(Outcome.NOT_APPLIED, client::getStats).values().stream()
+    return call(client, Outcome.NOT_APPLIED, client::getStats).values().stream()
         .filter(stats -> stats.containsKey("time"))
         .map(stats -> Long.parseLong(stats.getOrDefault("time", "0")))
         .min(Comparator.naturalOrder())
@@ -301,18 +307,18 @@ public final class MemcachedDriver implements StoreDriver {
   }
 
   /**
-   * A call of the client.
+   * Executes a call of the client.
    *
-   * @param lost what it means if there was no answer
+   * @param lost the outcome if there was no reply
    */
-  static <T> T call(Outcome lost, Call<T> call) {
+  static <T> T call(MemcachedClient client, Outcome lost, Call<T> call) {
     try {
       return call.run();
     } catch (TimeoutException
         | InterruptedException
         | MemcachedException
         | UnknownCommandException e) {
-      throw Failures.of(e, lost);
+      throw Failures.of(e, client.getName(), lost);
     }
   }
 

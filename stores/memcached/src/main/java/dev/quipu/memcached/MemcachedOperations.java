@@ -17,11 +17,12 @@ import net.rubyeye.xmemcached.MemcachedClient;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The commands of memcached themselves, under the caller's own keys. Values are texts in UTF-8 with
+ * Executes atomic operations as native commands on the caller's keys. Values are UTF-8 texts with
  * flags 0.
  */
 final class MemcachedOperations implements AtomicOperations {
-  private static final long RELATIVE_SECONDS_MAX = 60L * 60 * 24 * 30; // above, it is a date
+  private static final long RELATIVE_SECONDS_MAX =
+      60L * 60 * 24 * 30; // above, it is an absolute time
 
   private final MemcachedClient client;
   private final long timeoutMillis;
@@ -38,7 +39,9 @@ final class MemcachedOperations implements AtomicOperations {
     AtomicOperations.checkKey(key);
     return Optional.ofNullable(
             MemcachedDriver.call(
-                Outcome.NOT_APPLIED, () -> client.gets(key, timeoutMillis, ItemCodec.BYTES)))
+                client,
+                Outcome.NOT_APPLIED,
+                () -> client.gets(key, timeoutMillis, ItemCodec.BYTES)))
         .map(MemcachedOperations::value);
   }
 
@@ -50,6 +53,7 @@ final class MemcachedOperations implements AtomicOperations {
     }
     Map<String, GetsResponse<byte[]>> found =
         MemcachedDriver.call(
+            client,
             Outcome.NOT_APPLIED,
             () -> client.gets(new HashSet<>(keys), timeoutMillis, ItemCodec.BYTES));
     return keys.stream()
@@ -113,16 +117,16 @@ final class MemcachedOperations implements AtomicOperations {
   @Override
   public OptionalLong incr(String key, long delta) {
     return count(
-        key, delta, () -> client.incr(key, delta, CountCommand.TELL_A_MISS, timeoutMillis));
+        key, delta, () -> client.incr(key, delta, CountCommand.REPORT_MISS, timeoutMillis));
   }
 
   @Override
   public OptionalLong decr(String key, long delta) {
     return count(
-        key, delta, () -> client.decr(key, delta, CountCommand.TELL_A_MISS, timeoutMillis));
+        key, delta, () -> client.decr(key, delta, CountCommand.REPORT_MISS, timeoutMillis));
   }
 
-  private static OptionalLong count(String key, long delta, MemcachedDriver.Call<Long> call) {
+  private OptionalLong count(String key, long delta, MemcachedDriver.Call<Long> call) {
     AtomicOperations.checkKey(key);
     AtomicOperations.checkDelta(delta);
     try {
@@ -148,15 +152,15 @@ final class MemcachedOperations implements AtomicOperations {
     return write(() -> client.delete(key, timeoutMillis));
   }
 
-  private static <T> T write(MemcachedDriver.Call<T> call) {
-    return MemcachedDriver.call(Outcome.UNKNOWN, call);
+  private <T> T write(MemcachedDriver.Call<T> call) {
+    return MemcachedDriver.call(client, Outcome.UNKNOWN, call);
   }
 
   private static byte[] bytes(String value) {
     return AtomicOperations.checkValue(value).getBytes(StandardCharsets.UTF_8);
   }
 
-  /** As memcached wants it: 0 for never, seconds from now, or a date if that is far off. */
+  /** Returns the expiry for memcached: 0 for never, seconds from now, or an absolute time. */
   private int seconds(Optional<Duration> expiry) {
     @Nullable Duration time = AtomicOperations.checkExpiry(expiry).orElse(null);
     if (time == null) {

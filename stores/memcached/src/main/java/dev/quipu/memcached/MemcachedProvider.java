@@ -31,7 +31,7 @@ public final class MemcachedProvider implements StoreProvider {
   private static final int CONNECTIONS_MAX = 64;
   private static final long HEAL_MILLIS = 200;
 
-  /** For the service loader. */
+  /** Creates the provider; for the service loader. */
   public MemcachedProvider() {}
 
   @Override
@@ -70,7 +70,8 @@ public final class MemcachedProvider implements StoreProvider {
     builder.setConnectTimeout(parsed.timeout().toMillis());
     builder.setConnectionPoolSize(parsed.parameter("connections", 1, 1, CONNECTIONS_MAX));
     builder.setHealSessionInterval(HEAL_MILLIS);
-    builder.setFailureMode(true); // a server that is away has no stand-in
+    builder.setFailureMode(true); // no other server replaces one that is down
+    builder.setName(names(parsed.hosts())); // for messages
     builder.setTranscoder(plainTexts());
     builder.setCommandFactory(CountCommand.factory());
     builder.setSessionLocator(new KetamaMemcachedSessionLocator());
@@ -78,32 +79,36 @@ public final class MemcachedProvider implements StoreProvider {
       MemcachedClient client = builder.build();
       requireAll(client, parsed);
       client.setOptimizeGet(false);
-      client.setTimeoutExceptionThreshold(1); // the second in a row closes what others wait behind
+      client.setTimeoutExceptionThreshold(
+          1); // the second in a row closes the connection, on which others wait
       Clock time = clock.apply(client);
       return MemcachedDriver.ofOwn(client, parsed.timeout(), time, () -> shutdown(client));
     } catch (IOException e) {
       throw QuipuException.of(
-          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "memcached: " + e.getMessage(), e);
+          Outcome.NOT_APPLIED,
+          Reason.UNAVAILABLE,
+          "memcached (%s): cannot connect: %s".formatted(names(parsed.hosts()), e.getMessage()),
+          e);
     }
   }
 
-  /** Never compressed: what was appended would then stand behind something else. */
+  /** Returns a transcoder that never compresses, since appends need plain values. */
   private static SerializingTranscoder plainTexts() {
     SerializingTranscoder texts = new SerializingTranscoder();
     texts.setCompressionThreshold(Integer.MAX_VALUE);
     return texts;
   }
 
-  /** The client opens even without a listener: each server must answer with its version. */
+  /** Requires a reply of each server: the client opens even if no server is running. */
   private static void requireAll(MemcachedClient client, StoreUri uri) {
     int answered;
     try {
       answered = client.getVersions().size();
     } catch (TimeoutException | MemcachedException e) {
-      answered = 0; // one that is away fails the question to all
+      answered = 0; // one server that is down fails the call
     } catch (InterruptedException e) {
       shutdown(client);
-      throw Failures.of(e, Outcome.NOT_APPLIED);
+      throw Failures.of(e, names(uri.hosts()), Outcome.NOT_APPLIED);
     }
     if (answered == uri.hosts().size()) {
       return;
@@ -114,10 +119,14 @@ public final class MemcachedProvider implements StoreProvider {
     List<StoreUri.Host> named = away.isEmpty() ? uri.hosts() : away;
     throw new NotAppliedException(
         Reason.UNAVAILABLE,
-        "memcached: no answer from "
-            + named.stream()
-                .map(host -> host.name() + ":" + host.port())
-                .collect(Collectors.joining(", ")));
+        "memcached (%s): no reply. Check that each server of the store's URI is running"
+            .formatted(names(named)));
+  }
+
+  private static String names(List<StoreUri.Host> hosts) {
+    return hosts.stream()
+        .map(host -> host.name() + ":" + host.port())
+        .collect(Collectors.joining(", "));
   }
 
   private static boolean isListening(StoreUri.Host host, Duration timeout) {
@@ -134,7 +143,7 @@ public final class MemcachedProvider implements StoreProvider {
     try {
       client.shutdown();
     } catch (IOException e) {
-      // it is gone either way
+      // it is discarded in any case
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Counting on memcached. */
+/** Store driver for memcached. */
 @NullMarked
 package dev.quipu.memcached;
 

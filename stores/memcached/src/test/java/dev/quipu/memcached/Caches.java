@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 
-/** One server for all tests, emptied for each. */
+/** One server for all tests, flushed before each. */
 final class Caches {
   private static final Optional<MemcachedServer> SERVER = MemcachedServer.start();
 
@@ -24,7 +24,7 @@ final class Caches {
     return server;
   }
 
-  /** One line to the server, and its first line in return. */
+  /** Sends a line to the server; returns the first line of its reply. */
   static String ask(MemcachedServer server, String line) {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       socket.getOutputStream().write((line + "\r\nquit\r\n").getBytes(StandardCharsets.US_ASCII));

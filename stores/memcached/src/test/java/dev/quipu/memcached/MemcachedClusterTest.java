@@ -32,7 +32,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Three servers with consistent hashing: whichever is lost and returns, nobody is told wrong. */
+/**
+ * Three servers with consistent hashing: no client gets a wrong count when one fails and returns.
+ */
 final class MemcachedClusterTest {
   private static final int CLIENTS = 60;
   private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -80,7 +82,7 @@ final class MemcachedClusterTest {
     });
   }
 
-  /** The client is about to connect again. */
+  /** Waits until the client has reconnected. */
   private static void awaitReturn(Runnable calls) throws Exception {
     Progress.await(
         "the server's return",
@@ -103,7 +105,7 @@ final class MemcachedClusterTest {
   @Test
   void anOnlineCountThatLostSomethingIsMarkedAndBecomesCompleteAgain() throws Exception {
     OnlineRing ring = new OnlineRing(store, Window.DEFAULT);
-    assertFalse(ring.online("room").complete(), "the servers have only just started");
+    assertFalse(ring.online("room").complete(), "the servers have just started");
     clock.advance(MINUTE.multipliedBy(12));
     for (MemcachedServer lost : servers) {
       allSeen(ring);
@@ -134,12 +136,12 @@ final class MemcachedClusterTest {
   }
 
   @Test
-  void aViewCounterThatLostItsCacheTellsByHowMuchItMayBeWrong() throws Exception {
+  void aViewCounterThatLostItsCacheReportsItsUncertainty() throws Exception {
     Store durable = new Store(new MemoryDriver(), clock);
     Counters counters = new MarkerItem(durable);
     int unflushedMax = 20;
     CacheFirst views = new CacheFirst(store.operations(), durable, counters, unflushedMax);
-    int pages = 12; // so that each server has some
+    int pages = 12; // so that each server has items
     long viewed = 0;
     for (MemcachedServer lost : servers) {
       for (int i = 0; i < 50; i++) {
@@ -163,6 +165,6 @@ final class MemcachedClusterTest {
       assertTrue(reading.high() - reading.value() <= 3L * unflushedMax, reading.toString());
       lostViews += viewed - held;
     }
-    assertTrue(lostViews > 0, "nothing was lost, so nothing was proved");
+    assertTrue(lostViews > 0, "nothing was lost, so this run is void");
   }
 }

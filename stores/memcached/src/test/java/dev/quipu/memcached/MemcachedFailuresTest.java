@@ -6,7 +6,7 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.testkit.store.FailureContract;
 
-/** memcached behind a wire that fails. */
+/** memcached behind a faulty connection. */
 final class MemcachedFailuresTest extends FailureContract {
   @Override
   protected int storePort() {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The two forms of a number, and where one becomes the other. */
+/** The two forms of a number, and the conversion between them. */
 final class MemcachedFormsTest {
   private static final Key KEY = new Key("p", "s");
   private static final String NAME = "quipu:p:s";
@@ -54,7 +54,9 @@ final class MemcachedFormsTest {
   void aServerThatDoesNotAnswerIsNamed() {
     String uri = "memcached://127.0.0.1:%d,127.0.0.1:1".formatted(server.port());
     QuipuException e = assertThrows(QuipuException.class, () -> StoreProvider.open(uri).close());
-    assertEquals("memcached: no answer from 127.0.0.1:1", e.getMessage());
+    assertEquals(
+        "memcached (127.0.0.1:1): no reply. Check that each server of the store's URI is running",
+        e.getMessage());
   }
 
   private long add(long delta) {
@@ -103,7 +105,7 @@ final class MemcachedFormsTest {
   }
 
   @Test
-  void aNumberThatOnceWasLongerIsReadAllTheSame() {
+  void aNumberThatGotShorterIsRead() {
     add(0);
     String shorter = Long.toString((1L << 62) - (1L << 61));
     Caches.ask(server, "set %s 0 0 %d\r\n%s ".formatted(NAME, shorter.length() + 1, shorter));
@@ -111,7 +113,7 @@ final class MemcachedFormsTest {
   }
 
   @Test
-  void whatIsNotOfQuipuIsNamed() {
+  void foreignValuesAreReported() {
     Caches.ask(server, "set %s 0 0 5\r\nhello".formatted(NAME));
     QuipuException e = assertThrows(QuipuException.class, this::value);
     assertEquals(Reason.CORRUPT, e.reason());

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whatever a server of a cluster loses, and in whatever way, the driver tells since when. */
+/** However a server of a cluster loses items, the driver reports since when its data is intact. */
 final class MemcachedLossesTest {
   private static final Optional<Duration> KEPT = Optional.empty();
 
@@ -62,28 +62,28 @@ final class MemcachedLossesTest {
   }
 
   @Test
-  void aFlushIsSeen() {
+  void aFlushIsDetected() {
     opened();
     Instant before = now();
     Caches.ask(second, "flush_all");
-    assertTrue(!driver.intactSince().isBefore(before), "a flush was not seen");
+    assertTrue(!driver.intactSince().isBefore(before), "a flush was not detected");
   }
 
   @Test
-  void aServerThatIsAwayIsNotIntactAndOneThatReturnsIsSinceItsStart() throws Exception {
+  void aServerThatIsDownIsNotIntactAndAfterItsRestartItIs() throws Exception {
     opened();
     first.kill();
     Instant lost = away();
     assertEquals(Instant.MAX, lost);
     Instant before = now();
     first.restart();
-    // The client is about to connect again.
+    // The client is reconnecting.
     Progress.await("the server's return", () -> !away().equals(Instant.MAX));
     Instant after = away();
     assertTrue(!after.isBefore(before), after + " is before " + before);
   }
 
-  /** What it tells; a call without an answer says as little. */
+  /** Returns the reported time; a call without a reply counts as a loss. */
   private Instant away() {
     try {
       return driver.intactSince();
@@ -94,18 +94,18 @@ final class MemcachedLossesTest {
   }
 
   @Test
-  void whatWasDroppedForWantOfRoomIsSeen() {
+  void evictionsAreDetected() {
     String large = "x".repeat(500_000);
     opened();
     Instant before = now();
     for (int i = 0; i < 400; i++) {
       Caches.ask(first, "set large%d 0 0 %d\r\n%s".formatted(i, large.length(), large));
     }
-    assertTrue(!driver.intactSince().isBefore(before), "an eviction was not seen");
+    assertTrue(!driver.intactSince().isBefore(before), "an eviction was not detected");
   }
 
   @Test
-  void whileAServerIsAwayNoOtherStandsInForIt() {
+  void whileAServerIsDownNoOtherReplacesIt() {
     AtomicOperations operations = driver.operations().orElseThrow();
     for (int i = 0; i < 50; i++) {
       operations.set("k" + i, "1", KEPT);
@@ -114,12 +114,12 @@ final class MemcachedLossesTest {
     int failed = 0;
     for (int i = 0; i < 50; i++) {
       try {
-        assertEquals(2, operations.incr("k" + i, 1).orElseThrow(), "counted somewhere else");
+        assertEquals(2, operations.incr("k" + i, 1).orElseThrow(), "counted on another server");
       } catch (QuipuException e) {
         failed++;
       }
     }
-    assertTrue(failed > 5 && failed < 45, failed + " of 50 keys lie on the server that is away");
+    assertTrue(failed > 5 && failed < 45, failed + " of 50 keys are on the server that is down");
     assertThrows(
         QuipuException.class, () -> StoreProvider.open(Caches.uri(1, Duration.ofSeconds(1))));
   }

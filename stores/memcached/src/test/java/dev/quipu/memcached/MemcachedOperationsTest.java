@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** memcached's own commands: what they save from, and what they say when an answer is lost. */
+/** Native commands of memcached: the races that they prevent, and lost replies. */
 final class MemcachedOperationsTest {
   private static final Optional<Duration> KEPT = Optional.empty();
   private static final int CLIENTS = 16;
@@ -54,7 +54,7 @@ final class MemcachedOperationsTest {
     driver.close();
   }
 
-  /** Every client at the same step, so that no run depends on luck. */
+  /** Runs all clients in lockstep, so that the result is deterministic. */
   private interface Step {
     void run(CyclicBarrier together) throws Exception;
   }
@@ -87,7 +87,7 @@ final class MemcachedOperationsTest {
     operations.set("naive", "0", KEPT);
     bySixteen(together -> {
       long read = number("naive");
-      together.await(); // all have read the same
+      together.await(); // all have read the same value
       operations.set("naive", Long.toString(read + 1), KEPT);
       together.await();
     });
@@ -169,7 +169,7 @@ final class MemcachedOperationsTest {
     proxy.use(FaultPlan.none());
   }
 
-  /** The one that was dropped before is about to be made again. */
+  /** Waits until the dropped connection is reopened. */
   private static void awaitConnection(AtomicOperations lossy) throws Exception {
     Progress.await(
         "a connection",

@@ -1,4 +1,4 @@
-/** The driver for memcached, against the real server. */
+/** Tests of the driver for memcached on a real server. */
 @NullMarked
 package dev.quipu.memcached;
 

@@ -10,16 +10,17 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 /**
- * The connections of a driver. Calls that find all of them busy wait in order of arrival, for a
- * limited time, before they ask the pool: a pool serves its waiters in any order, and its error
- * does not say whether the server or the number of callers is the cause.
+ * The connections of a driver. When all are in use, calls wait in order of arrival, for a limited
+ * time, before they request one of the pool: a pool serves its waiters in any order, and its error
+ * does not state whether the server or the number of callers is the cause.
  *
- * <p>Writers can wait for a row as long as somebody locks it, readers cannot. So writers leave one
- * connection to readers: the record of the store is read among them, without which nothing is
- * written any more.
+ * <p>Writers can wait for a row as long as another transaction locks it; readers cannot. So writers
+ * leave one connection to readers: one of these reads the record of the store, without which writes
+ * stop.
  */
 final class Connections {
   private final DataSource source;
+  private final String where;
   private final int connectionsMax;
   private final int timeoutMillis;
   private final boolean isOwnPool;
@@ -27,14 +28,17 @@ final class Connections {
   private final Semaphore freeToWrite;
 
   /**
-   * Limits the calls at a time.
+   * Creates a limit of concurrent calls.
    *
+   * @param where the addresses of the servers, for messages
    * @param connectionsMax most connections in use at a time
-   * @param timeout longest wait for a connection, and for each answer on it
-   * @param isOwnPool whether nobody else uses the source
+   * @param timeout longest wait for a connection, and for each reply on it
+   * @param isOwnPool whether only this driver uses the source
    */
-  Connections(DataSource source, int connectionsMax, Duration timeout, boolean isOwnPool) {
+  Connections(
+      DataSource source, String where, int connectionsMax, Duration timeout, boolean isOwnPool) {
     this.source = source;
+    this.where = where;
     this.connectionsMax = connectionsMax;
     this.timeoutMillis = (int) timeout.toMillis();
     this.isOwnPool = isOwnPool;
@@ -42,13 +46,13 @@ final class Connections {
     this.freeToWrite = new Semaphore(Math.max(1, connectionsMax - 1), true);
   }
 
-  /** Longest wait for one answer. */
+  /** Returns the longest wait for one reply. */
   int timeoutMillis() {
     return timeoutMillis;
   }
 
   /**
-   * Returns a connection to read on, with a limit for each answer.
+   * Returns a connection for reads, with a time limit for each reply.
    *
    * @throws QuipuException if there is none in time; nothing was sent
    */
@@ -58,7 +62,7 @@ final class Connections {
   }
 
   /**
-   * Returns a connection to write on, with a limit for each answer.
+   * Returns a connection for writes, with a time limit for each reply.
    *
    * @throws QuipuException if there is none in time; nothing was sent
    */
@@ -81,7 +85,7 @@ final class Connections {
       return new PooledConnection(source.getConnection(), timeoutMillis, isOwnPool, release);
     } catch (SQLException e) {
       release.run();
-      throw Failures.ofConnection(e);
+      throw Failures.ofConnection(e, where);
     } catch (RuntimeException | Error e) {
       release.run();
       throw e;

@@ -7,37 +7,61 @@ import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 
-/** What an error of PostgreSQL or of its client says about the effect of a call. */
+/** Maps errors of PostgreSQL and of its client to exceptions that state the effect of a call. */
 final class Failures {
   private Failures() {}
 
-  /** A read, or opening: it has no effect. */
+  /** Returns the exception for a failed read, or for opening: it has no effect. */
   static QuipuException ofRead(SQLException e) {
     return failure(Outcome.NOT_APPLIED, e);
   }
 
-  /** No connection: nothing was sent. */
-  static QuipuException ofConnection(SQLException e) {
+  /**
+   * Returns the exception for a missing connection: nothing was sent.
+   *
+   * @param where the addresses of the servers; empty if the source was handed in
+   */
+  static QuipuException ofConnection(SQLException e, String where) {
     // A pool wraps what kept it from connecting.
-    boolean isOfPool = e instanceof SQLTransientConnectionException;
-    return isOfPool && e.getCause() instanceof SQLException cause
-        ? failure(Outcome.NOT_APPLIED, cause)
-        : failure(Outcome.NOT_APPLIED, e);
+    SQLException why =
+        e instanceof SQLTransientConnectionException && e.getCause() instanceof SQLException cause
+            ? cause
+            : e;
+    return QuipuException.of(
+        Outcome.NOT_APPLIED, reason(why), "PostgreSQL" + connecting(why, where), why);
   }
 
-  /** A statement before the commit of its transaction: without the commit it has no effect. */
+  /** Returns the exception for a pool that could not open its first connection. */
+  static QuipuException ofPool(RuntimeException e, String where) {
+    String what =
+        e.getCause() instanceof SQLException why ? connecting(why, where) : ": " + e.getMessage();
+    return QuipuException.of(Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "PostgreSQL" + what, e);
+  }
+
+  private static String connecting(SQLException e, String where) {
+    String server = where.isEmpty() ? "" : " (" + where + ")";
+    String remedy =
+        switch (state(e)) {
+          case "28P01", "28000" -> ". Check the user and the password in the store's URI";
+          case "3D000" -> ". Check the database in the store's URI";
+          default -> "";
+        };
+    return "%s: cannot connect: %s%s".formatted(server, e.getMessage(), remedy);
+  }
+
+  /** Returns the exception for a statement before the commit: without that it has no effect. */
   static QuipuException beforeCommit(SQLException e) {
     return failure(Outcome.NOT_APPLIED, e);
   }
 
-  /** A statement that commits by itself, or a commit. */
+  /** Returns the exception for a commit, or for a statement that commits by itself. */
   static QuipuException ofWrite(SQLException e) {
     return failure(isAnswer(e) ? Outcome.NOT_APPLIED : Outcome.UNKNOWN, e);
   }
 
   /**
-   * Whether the server answered with an error, which means that it rolled back. When it goes down
-   * (class 57P, 58) or the connection breaks (class 08), it may have committed.
+   * Returns whether the server replied with an error, which means that it rolled back. When it
+   * shuts down (class 57P, 58) or the connection breaks (class 08), it may have committed.
    */
   private static boolean isAnswer(SQLException e) {
     String state = state(e);
@@ -85,7 +109,8 @@ final class Failures {
       return Reason.UNAVAILABLE;
     }
     return switch (state.substring(0, 2)) {
-      case "40", "55" -> Reason.THROTTLED; // rolled back for another's sake; lock not available
+      case "40", "55" ->
+          Reason.THROTTLED; // rolled back for another transaction; lock not available
       case "28" -> Reason.DENIED;
       case "53" ->
           switch (state) {
@@ -93,10 +118,8 @@ final class Failures {
             default -> Reason.THROTTLED;
           };
       case "22" -> isOfText(state) ? Reason.INVALID : Reason.UNAVAILABLE;
-      case "42" -> state.equals("42501") ? Reason.DENIED : Reason.UNAVAILABLE; // another table
-      default ->
-          Reason.UNAVAILABLE; // also another table, class 23 and 54; and a server that only reads
-        // now, class 25
+      case "42" -> state.equals("42501") ? Reason.DENIED : Reason.UNAVAILABLE; // another schema
+      default -> Reason.UNAVAILABLE; // another schema (23, 54), or a read-only server (25)
     };
   }
 }

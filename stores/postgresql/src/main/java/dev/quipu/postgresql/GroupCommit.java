@@ -33,58 +33,57 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /**
- * Commits adds to one number as a group, by one statement. One row can be updated by one
- * transaction at a time, each with a sync, so adds that queue for a row pay for one another; in a
- * group, they pay once. An add may come with a new item, the marker of its request: a group stores
- * all of these and adds the sum in one transaction.
+ * Group commit of adds to one number, by one statement. One transaction at a time can update a row,
+ * each with a sync, so the cost of queued adds adds up; a group pays it once. An add may come with
+ * a new item, the marker of its request: a group stores all of these and adds the sum in one
+ * transaction.
  *
- * <p>The caller that finds nobody at work on a key leads: it takes all adds that wait for the key,
- * executes one statement for their sum, completes each of the others with its own result, and hands
- * the lead to one that came meanwhile. If the statement's condition, which is the conjunction of
- * theirs, does not hold, each goes by itself. Adds whose marker exists already add nothing, and the
- * others of the group go on. A caller waits for a limited time until its add is in a group; if it
- * is not, nothing was sent.
+ * <p>The caller that finds no leader for a key becomes the commit leader: it takes all adds that
+ * wait for the key, executes one statement for their sum, completes each waiter with its own
+ * result, and passes the lead to a waiter that has arrived since. If the condition of the
+ * statement, which is the conjunction of theirs, does not hold, each add is executed alone. Adds
+ * whose marker exists add nothing, and the rest of the group proceeds. A caller waits for a limited
+ * time until its add joins a group; if it does not, nothing was sent.
  */
 final class GroupCommit {
   private static final int GROUP_MAX = 1_000;
-  private static final Version NEVER_STORED =
-      new Version("-"); // a state between two adds of a group
+  private static final Version NEVER_STORED = new Version("-"); // an intermediate state of a group
 
   private final Table table;
   private final Function<List<Write>, WriteResult> alone;
   private final long waitMillisMax;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<Key, Set<Waiter>> waiting = new HashMap<>(); // a key is in it while one leads
+  private final Map<Key, Set<Waiter>> waiting = new HashMap<>(); // has a key while it has a leader
 
-  /** What a group does to the table. */
+  /** The operations of a group on the table. */
   interface Table {
-    /** Executes one statement; returns the item it left, or nothing if its condition failed. */
+    /** Executes one statement; returns the resulting item, or empty if its condition failed. */
     Optional<Item> add(Key key, Sum sum);
 
     /**
-     * Stores new items and adds, in one transaction.
+     * Inserts items and adds, in one transaction.
      *
-     * @param sum what to add, given the items that were not there before; empty for nothing
+     * @param sum returns what to add, given the inserted items; empty for nothing
      */
     Stored add(Key key, List<Write.Put> markers, Function<Set<Key>, Optional<Sum>> sum);
 
-    /** Returns the items that are there. */
+    /** Returns the items that exist. */
     Map<Key, Item> read(Collection<Key> keys);
   }
 
   /**
-   * What a transaction did.
+   * The result of a transaction.
    *
-   * @param markers those that were not there before
-   * @param after the item that the add left; if empty, all was rolled back
+   * @param markers that were inserted
+   * @param after the item after the add; if empty, all was rolled back
    */
   record Stored(Set<Key> markers, Optional<Item> after) {}
 
   /**
    * Creates a group commit.
    *
-   * @param alone executes one write, or one batch, by itself
-   * @param waitMax longest wait until an add is in a group
+   * @param alone executes one write, or one batch, outside a group
+   * @param waitMax longest wait until an add joins a group
    */
   GroupCommit(Table table, Function<List<Write>, WriteResult> alone, Duration waitMax) {
     this.table = table;
@@ -92,9 +91,9 @@ final class GroupCommit {
     this.waitMillisMax = waitMax.toMillis();
   }
 
-  /** An add to the value, possible while the value before is in {@code low..high}. */
+  /** An add to the value, allowed while the value before it is in {@code low..high}. */
   record Sum(long delta, long low, long high) {
-    /** What a write adds; empty if it is anything else than one add to the value within bounds. */
+    /** Returns the add of a write; empty if it is not a lone add to the value within bounds. */
     static Optional<Sum> of(Write write) {
       if (write instanceof Write.Update update
           && update.changes().size() == 1
@@ -110,18 +109,18 @@ final class GroupCommit {
       return Optional.empty();
     }
 
-    /** An add of {@code delta} that must leave {@code min..max}; empty if nothing can. */
+    /** Returns an add with a result in {@code min..max}; empty if that is impossible. */
     private static Optional<Sum> of(long delta, long min, long max) {
       long low = delta > 0 ? Math.max(min, Long.MIN_VALUE + delta) : min;
       long high = delta < 0 ? Math.min(max, Long.MAX_VALUE + delta) : max;
       return low > high ? Optional.empty() : Optional.of(new Sum(delta, low - delta, high - delta));
     }
 
-    /** This and then another; empty if their sum or their bounds cannot be written as one. */
+    /** Returns this add followed by another; empty if they cannot be expressed as one. */
     Optional<Sum> then(Sum next) {
       long sum = delta + next.delta;
       boolean overflows = ((delta ^ sum) & (next.delta ^ sum)) < 0;
-      long nextLow = next.low - delta; // wraps at one end: below all numbers, or above all
+      long nextLow = next.low - delta; // an overflow means below or above all numbers
       boolean lowWraps = ((next.low ^ delta) & (next.low ^ nextLow)) < 0;
       long nextHigh = next.high - delta;
       boolean highWraps = ((next.high ^ delta) & (next.high ^ nextHigh)) < 0;
@@ -145,8 +144,9 @@ final class GroupCommit {
    */
   record Member(List<Write> writes, Key key, Sum sum, Optional<Write.Put> marker) {
     /**
-     * Recognises one. The marker is judged first, and lies before the number, so that groups and
-     * other batches lock rows in the same order.
+     * Returns the member for these writes; empty if they cannot join a group. The marker comes
+     * first and sorts before the number, so that groups and other batches lock rows in the same
+     * order.
      */
     static Optional<Member> of(List<Write> writes) {
       Write last = writes.getLast();
@@ -165,22 +165,22 @@ final class GroupCommit {
     }
   }
 
-  /** What a caller gets while it waits. */
+  /** The signal that ends the wait of a caller. */
   private sealed interface Signal {
-    /** It leads from now on. */
+    /** The caller becomes the leader. */
     record Lead() implements Signal {}
 
-    /** The condition of all together does not hold: it goes by itself. */
+    /** The condition of the group does not hold: the caller executes its add alone. */
     record Alone() implements Signal {}
 
-    /** It has its result. */
+    /** The add has this result. */
     record Done(WriteResult result) implements Signal {}
 
     /** The statement failed. */
     record Failed(RuntimeException why) implements Signal {}
   }
 
-  /** Equal to itself alone. */
+  /** A waiting caller; equality is identity. */
   private static final class Waiter {
     final Member member;
     final CompletableFuture<Signal> signal = new CompletableFuture<>();
@@ -193,16 +193,16 @@ final class GroupCommit {
       return member.marker.map(Write::key);
     }
 
-    /** Whether it has no marker, or one that is in this set. */
+    /** Returns whether it has no marker, or one in this set. */
     boolean isIn(Set<Key> stored) {
       return marker().map(stored::contains).orElse(true);
     }
   }
 
   /**
-   * Executes a write or a batch, together with others.
+   * Executes a write or a batch as a member of a group.
    *
-   * @throws QuipuException if it was in no group in time, or its group failed
+   * @throws QuipuException if it joined no group in time, or its group failed
    */
   WriteResult write(Member member) {
     Waiter own = new Waiter(member);
@@ -216,11 +216,11 @@ final class GroupCommit {
       case Signal.Failed failed when failed.why instanceof QuipuException e ->
           throw QuipuException.of(e.outcome(), e.reason(), e.getMessage(), e);
       case Signal.Failed failed -> throw failed.why;
-      case Signal.Lead lead -> throw new IllegalStateException("a leader was made to lead again");
+      case Signal.Lead lead -> throw new IllegalStateException("a leader received the lead again");
     };
   }
 
-  /** Waits; who is in a group, or leads, must not leave. The statements have a deadline. */
+  /** Waits for the signal. Members of a group must not leave it; its statements have a deadline. */
   private Signal await(Waiter own) {
     try {
       return own.signal.get(waitMillisMax, TimeUnit.MILLISECONDS);
@@ -228,7 +228,7 @@ final class GroupCommit {
       if (leaves(own)) {
         throw new NotAppliedException(
             Reason.THROTTLED,
-            ("PostgreSQL: the add waited %d ms for others to the same row; nothing was sent. Raise"
+            ("PostgreSQL: the add waited %d ms for other adds to the row; nothing was sent. Raise"
                     + " 'timeoutMillis' in the store's URI, send fewer adds at a time, or shard the"
                     + " counter")
                 .formatted(waitMillisMax));
@@ -257,9 +257,9 @@ final class GroupCommit {
       return signals.getFirst();
     } finally {
       for (Waiter each : group.subList(1, group.size())) {
-        if (!each.signal.isDone()) { // an error got through: nobody must wait for ever
+        if (!each.signal.isDone()) { // after an Error: no waiter may block forever
           each.signal.complete(
-              new Signal.Failed(new IllegalStateException("the leader of an add broke off")));
+              new Signal.Failed(new IllegalStateException("the commit leader failed")));
         }
       }
       passOn(key);
@@ -281,7 +281,7 @@ final class GroupCommit {
     }
   }
 
-  /** Whether it still waits, and so need not any more. */
+  /** Removes a waiter that is in no group; returns whether it was removed. */
   private boolean leaves(Waiter own) {
     lock.lock();
     try {
@@ -291,7 +291,7 @@ final class GroupCommit {
     }
   }
 
-  /** Takes into the group those that wait and can be added to its sum; the sum of all. */
+  /** Moves waiters into the group as far as they fit into one sum; returns the sum. */
   private Sum take(Key key, List<Waiter> group) {
     lock.lock();
     try {
@@ -302,7 +302,7 @@ final class GroupCommit {
       while (others.hasNext() && group.size() < GROUP_MAX) {
         Waiter next = others.next();
         Optional<Sum> both = sum.then(next.member.sum);
-        // One request twice: the second looks at what the first left.
+        // A repeat of a request in the group: it must see the result of the first.
         if (both.isEmpty() || !next.marker().map(markers::add).orElse(true)) {
           break;
         }
@@ -334,7 +334,7 @@ final class GroupCommit {
     return signals(group, stored, existing(group, stored.markers));
   }
 
-  /** What a failure means to each: if one of several is the cause, the others need not suffer. */
+  /** Returns the signal for a failure: if one member may be the cause, each is executed alone. */
   private static Signal failed(RuntimeException e, int members) {
     boolean isOfOne =
         e instanceof QuipuException why
@@ -343,28 +343,28 @@ final class GroupCommit {
     return isOfOne && members > 1 ? new Signal.Alone() : new Signal.Failed(e);
   }
 
-  /** The sum of those whose marker is new. */
+  /** Returns the sum of the members whose marker is new. */
   private static Optional<Sum> sum(List<Waiter> group, Set<Key> stored) {
     Optional<Sum> sum = Optional.empty();
     for (Waiter each : group) {
       if (each.isIn(stored)) {
         sum = sum.isEmpty() ? Optional.of(each.member.sum) : sum.get().then(each.member.sum);
         if (sum.isEmpty()) {
-          return sum; // a part of them can have no sum: at the ends of 64 bits
+          return sum; // a subset may overflow 64 bits
         }
       }
     }
     return sum;
   }
 
-  /** The markers that were there before. */
+  /** Returns the markers that existed before. */
   private Map<Key, Item> existing(List<Waiter> group, Set<Key> stored) {
     List<Key> keys =
         group.stream().flatMap(p -> p.marker().stream()).filter(k -> !stored.contains(k)).toList();
     try {
       return keys.isEmpty() ? Map.of() : table.read(keys);
     } catch (QuipuException e) {
-      return Map.of(); // each looks for itself
+      return Map.of(); // each reads its own
     }
   }
 
@@ -378,7 +378,7 @@ final class GroupCommit {
       if (!each.isIn(stored.markers)) {
         Optional<Item> marker = each.marker().map(existing::get);
         signals.add(
-            marker.isEmpty() // it is gone again
+            marker.isEmpty() // it was removed since
                 ? new Signal.Alone()
                 : new Signal.Done(new WriteResult.ConditionFailed(marker.get().key(), marker)));
       } else if (last.isEmpty()) {
@@ -392,7 +392,7 @@ final class GroupCommit {
     return signals;
   }
 
-  /** The item at a value that it had on the way to the last. */
+  /** Returns the item with an intermediate value of the group. */
   private static Optional<Item> at(Item last, long value) {
     if (last.number(Item.VALUE) == value) {
       return Optional.of(last);
@@ -402,7 +402,7 @@ final class GroupCommit {
     return Optional.of(new Item(last.key(), fields, NEVER_STORED, last.expiresAt()));
   }
 
-  /** Hands the lead to the next that waits. */
+  /** Passes the lead to the next waiter. */
   private void passOn(Key key) {
     Waiter next;
     lock.lock();

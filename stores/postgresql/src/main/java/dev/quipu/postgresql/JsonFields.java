@@ -18,16 +18,16 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Fields as JSON: a number as a number, a text as a text, a set as an object with a member of 1 for
- * each token. JSON in PostgreSQL cannot hold NUL, so in names and texts it is {@code \0}, and the
- * backslash is doubled.
+ * Converts fields to JSON: a number to a number, a text to a string, a set to an object with a
+ * member of 1 for each token. JSON in PostgreSQL cannot hold NUL, so in names and texts it is
+ * {@code \0}, and the backslash is doubled.
  */
 final class JsonFields {
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
   private JsonFields() {}
 
-  /** The fields of an item but its value, where that is a number. */
+  /** Returns the fields of an item except a numeric value, which has a column. */
   static String json(Map<String, Field> fields) {
     ObjectNode json = JsonNodeFactory.instance.objectNode();
     fields.forEach((name, field) -> {
@@ -38,7 +38,7 @@ final class JsonFields {
     return JSON.writeValueAsString(json);
   }
 
-  /** One field's value. */
+  /** Returns the value of one field. */
   static String json(Field field) {
     return JSON.writeValueAsString(node(field));
   }
@@ -55,7 +55,7 @@ final class JsonFields {
     };
   }
 
-  /** The row that {@code rows} stands on, which has all columns. */
+  /** Returns the item of the current row of {@code rows}, which has all columns. */
   static Item item(Key key, ResultSet rows) throws SQLException {
     Map<String, Field> fields = new HashMap<>();
     JsonNode json = JSON.readTree(rows.getString("fields"));

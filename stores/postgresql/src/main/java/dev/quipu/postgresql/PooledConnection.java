@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection of a pool, for one call; it is returned in the state in which it came. A failed
- * return changes nothing about the outcome of the call, so closing never throws.
+ * A connection of a pool, for one call; closing restores its state. A failure to return it does not
+ * change the outcome of the call, so closing never throws.
  */
 final class PooledConnection implements AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger(PooledConnection.class);
@@ -18,13 +18,13 @@ final class PooledConnection implements AutoCloseable {
   private final boolean isOwnPool;
   private final Runnable onClose;
   private boolean isInTransaction;
-  private boolean hasEnded; // the transaction, for sure
+  private boolean hasEnded; // the transaction, with a definite outcome
 
   /**
-   * Limits the wait for each answer.
+   * Sets the time limit for each reply.
    *
-   * @param isOwnPool whether the limit may stay on the connection, which spares setting it again
-   * @param onClose called after the connection was given back; not if this throws
+   * @param isOwnPool whether the limit may stay set on the connection
+   * @param onClose called after the connection was returned; not if this constructor throws
    */
   PooledConnection(Connection connection, int timeoutMillis, boolean isOwnPool, Runnable onClose)
       throws SQLException {
@@ -53,13 +53,13 @@ final class PooledConnection implements AutoCloseable {
     hasEnded = true;
   }
 
-  /** If it fails, the connection is broken: the server rolls back what was never committed. */
+  /** Rolls back. If that fails, the connection is broken and the server rolls back by itself. */
   void rollBack() {
     try {
       connection.rollback();
       hasEnded = true;
     } catch (SQLException e) {
-      LOGGER.debug("cannot roll back", e);
+      LOGGER.debug("Rollback failed", e);
     }
   }
 
@@ -67,18 +67,18 @@ final class PooledConnection implements AutoCloseable {
   public void close() {
     try {
       if (isInTransaction && hasEnded) {
-        connection.setAutoCommit(true); // it would commit what has not ended
+        connection.setAutoCommit(true); // this would commit an open transaction
       }
       if (!isOwnPool) {
         connection.setNetworkTimeout(Runnable::run, timeoutBefore);
       }
     } catch (SQLException e) {
-      LOGGER.debug("cannot give a connection back as it was", e);
+      LOGGER.debug("Restoring the state of a connection failed", e);
     }
     try {
       connection.close();
     } catch (SQLException e) {
-      LOGGER.debug("cannot give a connection back", e);
+      LOGGER.debug("Returning a connection to the pool failed", e);
     }
     onClose.run();
   }

@@ -39,14 +39,14 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counting on PostgreSQL 12 and later.
+ * Driver for PostgreSQL 12 and later.
  *
- * <p><b>Stored.</b> One table, one row an item; {@link Schema} prints it.
+ * <p><b>Stored.</b> One table with a row per item; {@link Schema} has its DDL.
  *
  * <pre>
- * partition, sort   the key, in order of bytes; a partition above 1,536 bytes is kept as its digest
+ * partition, sort   the key, in byte order; a partition above 1,536 bytes is stored as its digest
  * value             the field "value", if it is a number
- * fields            all other fields: numbers, texts, and sets as objects with a member a token
+ * fields            all other fields: numbers, texts, and sets as objects with a member per token
  * version           from a sequence, new with each write
  * expires_at        milliseconds since 1970; rows stay until overwritten or removed
  * </pre>
@@ -54,26 +54,26 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Protocol.</b>
  *
  * <ol>
- *   <li>A write is one statement, an upsert where the item may be new, with its condition in the
- *       statement. A row comes back: applied.
- *   <li>No row: read the item and judge the condition on it. It does not hold: that is the answer.
- *       It holds: another writer came between; go to 1.
- *   <li>A batch is a transaction of such statements in order of key, so that batches never wait for
- *       each other in a circle. One that brings no row rolls all back; then all items are read in
- *       one snapshot, and judged in the order of the batch.
- *   <li>Adds to one number that come while another is under way are folded into one statement,
- *       whose condition holds only if each add's does; with the markers of their requests, if they
- *       have any, into one transaction ({@link GroupCommit}).
- *   <li>A call that finds all connections busy waits for one, in order of arrival. If there is none
- *       in time, it is rejected before anything is sent.
+ *   <li>A write is one statement, an upsert if the item may be new, which contains the condition.
+ *       If it returns a row, the write was applied.
+ *   <li>Otherwise the driver reads the item and evaluates the condition. If it does not hold, this
+ *       is the result; if it holds, another writer has changed the row: go to 1.
+ *   <li>A batch is a transaction of such statements in order of key, so that batches cannot
+ *       deadlock. A statement without a row rolls back the batch; then the driver reads all items
+ *       in one snapshot and evaluates the conditions in the order of the batch.
+ *   <li>Adds to one number that arrive during another add are combined into one statement, whose
+ *       condition holds only if that of each add does; with the markers of their requests, if any,
+ *       into one transaction ({@link GroupCommit}).
+ *   <li>If all connections are in use, a call waits for one in order of arrival. After the timeout
+ *       it is rejected before anything is sent.
  * </ol>
  *
  * <p><b>Atomic.</b> Batches over all items. <b>Limits.</b> An item of 1 MiB, a batch of 100. The
  * server's encoding must be UTF8. <b>Durable</b> if {@code fsync} and {@code synchronous_commit}
- * are on, which is looked up when the driver opens, and by {@link #inspect}.
+ * are on, which the driver checks when it opens, and in {@link #inspect}.
  *
- * <p><b>After a lost connection</b> a write is unknown: the server may have committed it. The
- * driver repeats nothing by itself but what the server said it rolled back.
+ * <p><b>After a lost connection</b> the outcome of a write is unknown: the server may have
+ * committed it. The driver retries only statements that the server reported as rolled back.
  *
  * @see <a href="https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT">ON
  *     CONFLICT</a>
@@ -82,7 +82,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   /** Largest item, in bytes. */
   static final int ITEM_BYTES_MAX = 1 << 20;
 
-  /** Most connections in use at a time, unless given. */
+  /** Default limit of connections in use at a time. */
   public static final int CONNECTIONS = 8;
 
   private static final int BATCH_ITEMS_MAX = 100;
@@ -116,22 +116,22 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   }
 
   /**
-   * Counts in a table, which is created if it is not there.
+   * Opens a driver on a table, which is created if it is missing.
    *
-   * @param source where connections come from: pooled, or each add pays for a connection. It stays
-   *     the caller's to close
+   * @param source of connections; without a pool, each add opens one. The caller closes it
    * @param table a name of lower-case letters, digits and underscores
-   * @param connectionsMax most connections in use at a time: no more than the source has for this
-   * @param timeout longest wait for a connection, and for one answer
+   * @param connectionsMax most connections in use at a time: at most those that the source has for
+   *     this driver
+   * @param timeout longest wait for a connection, and for one reply
    * @throws QuipuException if the server cannot be used
    */
   public static PostgresDriver of(
       DataSource source, String table, int connectionsMax, Duration timeout) {
-    Connections connections = new Connections(source, connectionsMax, timeout, false);
+    Connections connections = new Connections(source, "", connectionsMax, timeout, false);
     return open(connections, table, false, () -> {});
   }
 
-  /** Uses {@link #CONNECTIONS} connections at a time; see the other. */
+  /** Opens a driver that uses at most {@link #CONNECTIONS} connections at a time. */
   public static PostgresDriver of(DataSource source, String table, Duration timeout) {
     return of(source, table, CONNECTIONS, timeout);
   }
@@ -186,7 +186,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
 
   @Override
   public List<Optional<Item>> getAll(List<Key> keys) {
-    Map<Key, Item> found = read(keys); // one statement sees one moment
+    Map<Key, Item> found = read(keys); // one statement reads one snapshot
     return keys.stream().map(key -> Optional.ofNullable(found.get(key))).toList();
   }
 
@@ -269,7 +269,8 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
   private static QuipuException raced(Key key) {
     return new NotAppliedException(
         Reason.THROTTLED,
-        "%d writers came first to %s/%s".formatted(RACES_MAX, key.partition(), key.sort()));
+        "gave up after %d attempts: contention on %s/%s"
+            .formatted(RACES_MAX, key.partition(), key.sort()));
   }
 
   private Optional<Item> execute(Key key, Sql sql) {
@@ -288,7 +289,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     }
   }
 
-  /** What groups of adds do to the table. */
+  /** Executes groups of adds on the table. */
   private final class GroupsTable implements GroupCommit.Table {
     @Override
     public Optional<Item> add(Key key, GroupCommit.Sum sum) {
@@ -330,7 +331,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     }
   }
 
-  /** Stores new items; returns the keys of those that were not there. */
+  /** Inserts items; returns the keys of those that did not exist. */
   private Set<Key> insert(Connection connection, List<Write.Put> puts) throws SQLException {
     Map<Schema.StoredKey, Key> byStored = new HashMap<>();
     puts.forEach(put -> byStored.put(Schema.StoredKey.of(put.key()), put.key()));
@@ -345,7 +346,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     return inserted;
   }
 
-  /** Whether each statement brought a row, and all were committed; else none is. */
+  /** Commits all writes if each statement returns a row, else none; returns whether it did. */
   private boolean commit(List<Write> writes, Sql all) {
     try (PooledConnection borrowed = connections.borrowToWrite()) {
       borrowed.begin();
@@ -370,7 +371,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     boolean hasRows = statement.execute();
     for (Write write : writes) {
       if (!hasRows) {
-        throw new SQLException("a statement of a batch gave no rows at all");
+        throw new SQLException("a statement of a batch returned no result set");
       }
       try (ResultSet rows = statement.getResultSet()) {
         boolean missing = !rows.next();
@@ -407,7 +408,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     }
   }
 
-  /** Rows that another server removes or writes just now are left to it. */
+  /** Skips rows that are locked by another server. */
   @Override
   public int removeExpired(Instant before, int itemsMax) {
     try (PooledConnection borrowed = connections.borrowToWrite();
@@ -415,7 +416,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
             statements.removeExpired(before, itemsMax).prepare(borrowed.connection)) {
       return statement.executeUpdate();
     } catch (SQLException e) {
-      throw Failures.ofRead(e); // harmless to repeat
+      throw Failures.ofRead(e); // idempotent
     }
   }
 

@@ -3,9 +3,6 @@ package dev.quipu.postgresql;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.pool.HikariPool;
-import dev.quipu.Outcome;
-import dev.quipu.QuipuException;
-import dev.quipu.Reason;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProvider;
@@ -19,9 +16,9 @@ import java.util.stream.Collectors;
 public final class PostgresProvider implements StoreProvider {
   private static final int PORT = 5_432;
   private static final int CONNECTIONS_MAX = 1_000;
-  private static final long CONNECT_MILLIS_MIN = 250; // what the pool takes at least
+  private static final long CONNECT_MILLIS_MIN = 250; // the minimum of the pool
 
-  /** For the service loader. */
+  /** Creates the provider; for the service loader. */
   public PostgresProvider() {}
 
   @Override
@@ -54,7 +51,7 @@ public final class PostgresProvider implements StoreProvider {
   @Override
   public StoreDriver open(URI uri) {
     StoreUri parsed = parse(uri);
-    parsed.mayLoseWrites(); // a wrong value is named before anything is connected
+    parsed.mayLoseWrites(); // reports a wrong value before connecting
     int timeoutMillis = (int) parsed.timeout().toMillis();
     HikariConfig config = new HikariConfig();
     String hosts =
@@ -75,16 +72,16 @@ public final class PostgresProvider implements StoreProvider {
     config.addDataSourceProperty("tcpKeepAlive", "true");
     parsed.parameter("sslmode").ifPresent(mode -> config.addDataSourceProperty("sslmode", mode));
     String table = parsed.parameter("table").orElse(Schema.TABLE);
-    new Schema(table); // a wrong name is named before anything is connected
+    new Schema(table); // reports a wrong name before connecting
     HikariDataSource pool;
     try {
       pool = new HikariDataSource(config);
     } catch (HikariPool.PoolInitializationException e) {
-      throw QuipuException.of(
-          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "PostgreSQL: " + e.getMessage(), e);
+      throw Failures.ofPool(e, hosts);
     }
     try {
-      Connections connections = new Connections(pool, connectionsMax, parsed.timeout(), true);
+      Connections connections =
+          new Connections(pool, hosts, connectionsMax, parsed.timeout(), true);
       return PostgresDriver.open(connections, table, parsed.mayLoseWrites(), pool::close);
     } catch (RuntimeException e) {
       pool.close();

@@ -12,18 +12,18 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The table, and who creates it. */
+/** The table: its DDL, its creation and its settings. */
 final class Schema {
-  /** The name of the table, where none is given. */
+  /** Default name of the table. */
   static final String TABLE = "quipu_items";
 
   private static final int PARTITION_BYTES_MAX = 1_536; // an index entry has at most 2,704 bytes
-  private static final long LOCK = 0x7175697075L; // any number that others do not use
+  private static final long LOCK = 0x7175697075L; // an arbitrary number
 
   private final String table;
 
   /**
-   * A table of this name.
+   * Creates the schema of a table.
    *
    * @throws IllegalArgumentException if the name is not of lower-case letters, digits and
    *     underscores, or is longer than 48 characters
@@ -37,7 +37,7 @@ final class Schema {
     this.table = table;
   }
 
-  /** A key as the table has it. */
+  /** A key as stored in the table. */
   record StoredKey(String partition, String sort) {
     static StoredKey of(Key key) {
       return new StoredKey(storedPartition(key.partition()), key.sort());
@@ -56,7 +56,7 @@ final class Schema {
     return table + "_versions";
   }
 
-  /** The statements that create it, for who may. */
+  /** Returns the statements that create the table. */
   String ddl() {
     return """
     CREATE SEQUENCE IF NOT EXISTS %2$s;
@@ -74,7 +74,7 @@ final class Schema {
         .formatted(table, versions());
   }
 
-  /** The rights that a role needs which did not create it. */
+  /** Returns the grants that a role needs if it does not own the table. */
   String grants() {
     return """
     -- GRANT SELECT, INSERT, UPDATE, DELETE ON %1$s TO quipu;
@@ -83,13 +83,14 @@ final class Schema {
         .formatted(table, versions());
   }
 
-  /** Creates the table if it is not there. */
+  /** Creates the table if it is missing. */
   void prepare(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       String encoding = ask(statement, "SHOW server_encoding");
       if (!encoding.equals("UTF8")) {
         throw new NotAppliedException(
-            Reason.INVALID, "the database is encoded in %s, it must be UTF8".formatted(encoding));
+            Reason.INVALID,
+            "the encoding of the database is %s; it must be UTF8".formatted(encoding));
       }
       boolean there =
           ask(
@@ -98,7 +99,7 @@ final class Schema {
                       .formatted(table, versions()))
               .equals("t");
       if (!there) {
-        // Two servers that start at once must not both create it.
+        // Servers that start at the same time must not all create it.
         statement.execute(
             "BEGIN; SELECT pg_advisory_xact_lock(%d); %s COMMIT".formatted(LOCK, ddl()));
       }
@@ -168,7 +169,7 @@ final class Schema {
         .formatted(table, versions());
   }
 
-  /** Null of a table that is missing, which the schema's check reports. */
+  /** Returns SQL that is null if the table is missing, which the check of columns reports. */
   private String lacksRights() {
     return """
     SELECT COALESCE(NOT (has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A statement and its parameters, in the order of its question marks. */
 record Sql(String text, List<@Nullable Object> parameters) {
-  /** Several statements as one, which is sent in one round trip. */
+  /** Joins statements into one, which needs one round trip. */
   static Sql sequence(List<Sql> statements) {
     List<@Nullable Object> parameters = new ArrayList<>();
     statements.forEach(each -> parameters.addAll(each.parameters));

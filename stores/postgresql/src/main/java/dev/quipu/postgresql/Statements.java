@@ -17,9 +17,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compiles writes to SQL. A statement applies a write if its condition holds, and returns the row;
- * else it returns none, also where a field is of another kind than the write needs: the caller then
- * reads the item and judges.
+ * Compiles writes to SQL. A statement applies a write if its condition holds, and returns the row.
+ * Otherwise, also if a field has another type than the write needs, it returns no row: the caller
+ * then reads the item and evaluates the condition.
  */
 final class Statements {
   private static final String COLUMNS = "value, fields, version, expires_at";
@@ -51,7 +51,7 @@ final class Statements {
         List.of(before.toEpochMilli(), itemsMax));
   }
 
-  /** One row more than the page has, so that one knows whether there is another page. */
+  /** Selects one row more than the page has, which shows whether there is another page. */
   Sql scan(Scan scan) {
     List<@Nullable Object> parameters = new ArrayList<>();
     Collections.addAll(parameters, Schema.storedPartition(scan.partition()), scan.from());
@@ -67,7 +67,7 @@ final class Statements {
         parameters);
   }
 
-  /** An add to the value, if it allows the value that there is. */
+  /** Adds to the value, if the current value is within the bounds of the sum. */
   Sql add(Key key, GroupCommit.Sum sum) {
     Builder sql = new Builder();
     if (sum.allows(0)) {
@@ -85,7 +85,7 @@ final class Statements {
     return returning(sql);
   }
 
-  /** Stores new items, in this order; returns the keys of those that were not there. */
+  /** Inserts items in this order; returns the keys of those that did not exist. */
   Sql insert(List<Write.Put> puts) {
     int count = puts.size();
     String[] partitions = new String[count];
@@ -116,12 +116,12 @@ final class Statements {
 
   Sql write(Write write) {
     Builder sql = new Builder();
-    // What the write makes where there is no item: nothing, if its condition does not hold then.
+    // The effect if there is no item: none, if the condition does not hold then.
     Write.Effect ofNone = write.applyTo(Optional.empty(), new Version(""));
     if (write instanceof Write.Delete) {
       sql.add("DELETE FROM ").add(schema.table()).add(" AS t WHERE ");
     } else if (ofNone instanceof Write.Effect.Now now) {
-      Item made = now.item().orElseThrow(); // a put and an update leave one
+      Item made = now.item().orElseThrow(); // after a put or an update there is one
       insert(sql, made.key(), made.fields(), made.expiresAt().map(at -> at.toEpochMilli()));
       sql.add(" ON CONFLICT (partition, sort) DO UPDATE");
       set(sql, write);
@@ -176,11 +176,11 @@ final class Statements {
         sql.add(", expires_at = ?::bigint", expires);
       }
       case Write.Update update -> set(sql, update.changes());
-      case Write.Delete delete -> throw new IllegalStateException("a delete sets nothing");
+      case Write.Delete delete -> throw new IllegalStateException("a delete has no SET clause");
     }
   }
 
-  /** A member that is null goes away: no field is ever null. */
+  /** Writes the SET clause of changes; a null member removes the field. */
   private static void set(Builder sql, List<Change> changes) {
     List<Change> members = new ArrayList<>();
     for (Change change : changes) {
@@ -216,11 +216,11 @@ final class Statements {
     sql.add("))");
   }
 
-  /** The value of the field of the first two parameters; 0 if it is not there. */
+  /** The value of the field named by the first two parameters; 0 if it is missing. */
   private static final String NUMBER =
       "CASE jsonb_typeof(t.fields->?) WHEN 'number' THEN (t.fields->>?)::numeric ELSE 0 END";
 
-  /** The set of the field of the parameter; empty if it is not there. */
+  /** The set of the field named by the parameter; empty if it is missing. */
   private static final String SET = "COALESCE(t.fields->?, '{}')";
 
   private static @Nullable String member(Change.Put put) {
@@ -229,7 +229,7 @@ final class Statements {
     return column || none ? null : JsonFields.json(put.value());
   }
 
-  /** That a change finds the kind of field that it needs, and its sum has 64 bits. */
+  /** Requires the field to have the type that a change needs, and its sum to fit into 64 bits. */
   private static void possible(Builder sql, Change change) {
     String name = JsonFields.escaped(change.field());
     switch (change) {
@@ -245,7 +245,7 @@ final class Statements {
         }
       }
       case Change.Put put -> {
-        // any kind will do
+        // any type is replaced
       }
       case Change.AddToken add -> {
         sql.add(" AND ");
@@ -258,13 +258,13 @@ final class Statements {
     }
   }
 
-  /** That a field is a number, or not there. */
+  /** Requires a field to be a number or missing. */
   private static void number(Builder sql, String field) {
     String name = JsonFields.escaped(field);
     sql.add("COALESCE(jsonb_typeof(t.fields->?), 'number') = 'number'", name);
   }
 
-  /** That a field is a set, or not there. */
+  /** Requires a field to be a set or missing. */
   private static void tokens(Builder sql, String field) {
     String name = JsonFields.escaped(field);
     sql.add("COALESCE(jsonb_typeof(t.fields->?), 'object') = 'object'", name);
@@ -276,7 +276,7 @@ final class Statements {
   private void condition(Builder sql, Condition condition, Write write) {
     switch (condition) {
       case Condition.Always always -> sql.add("TRUE");
-      case Condition.Absent absent -> sql.add("FALSE"); // of a row that is there
+      case Condition.Absent absent -> sql.add("FALSE"); // the row exists
       case Condition.VersionIs is -> {
         boolean ours = is.version().token().matches("[0-9]{1,18}");
         sql.add("t.version = ?", ours ? Long.parseLong(is.version().token()) : -1L);
@@ -298,7 +298,7 @@ final class Statements {
       case Condition.FewerThan fewer -> {
         tokens(sql, fewer.field());
         String name = JsonFields.escaped(fewer.field());
-        // Not jsonb_object_keys alone: it fails on other kinds, whatever stands before it.
+        // Not jsonb_object_keys alone: it fails on other types, whatever the order of conditions.
         sql.add(
             " AND (SELECT count(*) FROM jsonb_object_keys(CASE jsonb_typeof(t.fields->?)", name);
         sql.add(" WHEN 'object' THEN t.fields->? ELSE '{}' END)) < ?", name, fewer.count());
@@ -314,7 +314,7 @@ final class Statements {
     }
   }
 
-  /** The number after the write, in terms of the row before it. */
+  /** Requires the number after the write to be within bounds, in terms of the row before it. */
   private static void within(Builder sql, Condition.Within within, Write write) {
     Optional<Change> change =
         write instanceof Write.Update update
@@ -325,7 +325,7 @@ final class Statements {
         !(write instanceof Write.Update)
             || (change.isPresent() && delta == 0 && change.get() instanceof Change.Put);
     if (known) {
-      // The same whatever the row is, so what holds of no row holds of any.
+      // Independent of the row, so the result without a row holds for any row.
       Write alone = write.when(within);
       sql.add(alone.holdsOn(Optional.empty()) ? "TRUE" : "FALSE");
       return;
@@ -339,11 +339,11 @@ final class Statements {
     } else {
       sql.add(before, name, name);
     }
-    // As numeric, in which no sum overflows.
+    // As numeric, which cannot overflow.
     sql.add(" + ?::numeric BETWEEN ? AND ?", delta, within.min(), within.max());
   }
 
-  /** Text and parameters, side by side. */
+  /** Builds the text and the parameters of a statement. */
   private static final class Builder {
     private final StringBuilder text = new StringBuilder();
     private final List<@Nullable Object> parameters = new ArrayList<>();

@@ -1,4 +1,4 @@
-/** Counting on postgresql. */
+/** Store driver for PostgreSQL. */
 @NullMarked
 package dev.quipu.postgresql;
 

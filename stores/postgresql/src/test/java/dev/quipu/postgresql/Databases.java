@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One server for all tests, a table for each. */
+/** One server for all tests, with a table per test. */
 final class Databases {
   static final PostgresServer SERVER = PostgresServer.start();
   private static final AtomicInteger TABLES = new AtomicInteger();
@@ -19,12 +19,12 @@ final class Databases {
         .formatted(port, TABLES.incrementAndGet(), timeout.toMillis());
   }
 
-  /** The table that a URI names. */
+  /** Returns the table of a URI. */
   static String table(String uri) {
     return uri.replaceFirst(".*table=([a-z0-9]+).*", "$1");
   }
 
-  /** A connection of its own. */
+  /** Opens a separate connection. */
   static Connection connection() throws SQLException {
     return DriverManager.getConnection(
         "jdbc:postgresql://127.0.0.1:%d/postgres?user=postgres".formatted(SERVER.port()));

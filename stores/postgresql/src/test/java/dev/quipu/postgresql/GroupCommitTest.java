@@ -43,7 +43,7 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** How adds are folded: the same as one after the other. */
+/** Group commit of adds has the same results as serial execution. */
 final class GroupCommitTest {
   private static final Key KEY = new Key("p", "s");
 
@@ -55,7 +55,7 @@ final class GroupCommitTest {
     return GroupCommit.Sum.of(add(delta, new Condition.Within(Item.VALUE, min, max))).orElseThrow();
   }
 
-  /** Folded sums allow a value if, and only if, each add is possible in turn. */
+  /** A combined sum allows a value if and only if each add is possible in order. */
   @Test
   void aFoldedSumAllowsWhatEachAllowsInTurn() {
     long seed = Long.getLong("seed", 11);
@@ -118,7 +118,7 @@ final class GroupCommitTest {
     assertTrue(sum(1, 0, 5).allows(4));
   }
 
-  /** A row, and how it behaves. */
+  /** A row with controlled behavior. */
   private static final class Row implements GroupCommit.Table {
     private long value;
     private int statements;
@@ -133,7 +133,7 @@ final class GroupCommitTest {
     public GroupCommit.Stored add(
         Key key, List<Write.Put> puts, Function<Set<Key>, Optional<GroupCommit.Sum>> sum) {
       if (puts.stream().anyMatch(put -> rejected.equals(Optional.of(put.key())))) {
-        throw new NotAppliedException(Reason.INVALID, "no such text");
+        throw new NotAppliedException(Reason.INVALID, "invalid text");
       }
       Set<Key> inserted = puts.stream().map(Write::key).collect(Collectors.toSet());
       inserted.removeAll(markers);
@@ -191,7 +191,7 @@ final class GroupCommitTest {
     return groups.write(GroupCommit.Member.of(List.of(writes)).orElseThrow());
   }
 
-  /** Adds from many callers, of which the first is under way until all others wait. */
+  /** Executes adds of several callers; the first stays in progress until all others wait. */
   private static List<Future<WriteResult>> together(
       Row row, GroupCommit groups, List<Write> writes, ExecutorService executor) throws Exception {
     return batches(row, groups, writes.stream().map(List::of).toList(), executor);
@@ -231,7 +231,7 @@ final class GroupCommitTest {
   }
 
   @Test
-  void waitingAddsAreOneStatementAndEachHearsItsOwnValue() throws Exception {
+  void waitingAddsAreOneStatementAndEachGetsItsOwnValue() throws Exception {
     Row row = new Row();
     GroupCommit groups = groups(row, write -> new WriteResult.Applied(Optional.empty()));
     List<Write> writes = new ArrayList<>();
@@ -257,7 +257,7 @@ final class GroupCommitTest {
   }
 
   @Test
-  void ifNotAllArePossibleTogetherEachGoesByItself() throws Exception {
+  void ifTheGroupIsImpossibleEachIsExecutedAlone() throws Exception {
     Row row = new Row();
     AtomicInteger alone = new AtomicInteger();
     GroupCommit groups =
@@ -312,7 +312,7 @@ final class GroupCommitTest {
   }
 
   private static WriteResult alone(List<Write> writes) {
-    throw new AssertionError("nothing goes by itself: " + writes);
+    throw new AssertionError("unexpected write outside a group: " + writes);
   }
 
   private static List<WriteResult> results(Row row, GroupCommit groups, List<List<Write>> batches)
@@ -326,7 +326,7 @@ final class GroupCommitTest {
     return results;
   }
 
-  /** A repeat in a group, and the same request twice in it, change nothing for the others. */
+  /** A repeat, and a duplicate request in a group, do not affect the others. */
   @Test
   void aGroupCountsThoseWhoseMarkerIsNew() throws Exception {
     Row row = new Row();
@@ -347,14 +347,14 @@ final class GroupCommitTest {
     WriteResult.ConditionFailed replayed =
         assertInstanceOf(WriteResult.ConditionFailed.class, results.get(2));
     assertEquals(marker("old").key(), replayed.key());
-    // Of one request twice, whichever comes first counts.
+    // Of duplicates, the first one counts.
     assertNotEquals(results.get(3).getClass(), results.get(5).getClass());
     assertEquals(4, row.value);
-    assertTrue(row.statements <= 3, "they did not go together: " + row.statements);
+    assertTrue(row.statements <= 3, "not executed as a group: " + row.statements);
   }
 
   @Test
-  void whatWaitsTooLongIsRejectedBeforeItIsSent() throws Exception {
+  void addsThatWaitTooLongAreRejectedBeforeTheyAreSent() throws Exception {
     Row row = new Row();
     GroupCommit groups = new GroupCommit(row, GroupCommitTest::alone, Duration.ofMillis(20));
     Write add = add(1, Condition.always());
@@ -372,7 +372,7 @@ final class GroupCommitTest {
   }
 
   @Test
-  void whatIsInvalidInAGroupGoesByItself() throws Exception {
+  void anInvalidMemberOfAGroupIsExecutedAlone() throws Exception {
     Row row = new Row();
     row.rejected = Optional.of(marker("bad").key());
     Write add = add(1, Condition.always());

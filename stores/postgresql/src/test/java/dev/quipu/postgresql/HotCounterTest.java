@@ -42,7 +42,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.junit.jupiter.api.Test;
 
-/** Far more callers than connections, on one row. */
+/** Many more callers than connections, on one row. */
 final class HotCounterTest {
   private static final int CALLERS = 20_000;
   private static final String COUNTER = "hot";
@@ -105,7 +105,7 @@ final class HotCounterTest {
     }
   }
 
-  /** Each line of a large batch has its own definite result, also those that were too late. */
+  /** Each line of a large batch has its own definite result, even after the timeout. */
   @Test
   void eachAddOfALargeBatchHasADefiniteResult() {
     int lines = Limits.BULK_ADDS_MAX;
@@ -176,9 +176,9 @@ final class HotCounterTest {
     }
   }
 
-  /** As the record of the store is, without which nothing is written any more. */
+  /** Like the record of the store, without which writes stop. */
   @Test
-  void whoReadsDoesNotWaitForThoseThatWriteLockedRows() throws Exception {
+  void readersDoNotWaitForWritersOfLockedRows() throws Exception {
     String uri = Databases.newUri(Databases.SERVER.port(), Duration.ofSeconds(30));
     int writers = 8;
     try (StoreDriver driver = StoreProvider.open(uri + "&connections=3")) {

@@ -6,7 +6,7 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProvider;
 import dev.quipu.testkit.store.FailureContract;
 
-/** PostgreSQL behind a wire that fails. */
+/** PostgreSQL behind a faulty connection. */
 final class PostgresFailuresTest extends FailureContract {
   @Override
   protected int storePort() {

@@ -33,7 +33,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** How a table comes to be, and what a user's own connections are used for. */
+/** Creation of the table, and data sources of the user. */
 final class PostgresSetupTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final Write ADD =
@@ -122,7 +122,7 @@ final class PostgresSetupTest {
             .has(Capability.DURABLE));
   }
 
-  /** Faults of the store are no faults of what the caller sent. */
+  /** Faults of the store are not reported as invalid requests. */
   @Test
   void aTableThatCannotBeWrittenIsUnavailable() throws Exception {
     execute("CREATE ROLE reading LOGIN SUPERUSER");
@@ -217,10 +217,27 @@ final class PostgresSetupTest {
     QuipuException e =
         assertThrows(
             QuipuException.class,
-            () ->
-                StoreProvider.open("postgresql://u:tell-nobody@127.0.0.1:1/db?timeoutMillis=300"));
-    assertFalse(e.toString().contains("tell-nobody"));
+            () -> StoreProvider.open("postgresql://u:the-secret@127.0.0.1:1/db?timeoutMillis=300"));
+    assertFalse(e.toString().contains("the-secret"));
     assertEquals(Reason.UNAVAILABLE, e.reason());
+  }
+
+  @Test
+  void aMissingRoleOrDatabaseIsReportedWithTheServer() {
+    String server = "127.0.0.1:" + Databases.SERVER.port();
+    unconnected(server, "nope", "postgres", "Check the user and the password in the store's URI");
+    unconnected(server, "postgres", "nope", "Check the database in the store's URI");
+  }
+
+  private static void unconnected(String server, String user, String database, String remedy) {
+    QuipuException e =
+        assertThrows(
+            QuipuException.class,
+            () -> StoreProvider.open("postgresql://%s@%s/%s".formatted(user, server, database)));
+    String message = String.valueOf(e.getMessage());
+    assertTrue(message.startsWith("PostgreSQL (" + server + "): cannot connect: "), message);
+    assertTrue(message.contains("\"nope\" does not exist"), message);
+    assertTrue(message.endsWith(remedy), message);
   }
 
   private static List<String> settings(StoreDriver driver) {
@@ -228,7 +245,7 @@ final class PostgresSetupTest {
   }
 
   @Test
-  void whatEndangersWritesIsFoundWhileTheServerRuns() throws Exception {
+  void settingsThatEndangerWritesAreFoundAtRuntime() throws Exception {
     execute("CREATE ROLE watched LOGIN");
     String uri = "postgresql://db/app?table=watched";
     String schema = StoreProvider.of(URI.create(uri)).schema(URI.create(uri));

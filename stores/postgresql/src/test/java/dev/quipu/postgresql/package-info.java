@@ -1,4 +1,4 @@
-/** The driver for postgresql, against the real server. */
+/** Tests of the driver for PostgreSQL on a real server. */
 @NullMarked
 package dev.quipu.postgresql;
 

@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Writes as arguments of the script, in the order in which {@code items.lua} reads them. */
+/**
+ * Encodes writes as arguments of the script, in the order in which {@code items.lua} reads them.
+ */
 final class Arguments {
   private final List<String> list = new ArrayList<>();
   private final Duration keepExpired;
@@ -140,8 +142,8 @@ final class Arguments {
         add(fewer.field());
         add(fewer.count());
       }
-      case Condition.Always always -> throw new IllegalStateException("flattened away");
-      case Condition.All all -> throw new IllegalStateException("flattened away");
+      case Condition.Always always -> throw new IllegalStateException("removed by flatten");
+      case Condition.All all -> throw new IllegalStateException("removed by flatten");
     }
   }
 }

@@ -13,86 +13,93 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/** What an error of Redis or of its client says about the effect of a call. */
-final class Failures {
+/**
+ * Maps errors of Redis and of its client to exceptions that state the effect of a call.
+ *
+ * @param where the addresses of the servers; empty if the client was handed in
+ */
+record Failures(String where) {
   private static final int CAUSES_MAX = 100;
-
-  private Failures() {}
+  private static final String CHECK_SERVER =
+      "Check that the server is running and that the store's URI names its address";
 
   /**
-   * A step of the script failed.
+   * Returns the exception for a failed step of the script.
    *
-   * @param isTorn whether steps before it were done
+   * @param isTorn whether earlier steps were executed
    */
-  static QuipuException ofSteps(String why, boolean isTorn) {
+  QuipuException ofSteps(String why, boolean isTorn) {
     Outcome outcome = isTorn ? Outcome.UNKNOWN : Outcome.NOT_APPLIED;
-    return QuipuException.of(outcome, reason(why), "Redis: " + why, null);
+    return failure(outcome, reason(why), why, null);
   }
 
   /**
-   * An error as an answer means that nothing was done: the script checks all before it writes. So
-   * does a command that was never sent.
+   * Returns the exception for a failed call. An error reply means that nothing was applied, since
+   * the script checks everything before it writes; so does a command that was never sent.
    *
-   * @param server where it is, as messages name it; empty if that is not known
-   * @param lost what it means if there was no answer
+   * @param lost the outcome if there was no reply
    */
-  static QuipuException of(Throwable e, String server, Outcome lost) {
-    String message = named(server) + text(e);
+  QuipuException of(Throwable e, Outcome lost) {
+    String message = text(e);
     return switch (e) {
       case RedisConnectionException unconnected -> ofConnect(unconnected, lost);
       case RedisCommandExecutionException answer ->
-          QuipuException.of(
-              Outcome.NOT_APPLIED, reason(String.valueOf(answer.getMessage())), message, e);
-      case RedisCommandTimeoutException late -> QuipuException.of(lost, Reason.TIMEOUT, message, e);
+          failure(Outcome.NOT_APPLIED, reason(message), message, e);
+      case RedisCommandTimeoutException late -> failure(lost, Reason.TIMEOUT, message, e);
       default -> {
         Outcome outcome = message.contains("Commands are rejected") ? Outcome.NOT_APPLIED : lost;
-        yield QuipuException.of(outcome, Reason.UNAVAILABLE, message, e);
+        yield failure(outcome, Reason.UNAVAILABLE, message + ". " + CHECK_SERVER, e);
       }
     };
   }
 
   /**
-   * A connection could not be opened. The client's message names the address alone; what the server
-   * answered to the handshake, or why there was none, is the cause of it.
+   * Returns the exception for a connection that could not be opened or was lost. The client's
+   * message names the address alone; the reply to the handshake is among its causes.
    */
-  static QuipuException ofConnect(RedisException e, Outcome lost) {
-    String what = String.valueOf(e.getMessage()).replace("/<unresolved>", "");
+  QuipuException ofConnect(RedisException e, Outcome lost) {
+    String what = text(e);
     Throwable root = root(e);
     String why = text(root);
     Optional<String> remedy =
         root instanceof RedisCommandExecutionException ? remedy(why) : Optional.empty();
     Outcome outcome = what.contains("Unable to") || remedy.isPresent() ? Outcome.NOT_APPLIED : lost;
-    return QuipuException.of(
+    boolean isUnopened = what.startsWith("Unable to") || what.startsWith("Cannot ");
+    return failure(
         outcome,
         remedy.isPresent() ? Reason.DENIED : Reason.UNAVAILABLE,
-        "Redis: "
-            + what
+        (isUnopened && !where.isEmpty() ? "cannot connect" : what)
             + (root.equals(e) ? "" : ": " + why)
-            + remedy.map(text -> ". " + text).orElse(""),
+            + ". "
+            + remedy.orElse(CHECK_SERVER),
         e);
   }
 
-  /** What the message of a failure begins with. */
-  static String named(String server) {
-    return server.isEmpty() ? "Redis: " : "Redis %s: ".formatted(server);
+  QuipuException failure(Outcome outcome, Reason reason, String what, @Nullable Throwable e) {
+    String server = where.isEmpty() ? "Redis: " : "Redis (" + where + "): ";
+    return QuipuException.of(outcome, reason, server + what, e);
   }
 
-  /** A closed channel, for one, has no message. */
+  /** Returns the message of an error, without the system calls and markers of the client. */
   private static String text(Throwable e) {
-    if (e instanceof ClosedChannelException) {
-      return "connection closed";
+    String message = e.getMessage();
+    if (message == null || message.isBlank()) {
+      return e instanceof ClosedChannelException ? "connection closed" : "connection failed";
     }
-    return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+    return message
+        .replace("/<unresolved>", "")
+        .replaceFirst("^\\w+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?: ", "");
   }
 
-  /** Whether the server answered that it does not let the user do this, or does not know it. */
+  /** Returns whether the server replied that the user may not do this, or does not know it. */
   static boolean isRejection(QuipuException e) {
-    return e.getCause() instanceof RedisCommandExecutionException answer
-        && (e.reason() == Reason.DENIED || String.valueOf(answer.getMessage()).startsWith("ERR"));
+    return e.getCause() instanceof RedisCommandExecutionException reply
+        && (e.reason() == Reason.DENIED || String.valueOf(reply.getMessage()).startsWith("ERR"));
   }
 
-  /** The answer of a server if there is one, else the innermost cause. */
+  /** Returns the error reply of a server if there is one, otherwise the innermost cause. */
   private static Throwable root(Throwable e) {
     Throwable innermost = e;
     Deque<Throwable> open = new ArrayDeque<>(List.of(e));
@@ -106,12 +113,12 @@ final class Failures {
         innermost = next.equals(innermost) ? cause : innermost;
         open.addLast(cause);
       }
-      open.addAll(List.of(next.getSuppressed())); // one for each node of a cluster
+      open.addAll(List.of(next.getSuppressed())); // one per node of a cluster
     }
     return innermost;
   }
 
-  /** Which part of the URI is wrong, by the answer to the handshake. */
+  /** Returns which part of the URI to check, by the reply to the handshake. */
   private static Optional<String> remedy(String answer) {
     String upper = answer.toUpperCase(Locale.ROOT);
     if (upper.startsWith("NOAUTH")) {
@@ -133,7 +140,7 @@ final class Failures {
       case "OOM" -> Reason.FULL;
       case "NOAUTH", "WRONGPASS", "NOPERM", "DENIED" -> Reason.DENIED;
       case "BUSY", "TRYAGAIN" -> Reason.THROTTLED;
-      case "WRONGTYPE" -> Reason.CORRUPT; // something else under our keys
+      case "WRONGTYPE" -> Reason.CORRUPT; // another type at a key of the driver
       default -> Reason.UNAVAILABLE; // LOADING, READONLY
     };
   }

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Items as hashes; {@code items.lua} has the names of their members. */
+/** Decodes items from hashes; {@code items.lua} lists the names of their members. */
 final class ItemHash {
   private ItemHash() {}
 
@@ -27,7 +27,7 @@ final class ItemHash {
     return flat;
   }
 
-  /** An item out of names and values in turn; empty if there are none. */
+  /** Returns the item of alternating names and values; empty if there are none. */
   static Optional<Item> item(Key key, List<?> flat) {
     if (flat.isEmpty()) {
       return Optional.empty();
@@ -53,7 +53,7 @@ final class ItemHash {
           sets.computeIfAbsent(set, missing -> new HashSet<>()).add(token);
         }
         default -> {
-          // s: the size of a set, which its tokens tell too
+          // s: the size of a set, which its tokens imply
         }
       }
     }

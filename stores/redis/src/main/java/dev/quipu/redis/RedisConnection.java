@@ -1,8 +1,6 @@
 package dev.quipu.redis;
 
-import dev.quipu.NotAppliedException;
 import dev.quipu.Outcome;
-import dev.quipu.QuipuException;
 import dev.quipu.Reason;
 import dev.quipu.store.StoreProfile.Atomicity;
 import io.lettuce.core.ClientOptions;
@@ -28,33 +26,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection to a server or a cluster: one multiplexed connection a node. The next call
- * reconnects after it has closed, and after a timeout, since the other calls on it would wait after
- * that one.
+ * A connection to a server or a cluster: one multiplexed connection per node. After it has closed,
+ * and after a timeout, the next call reconnects: other calls on it would queue after the one that
+ * timed out.
  */
 final class RedisConnection implements AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger(RedisConnection.class);
 
+  private final Failures failures;
   private final Supplier<Opened> opener;
   private final Atomicity atomicity;
   private final Duration timeout;
-  private final String server;
   private final ReentrantLock opening = new ReentrantLock();
   private volatile Opened opened;
   private volatile int attempts;
   private volatile boolean isClosed;
 
   private RedisConnection(
-      Supplier<Opened> opener, Atomicity atomicity, Duration timeout, String server) {
+      Supplier<Opened> opener, String where, Atomicity atomicity, Duration timeout) {
+    this.failures = new Failures(where);
     this.opener = opener;
     this.atomicity = atomicity;
     this.timeout = timeout;
-    this.server = server;
-    this.opened = open(opener);
+    this.opened = open(opener, failures);
     warnIfItRepeats(opened.connection.getOptions());
   }
 
-  /** One command. */
+  /** A command. */
   interface Call<T> {
     RedisFuture<T> on(RedisClusterAsyncCommands<String, String> commands);
   }
@@ -64,33 +62,27 @@ final class RedisConnection implements AutoCloseable {
       RedisClusterAsyncCommands<String, String> commands,
       Supplier<List<RedisClusterAsyncCommands<String, String>>> masters) {}
 
-  /**
-   * Returns a connection to one server.
-   *
-   * @param server where it is, for messages; empty if that is not known
-   */
-  static RedisConnection to(RedisClient client, Duration timeout, String server) {
+  static RedisConnection to(RedisClient client, String where, Duration timeout) {
     return new RedisConnection(
         () -> {
           StatefulRedisConnection<String, String> connection = client.connect(StringCodec.UTF8);
           return new Opened(connection, connection.async(), () -> List.of(connection.async()));
         },
+        where,
         Atomicity.STORE,
-        timeout,
-        server);
+        timeout);
   }
 
-  /** Returns a connection to a cluster. */
-  static RedisConnection to(RedisClusterClient client, Duration timeout, String server) {
+  static RedisConnection to(RedisClusterClient client, String where, Duration timeout) {
     return new RedisConnection(
         () -> {
           StatefulRedisClusterConnection<String, String> connection =
               client.connect(StringCodec.UTF8);
           return new Opened(connection, connection.async(), () -> masters(connection));
         },
-        Atomicity.PARTITION, // a script works in one slot
-        timeout,
-        server);
+        where,
+        Atomicity.PARTITION, // a script accesses one slot
+        timeout);
   }
 
   private static List<RedisClusterAsyncCommands<String, String>> masters(
@@ -107,27 +99,26 @@ final class RedisConnection implements AutoCloseable {
   private static void warnIfItRepeats(ClientOptions options) {
     if (repeats(options)) {
       LOGGER.warn(
-          "The Redis client repeats commands by itself, without limit, after it has connected again:"
-              + " an add may count twice. Give it a replayFilter that drops every command, or"
-              + " autoReconnect(false).");
+          "The Redis client resends commands after each reconnect: an add may count twice. Set a"
+              + " replayFilter that drops every command, or autoReconnect(false)");
     }
   }
 
-  /** Whether a client sends again what was under way when its connection broke. */
+  /** Returns whether a client resends the commands that were pending when its connection broke. */
   static boolean repeats(ClientOptions options) {
     return options.isAutoReconnect()
         && options.getReplayFilter().equals(ClientOptions.DEFAULT_REPLAY_FILTER);
   }
 
-  private static Opened open(Supplier<Opened> opener) {
+  private static Opened open(Supplier<Opened> opener, Failures failures) {
     try {
       return opener.get();
     } catch (RedisException e) {
-      throw Failures.ofConnect(e, Outcome.NOT_APPLIED);
+      throw failures.ofConnect(e, Outcome.NOT_APPLIED);
     }
   }
 
-  /** The connection; a new one if it has closed. Nothing was sent if this fails. */
+  /** Returns the connection; reopens it if it has closed. If this fails, nothing was sent. */
   private Opened opened() {
     Opened now = opened;
     if (now.connection.isOpen()) {
@@ -139,12 +130,15 @@ final class RedisConnection implements AutoCloseable {
       boolean triedMeanwhile = attempts != seen;
       if (!opened.connection.isOpen()) {
         if (triedMeanwhile || isClosed) {
-          throw new NotAppliedException(
-              Reason.UNAVAILABLE, Failures.named(server) + "not connected");
+          throw failures.failure(
+              Outcome.NOT_APPLIED,
+              Reason.UNAVAILABLE,
+              "not connected; the next call reconnects",
+              null);
         }
-        attempts = seen + 1; // whoever waits for the lock need not try once more
+        attempts = seen + 1; // callers that wait for the lock need not try again
         opened.connection.closeAsync();
-        opened = open(opener);
+        opened = open(opener, failures);
       }
       return opened;
     } finally {
@@ -152,25 +146,30 @@ final class RedisConnection implements AutoCloseable {
     }
   }
 
-  /** A command without an effect. */
+  /** Executes a command without an effect. */
   <T> T read(Call<T> call) {
     Opened on = opened();
     return await(call, on, on.commands, true);
   }
 
-  /** A command with an effect: if its answer does not come, that is unknown. */
+  /** Executes a command with an effect: without a reply, its outcome is unknown. */
   <T> T write(Call<T> call) {
     Opened on = opened();
     return await(call, on, on.commands, false);
   }
 
-  /** The same on every master; it must be harmless to repeat. */
+  /** Executes a command on every master; it must be idempotent. */
   <T> List<T> onEachMaster(Call<T> call) {
     Opened on = opened();
     return on.masters.get().stream().map(master -> await(call, on, master, true)).toList();
   }
 
-  /** How far a script reaches. */
+  /** Returns the mapping of errors to exceptions. */
+  Failures failures() {
+    return failures;
+  }
+
+  /** Returns the largest scope that one script call can change atomically. */
   Atomicity atomicity() {
     return atomicity;
   }
@@ -185,20 +184,24 @@ final class RedisConnection implements AutoCloseable {
     try {
       answer = call.on(on);
     } catch (RedisException e) {
-      throw Failures.of(e, server, lost);
+      throw failures.of(e, lost);
     }
     try {
       return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      throw Failures.of(e.getCause() == null ? e : e.getCause(), server, lost);
+      throw failures.of(e.getCause() == null ? e : e.getCause(), lost);
     } catch (TimeoutException e) {
       answer.cancel(true);
       connection.connection.closeAsync();
-      String late = Failures.named(server) + "no answer in " + timeout;
-      throw QuipuException.of(lost, Reason.TIMEOUT, late, e);
+      throw failures.failure(
+          lost,
+          Reason.TIMEOUT,
+          "no reply within %d ms. Check the server, or raise 'timeoutMillis' in the store's URI"
+              .formatted(timeout.toMillis()),
+          e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw QuipuException.of(lost, Reason.UNAVAILABLE, "Redis: interrupted", e);
+      throw failures.failure(lost, Reason.UNAVAILABLE, "interrupted while waiting for a reply", e);
     }
   }
 

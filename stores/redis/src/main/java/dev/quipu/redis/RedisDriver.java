@@ -32,12 +32,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counting on Redis 6.2 and later, Valkey, and Redis Cluster.
+ * Driver for Redis 6.2 and later, Valkey, and Redis Cluster.
  *
- * <p><b>Stored.</b> All keys of a partition carry it as their hash tag, so they lie in one slot:
+ * <p><b>Stored.</b> All keys of a partition have it as their hash tag, so they share a slot:
  *
  * <pre>
- * quipu:{PARTITION}        sorted set: the sorts of its items, in order of bytes
+ * quipu:{PARTITION}        sorted set: the sorts of its items, in byte order
  * quipu:{PARTITION}:SORT   hash: version, expiry, and the fields; {@code items.lua} has the names
  * </pre>
  *
@@ -46,28 +46,28 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Protocol.</b>
  *
  * <ol>
- *   <li>A write, or a batch, is one call of one script: it judges all conditions, and only if each
- *       holds it writes. Redis runs scripts one at a time, so this is atomic.
- *   <li>The script is loaded as a function library whose name carries a digest of its text; where
- *       functions are not to be had (before 7.0), it is called by its digest. A node that does not
- *       know it says so before it does anything: it is loaded there, and called again.
- *   <li>Numbers are texts in the script, since its own have 53 bits.
+ *   <li>A write, or a batch, is one call of a script, which writes only if all conditions hold.
+ *       Redis runs scripts one at a time, so this is atomic.
+ *   <li>The script is loaded as a function library whose name carries a digest of its text; without
+ *       functions (before 7.0), it is called by its digest. A node that lacks the script replies
+ *       with an error before any effect: the driver loads it there and calls it again.
+ *   <li>The script keeps numbers as text, since numbers of Lua are exact to 53 bits only.
  * </ol>
  *
  * <p><b>Atomic.</b> Batches over all items; in a cluster, over one partition. <b>Limits.</b> An
- * item of 1 MiB, a batch of 100. <b>Expiry.</b> Redis drops an item a minute after it expired, for
- * clocks that differ. <b>Durable</b> if {@code appendonly} is on, {@code appendfsync} is {@code
- * always}, and nothing is evicted: {@code maxmemory} is 0, or its policy is {@code noeviction}.
- * That is looked up when the driver opens, and by {@link #inspect}; even so, a replica that is
- * promoted may lack the last writes.
+ * item of 1 MiB, a batch of 100. <b>Expiry.</b> Redis removes an item a minute after its expiry, to
+ * allow for clock skew. <b>Durable</b> if {@code appendonly} is on, {@code appendfsync} is {@code
+ * always}, and nothing is evicted: {@code maxmemory} is 0, or its policy is {@code noeviction}. The
+ * driver checks this when it opens, and in {@link #inspect}; even so, a promoted replica may lack
+ * the last writes.
  *
- * <p><b>Full.</b> When Redis has reached {@code maxmemory}, reads, deletes and opening go on. A
- * write is rejected as {@link Reason#FULL} only if its conditions hold: a repeat of a request is
- * answered.
+ * <p><b>Full.</b> When Redis has reached {@code maxmemory}, reads, deletes and opening still work.
+ * A write is rejected as {@link Reason#FULL} only if its conditions hold: a repeated request is
+ * replayed.
  *
- * <p><b>After a lost connection</b> a write is unknown. Lettuce's own way is to send it again after
- * it has connected again; a client that was opened by URI does not, and one that was handed in is
- * warned about.
+ * <p><b>After a lost connection</b> the outcome of a write is unknown. By default Lettuce resends
+ * commands after a reconnect; a client opened by URI does not, and for a client that was handed in
+ * the driver logs a warning.
  *
  * @see <a
  *     href="https://redis.io/docs/latest/develop/programmability/functions-intro/">functions</a>
@@ -94,7 +94,7 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
   private final String prefix;
   private final StoreProfile profile;
   private final Runnable onClose;
-  // Each call's token is new, whichever process makes it, so that no version returns.
+  // Tokens are unique across processes, so that no version recurs.
   private final FreshTokens tokens = new FreshTokens();
 
   private RedisDriver(RedisConnection link, String prefix, boolean mayLose, Runnable onClose) {
@@ -108,20 +108,20 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
   }
 
   /**
-   * Counts on one server.
+   * Opens a driver on one server.
    *
-   * @param client stays the caller's to shut down
-   * @param prefix what all keys begin with
-   * @param timeout how long to wait for one answer
+   * @param client the caller shuts it down
+   * @param prefix of all keys
+   * @param timeout longest wait for one reply
    * @throws QuipuException if the server cannot be used
    */
   public static RedisDriver of(RedisClient client, String prefix, Duration timeout) {
-    return open(RedisConnection.to(client, timeout, ""), prefix, false, () -> {});
+    return open(RedisConnection.to(client, "", timeout), prefix, false, () -> {});
   }
 
-  /** Counts on a cluster; see {@link #of(RedisClient, String, Duration)}. */
+  /** Opens a driver on a cluster; see {@link #of(RedisClient, String, Duration)}. */
   public static RedisDriver of(RedisClusterClient client, String prefix, Duration timeout) {
-    return open(RedisConnection.to(client, timeout, ""), prefix, false, () -> {});
+    return open(RedisConnection.to(client, "", timeout), prefix, false, () -> {});
   }
 
   static RedisDriver open(RedisConnection link, String prefix, boolean mayLose, Runnable onClose) {
@@ -141,7 +141,7 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
     return new StoreProfile("redis", capabilities, atomicity, BATCH_ITEMS_MAX, ITEM_BYTES_MAX);
   }
 
-  /** In a cluster the earliest of all masters, so that no item expires too early. */
+  /** Returns the earliest time of all masters, so that no item expires too early. */
   @Override
   public Optional<Instant> time() {
     try {
@@ -156,7 +156,7 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
     }
   }
 
-  /** Of seconds and microseconds. */
+  /** Returns the instant of a reply of seconds and microseconds. */
   private static Instant instant(List<String> time) {
     return Instant.ofEpochSecond(Long.parseLong(time.get(0)), Long.parseLong(time.get(1)) * 1_000);
   }
@@ -241,13 +241,13 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
               : ItemHash.item(writes.getFirst().key(), answer.subList(1, answer.size())));
     }
     if (result.equals("failed") || result.equals("torn")) {
-      throw Failures.ofSteps((String) answer.get(1), result.equals("torn"));
+      throw link.failures().ofSteps((String) answer.get(1), result.equals("torn"));
     }
     Write failed = writes.get(Integer.parseInt((String) answer.get(1)));
     Optional<Item> found = ItemHash.item(failed.key(), answer.subList(2, answer.size()));
-    if (failed.holdsOn(found)) { // throws if a field is of another kind
+    if (failed.holdsOn(found)) { // throws if a field has another type
       throw new NotAppliedException(
-          Reason.CORRUPT, "the script and the library differ on %s".formatted(failed));
+          Reason.CORRUPT, "Redis and the driver disagree on the condition of %s".formatted(failed));
     }
     return new WriteResult.ConditionFailed(failed.key(), found);
   }

@@ -23,7 +23,7 @@ public final class RedisProvider implements StoreProvider {
   private static final int PORT = 6_379;
   private static final String PREFIX = "quipu";
 
-  /** For the service loader. */
+  /** Creates the provider; for the service loader. */
   public RedisProvider() {}
 
   @Override
@@ -55,7 +55,7 @@ public final class RedisProvider implements StoreProvider {
       throw new IllegalArgumentException(
           "prefix is '%s'; it must be 1 to 64 letters, digits or _.:-".formatted(prefix));
     }
-    parsed.mayLoseWrites(); // a wrong value is named before anything is connected
+    parsed.mayLoseWrites(); // reports a wrong value before connecting
     return parsed.scheme().endsWith("-cluster")
         ? openCluster(parsed, prefix)
         : openServer(parsed, prefix);
@@ -65,7 +65,7 @@ public final class RedisProvider implements StoreProvider {
     RedisClient client = RedisClient.create(redisUri(uri, uri.host()));
     client.setOptions(options(ClientOptions.builder().autoReconnect(false), uri.timeout()));
     try {
-      RedisConnection link = RedisConnection.to(client, uri.timeout(), shown(List.of(uri.host())));
+      RedisConnection link = RedisConnection.to(client, where(uri), uri.timeout());
       return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);
@@ -74,13 +74,13 @@ public final class RedisProvider implements StoreProvider {
   }
 
   private static StoreDriver openCluster(StoreUri uri, String prefix) {
-    // Here the client itself connects to nodes again, as the slots move.
+    // The client of a cluster must reconnect to nodes itself, as slots move.
     RedisClusterClient client =
         RedisClusterClient.create(uri.hosts().stream().map(host -> redisUri(uri, host)).toList());
     client.setOptions(
         (ClusterClientOptions) options(ClusterClientOptions.builder(), uri.timeout()));
     try {
-      RedisConnection link = RedisConnection.to(client, uri.timeout(), shown(uri.hosts()));
+      RedisConnection link = RedisConnection.to(client, where(uri), uri.timeout());
       return RedisDriver.open(link, prefix, uri.mayLoseWrites(), () -> shutdown(client));
     } catch (RuntimeException e) {
       shutdown(client);
@@ -88,17 +88,17 @@ public final class RedisProvider implements StoreProvider {
     }
   }
 
-  private static String shown(List<StoreUri.Host> hosts) {
-    return hosts.stream()
+  private static String where(StoreUri uri) {
+    return uri.hosts().stream()
         .map(host -> host.name() + ":" + host.port())
-        .collect(Collectors.joining(","));
+        .collect(Collectors.joining(", "));
   }
 
   private static void shutdown(AbstractRedisClient client) {
     client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
   }
 
-  /** It never sends again what was under way when a connection broke. */
+  /** Returns options that never resend the commands that were pending when a connection broke. */
   private static ClientOptions options(ClientOptions.Builder builder, Duration timeout) {
     return builder
         .replayFilter(command -> true)
@@ -125,7 +125,7 @@ public final class RedisProvider implements StoreProvider {
     if (!uri.path().isEmpty()) {
       if (!uri.path().matches("[0-9]{1,5}")) {
         throw new IllegalArgumentException(
-            "the database in the store's URI is '%s', it must be a number".formatted(uri.path()));
+            "the database in the store's URI is '%s'; it must be a number".formatted(uri.path()));
       }
       builder.withDatabase(Integer.parseInt(uri.path()));
     }

@@ -19,16 +19,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The script, as a library of functions where the server has them, else by its digest. Its name
- * carries a digest of its text, so that servers of different versions of Quipu do not replace each
- * other's.
+ * The script: a function library where the server supports functions, otherwise called by its
+ * digest. Its name contains a digest of its text, so that different versions of Quipu do not
+ * replace each other's libraries.
  */
 final class Script {
   private static final String BODY = body();
   private static final String ID =
       HexFormat.of().formatHex(Key.digest(BODY.getBytes(StandardCharsets.UTF_8))).substring(0, 12);
   private static final String READS = "no-writes"; // runs on a full server
-  private static final String FREES = "allow-oom"; // so does what only removes
+  private static final String FREES = "allow-oom"; // so does a script that only removes
   private static final Entry WRITE = new Entry("write", "write", "");
   private static final Entry REMOVE = new Entry("remove", "write", FREES);
   private static final Entry JUDGE = new Entry("judge", "judge", READS);
@@ -36,24 +36,24 @@ final class Script {
   private static final Entry SCAN = new Entry("scan", "scan", FREES);
   private static final Entry PERMIT = new Entry("permit", "permit", READS);
   private static final List<Entry> ENTRIES = List.of(WRITE, REMOVE, JUDGE, READ, SCAN, PERMIT);
-  private static final int LOADS_MAX = 3; // a failover may lose what was just loaded
+  private static final int LOADS_MAX = 3; // a failover may lose a new library
 
   private static final String NAME = "quipu_" + ID;
 
   private final RedisConnection link;
   private volatile boolean functions;
 
-  /** Loads it on every master. */
+  /** Loads the script on every master. */
   Script(RedisConnection link) {
     this.link = link;
     this.functions = load();
   }
 
   /**
-   * One function of the script, and the same as a script by itself.
+   * A function of the script, and the same as a stand-alone script.
    *
    * @param lua the function in the script
-   * @param flag of a function; a script by itself needs none: it fails at its first write
+   * @param flag of the function; a stand-alone script needs none: it fails at its first write
    */
   private record Entry(String function, String lua, String flag, String text, String digest) {
     Entry(String name, String lua, String flag) {
@@ -70,7 +70,7 @@ final class Script {
     }
   }
 
-  /** The library, for who loads it by hand. */
+  /** Returns the library, for administrators who load it themselves. */
   static String library() {
     StringBuilder library = new StringBuilder("#!lua name=" + NAME + "\n" + BODY);
     ENTRIES.forEach(entry -> library.append(entry.registration()));
@@ -80,7 +80,7 @@ final class Script {
   private static String body() {
     try (InputStream from = Script.class.getResourceAsStream("items.lua")) {
       if (from == null) {
-        throw new IllegalStateException("items.lua is not beside " + Script.class);
+        throw new IllegalStateException("items.lua is missing beside " + Script.class);
       }
       return new String(from.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
@@ -89,9 +89,9 @@ final class Script {
   }
 
   /**
-   * Writes.
+   * Executes writes.
    *
-   * @param frees whether there are only deletes
+   * @param frees whether all writes are deletes
    */
   List<Object> write(List<String> keys, List<String> arguments, boolean frees) {
     try {
@@ -102,7 +102,7 @@ final class Script {
       }
       List<Object> answer = call(JUDGE, keys, arguments, true);
       if (answer.getFirst().equals("ok")) {
-        throw e; // only room is missing
+        throw e; // the conditions hold; only memory is missing
       }
       return answer;
     }
@@ -163,7 +163,7 @@ final class Script {
     }
   }
 
-  /** Whether a node does not know the script, and so did nothing. */
+  /** Returns whether a node lacks the script, and so applied nothing. */
   private static boolean isUnknownScript(QuipuException e) {
     String message = message(e);
     return message.startsWith("noscript") || message.contains("function not found");
@@ -175,12 +175,12 @@ final class Script {
         : "";
   }
 
-  /** Loads it where it is missing; returns whether the servers have functions. */
+  /** Loads the script where it is missing; returns whether the servers support functions. */
   private boolean load() {
     try {
       List<List<Map<String, Object>>> loaded =
           link.onEachMaster(commands -> commands.functionList(NAME));
-      if (loaded.stream().anyMatch(List::isEmpty)) { // a full server rejects what it has already
+      if (loaded.stream().anyMatch(List::isEmpty)) { // a full server rejects a reload
         link.onEachMaster(commands -> commands.functionLoad(library(), true));
       }
       return true;

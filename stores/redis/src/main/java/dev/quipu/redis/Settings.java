@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The settings of the masters that endanger writes. They are read by {@code CONFIG GET} where that
- * is allowed; {@code INFO} has some of them.
+ * Inspects the settings of the masters that endanger writes, by {@code CONFIG GET} where that is
+ * allowed; {@code INFO} has some of them.
  */
 final class Settings {
   private static final String UNKNOWN = "unknown";
@@ -26,7 +26,7 @@ final class Settings {
   private final boolean mayLose;
 
   /**
-   * Reads them when asked.
+   * Creates an inspector; it reads nothing yet.
    *
    * @param mayLose whether the user accepts that acknowledged writes can be lost
    */
@@ -35,7 +35,7 @@ final class Settings {
     this.mayLose = mayLose;
   }
 
-  /** Returns what endangers writes, each once, whichever master it is on. */
+  /** Returns the distinct findings of all masters. */
   List<Finding> inspect() {
     List<String> infos;
     try {
@@ -68,7 +68,7 @@ final class Settings {
     }
   }
 
-  /** Before Redis 7 one call takes one pattern; those who run it for others may allow none. */
+  /** Reads each setting separately: before Redis 7, a call accepts one pattern. */
   private List<Map<String, String>> eachByItself() {
     List<Map<String, String>> all = new ArrayList<>();
     try {
@@ -120,7 +120,7 @@ final class Settings {
       found.add(rejects("role=slave", "name the master in the store's URI"));
     }
     if (info.getOrDefault("aof_last_write_status", "ok").equals("err")) {
-      found.add(rejects("aof_last_write_status=err", "look at the disk and the log of Redis"));
+      found.add(rejects("aof_last_write_status=err", "check the disk and the log of Redis"));
     }
   }
 

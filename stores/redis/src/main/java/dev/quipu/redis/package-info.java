@@ -1,4 +1,4 @@
-/** Counting on redis. */
+/** Store driver for Redis, Valkey and Redis Cluster. */
 @NullMarked
 package dev.quipu.redis;
 

@@ -1,14 +1,14 @@
--- Items: an index for each partition, and a hash for each item. In a cluster, all of a partition
--- lies in one slot, and a call touches one partition.
+-- Items: an index per partition, and a hash per item. In a cluster, a partition lies in one slot, and
+-- a call accesses one partition.
 --
--- index   sorted set, all scores 0: the sorts of the items, in order of bytes
+-- index   sorted set, all scores 0: the sorts of the items, in byte order
 -- item    hash: v = version, COUNT.TOKEN; x = expiry in milliseconds since 1970, if any;
 --         n:NAME = number; t:NAME = text; s:NAME = size of a set; eLENGTH:NAMETOKEN = its tokens
 --
--- Numbers of Lua are exact up to 53 bits, so numbers of 64 bits stay texts here.
+-- Numbers of Lua are exact up to 53 bits, so numbers of 64 bits are kept as text.
 
 local MAX, MIN_DIGITS = '9223372036854775807', '9223372036854775808'
-local SHORT = 15 -- so many characters are always exact as a number of Lua
+local SHORT = 15 -- a text of this length is always exact as a number of Lua
 local LIMB = 1000000000
 
 local function limbs(text)
@@ -18,7 +18,7 @@ local function limbs(text)
   return sign * tonumber(string.sub(digits, 1, -10)), sign * tonumber(string.sub(digits, -9))
 end
 
--- a + b, or nil if it needs more than 64 bits.
+-- Returns a + b, or nil if it exceeds 64 bits.
 local function add(a, b)
   if #a <= SHORT and #b <= SHORT then return string.format('%.0f', tonumber(a) + tonumber(b)) end
   local ah, al = limbs(a)
@@ -38,7 +38,7 @@ local function add(a, b)
   return digits
 end
 
--- Whether a <= b.
+-- Returns whether a <= b.
 local function at_most(a, b)
   if #a <= SHORT and #b <= SHORT then return tonumber(a) <= tonumber(b) end
   local ah, al = limbs(a)
@@ -59,7 +59,7 @@ local function reader(ARGV)
   end
 end
 
--- The kind under which a field is stored: n, t, s, or nil.
+-- Returns the type with which a field is stored: n, t, s, or nil.
 local function kind_of(item, name)
   for _, kind in ipairs({'n', 't', 's'}) do
     if redis.call('HEXISTS', item, kind .. ':' .. name) == 1 then return kind end
@@ -67,15 +67,15 @@ local function kind_of(item, name)
   return nil
 end
 
--- Judges one write and plans it. Answers 'ok', 'unmet' or 'type'; reads all its arguments whatever
--- the answer is.
+-- Checks the condition of a write and plans its steps. Returns 'ok', 'unmet' or 'type'; consumes
+-- all its arguments in each case.
 local function plan(item, next, token)
   local version = redis.call('HGET', item, 'v')
   local there = version ~= false
   local count = there and tonumber(string.match(version, '^%d+')) or 0
   local result = 'ok'
-  local numbers = {} -- the numbers after the change, as far as it tells
-  local whole = false -- whether the fields are all that the item has after the change
+  local numbers = {} -- the numbers after the change, where known
+  local whole = false -- whether the change replaces all fields
   local steps = {{'HSET', item, 'v', string.format('%.0f.%s', count + 1, token)}}
 
   local function step(...)
@@ -84,7 +84,7 @@ local function plan(item, next, token)
   local function fails(why)
     if result ~= 'type' then result = why end
   end
-  -- Drops what a field was, of whatever kind.
+  -- Removes a field of any type.
   local function forget(name)
     local kind = kind_of(item, name)
     if kind == 's' then
@@ -122,7 +122,7 @@ local function plan(item, next, token)
   local operation = next()
   if operation == 'put' then
     whole = true
-    -- Not needlessly: after its first write, a script goes on though the server is full.
+    -- Only if needed: after its first write, a script goes on even on a full server.
     if redis.call('EXISTS', item) == 1 then
       step('DEL', item)
       steps[1], steps[2] = steps[2], steps[1]
@@ -168,7 +168,7 @@ local function plan(item, next, token)
     end
   end
 
-  -- Whether the field is stored with the value that follows.
+  -- Returns whether the field is stored with the value that follows.
   local function is(name)
     local kind = next()
     if kind ~= 's' then return redis.call('HGET', item, kind .. ':' .. name) == next() end
@@ -215,8 +215,8 @@ local function plan(item, next, token)
   return result, steps, there, exists_after
 end
 
--- Why a step would fail; nil if nothing is known to keep it from being done. A script that fails
--- between two steps leaves the first one done: so all of them are checked before.
+-- Returns why a step would fail; nil if no reason is known. A script that fails between two steps
+-- leaves the first one done, so all steps are checked first.
 local function obstacle(index, steps)
   local kind = redis.call('TYPE', index).ok
   if kind ~= 'zset' and kind ~= 'none' then
@@ -230,9 +230,9 @@ local function obstacle(index, steps)
   return nil
 end
 
--- KEYS: of each write the index, and the item.
--- ARGV: a token new with each call, then for each write its sort, operation and conditions.
--- Answers {'applied', fields...} for one write, {'applied'} for several,
+-- KEYS: for each write the index and the item.
+-- ARGV: a unique token of the call, then for each write its sort, operation and conditions.
+-- Returns {'applied', fields...} for one write, {'applied'} for several,
 -- {'unmet' or 'type', place of the write, fields...} if nothing was written,
 -- {'failed', why} if nothing was written, {'torn', why} if some of it may have been.
 local function write(KEYS, ARGV)
@@ -270,8 +270,8 @@ local function write(KEYS, ARGV)
   return answer
 end
 
--- As write, but writes nothing: answers {'ok'}, or 'unmet' or 'type' as write does. For a full
--- server, which does not let write begin.
+-- As write, but without an effect: returns {'ok'}, or 'unmet' or 'type' as write does. For a full
+-- server, which rejects the start of write.
 local function judge(KEYS, ARGV)
   local next = reader(ARGV)
   local token = next()
@@ -288,7 +288,7 @@ local function judge(KEYS, ARGV)
   return {'ok'}
 end
 
--- KEYS: an index, and an item. Answers {'ok'}, or {why} if a command that writes is not allowed.
+-- KEYS: an index, and an item. Returns {'ok'}, or {why} if a command that writes is not allowed.
 local function permit(KEYS)
   local index, item = KEYS[1], KEYS[2]
   local why = obstacle(index, {
@@ -297,16 +297,15 @@ local function permit(KEYS)
   return {why or 'ok'}
 end
 
--- KEYS: items. Answers the fields of each, as they are at one moment.
+-- KEYS: items. Returns the fields of each, as of one moment.
 local function read(KEYS)
   local found = {}
   for i, item in ipairs(KEYS) do found[i] = redis.call('HGETALL', item) end
   return found
 end
 
--- KEYS: the index. ARGV: what the keys of items begin with, first bound, last bound, whether
--- descending, most items. Answers {sort, fields} of each item. What has gone by expiry leaves the
--- index here.
+-- KEYS: the index. ARGV: prefix of the keys of items, first bound, last bound, whether descending,
+-- most items. Returns {sort, fields} of each item, and removes expired items from the index.
 local function scan(KEYS, ARGV)
   local prefix, first, last, descending = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1'
   local most = tonumber(ARGV[5])

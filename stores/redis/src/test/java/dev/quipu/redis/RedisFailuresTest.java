@@ -7,7 +7,7 @@ import dev.quipu.store.StoreProvider;
 import dev.quipu.testkit.store.FailureContract;
 import dev.quipu.testservers.RedisServer;
 
-/** Redis behind a wire that fails. */
+/** Redis behind a faulty connection. */
 final class RedisFailuresTest extends FailureContract {
   private static final RedisServer SERVER = RedisServer.startDurable();
 

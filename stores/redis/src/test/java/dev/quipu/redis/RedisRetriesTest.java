@@ -20,16 +20,14 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/**
- * Why a client that repeats by itself gets a warning: one add counts twice, and nobody hears it.
- */
+/** Why a client that resends commands causes a warning: one add counts twice, without an error. */
 final class RedisRetriesTest {
   private static final Key KEY = new Key("p", "s");
   private static final Write ADD =
       new Write.Update(KEY, List.of(new Change.Add(Item.VALUE, 1)), Condition.always());
 
   @Test
-  void lettuceAsItComesCountsTwice() {
+  void lettuceByDefaultCountsTwice() {
     try (RedisServer server = RedisServer.startDurable();
         FaultProxy proxy =
             FaultProxy.start(

@@ -70,7 +70,7 @@ final class RedisSettingsTest {
   }
 
   @Test
-  void whatCanLoseWritesIsFoundWhileTheServerRuns() {
+  void settingsThatCanLoseWritesAreFoundAtRuntime() {
     try (RedisServer server = RedisServer.startDurable();
         StoreDriver driver = open(server, "");
         StoreDriver accepting = open(server, "&durability=store")) {
@@ -96,7 +96,7 @@ final class RedisSettingsTest {
   }
 
   @Test
-  void whatIsNotShownIsNotAssumed() {
+  void hiddenSettingsAreNotAssumedSafe() {
     try (RedisServer server = RedisServer.startDurable()) {
       admin(
           server,
@@ -138,7 +138,7 @@ final class RedisSettingsTest {
       QuipuException lost = assertThrows(QuipuException.class, driver::inspect);
       assertTrue(lost.reason().isTemporary(), lost.getMessage());
       assertTrue(
-          lost.getMessage().startsWith("Redis 127.0.0.1:%d: ".formatted(proxy.port())),
+          lost.getMessage().startsWith("Redis (127.0.0.1:%d): ".formatted(proxy.port())),
           lost.getMessage());
       assertFalse(lost.getMessage().contains("null"), lost.getMessage());
       proxy.cut(2);
@@ -198,7 +198,7 @@ final class RedisSettingsTest {
     }
   }
 
-  /** Reads, repeats, deletes and restarts need no room. */
+  /** Reads, repeats, deletes and restarts need no memory. */
   @Test
   void aFullServerIsReadAndRepeatsAreAnswered() {
     try (RedisServer server = RedisServer.startDurable()) {
@@ -212,7 +212,7 @@ final class RedisSettingsTest {
         assertFullButReadable(driver);
       }
       admin(server, connection -> connection.sync().functionFlush(FlushMode.SYNC));
-      try (StoreDriver driver = StoreProvider.open(uri)) { // nor is there room for the library
+      try (StoreDriver driver = StoreProvider.open(uri)) { // and there is no memory for the library
         assertFullButReadable(driver);
         assertInstanceOf(
             WriteResult.Applied.class,

@@ -37,7 +37,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** How the script comes to the server, and what a user's own client is used for. */
+/** Loading of the script, and clients of the user. */
 final class RedisSetupTest {
   private static final RedisServer SERVER = RedisServer.startDurable();
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
@@ -160,7 +160,7 @@ final class RedisSetupTest {
     }
   }
 
-  /** A step that fails must not leave those before it done: the marker without the count. */
+  /** A failed step must not leave earlier steps applied: the marker without the count. */
   @Test
   void aBatchWhoseIndexIsSomethingElseWritesNothing() {
     RedisClient client = client();
@@ -206,7 +206,7 @@ final class RedisSetupTest {
     assertTrue(String.valueOf(why.getMessage()).contains(answer), why.getMessage());
   }
 
-  /** An item that Redis dropped leaves the index at the next scan. */
+  /** The next scan removes an expired item from the index. */
   @Test
   void whatRedisDroppedIsNoLongerScanned() {
     RedisClient client = client();
@@ -228,7 +228,7 @@ final class RedisSetupTest {
   }
 
   @Test
-  void whyAServerIsNotConnectedIsSaid() {
+  void connectionErrorsStateTheCauseAndTheRemedy() {
     try (RedisServer closed = RedisServer.start("--requirepass", "the-secret")) {
       int port = closed.port();
       String remedy = "Check the user and the password in the store's URI";
@@ -243,7 +243,11 @@ final class RedisSetupTest {
           "Check the database, the number after HOST:PORT/");
       unconnected("redis-cluster://:wrong@127.0.0.1:" + port, Reason.DENIED, "WRONGPASS", remedy);
     }
-    unconnected("redis://127.0.0.1:1", Reason.UNAVAILABLE, "127.0.0.1:1: ", "Connection refused");
+    unconnected(
+        "redis://127.0.0.1:1",
+        Reason.UNAVAILABLE,
+        "Redis (127.0.0.1:1): cannot connect: Connection refused",
+        "Check that the server is running");
   }
 
   private static void unconnected(String uri, Reason reason, String why, String remedy) {

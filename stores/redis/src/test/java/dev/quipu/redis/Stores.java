@@ -3,7 +3,7 @@ package dev.quipu.redis;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Empty stores on servers that tests share: each has a prefix of its own. */
+/** Empty stores on shared servers: each has its own prefix. */
 final class Stores {
   private static final AtomicInteger PREFIXES = new AtomicInteger();
 

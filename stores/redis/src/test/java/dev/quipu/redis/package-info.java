@@ -1,4 +1,4 @@
-/** The driver for redis, against the real server. */
+/** Tests of the driver for Redis on a real server. */
 @NullMarked
 package dev.quipu.redis;
 

@@ -7,34 +7,36 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.SocketTimeoutException;
+import java.net.URI;
 import java.net.UnknownHostException;
 import org.apache.hc.client5.http.ConnectTimeoutException;
 import org.apache.hc.core5.http.ConnectionRequestTimeoutException;
 
-/** What an error of SimpleDB, or of the way there, says about the effect of a call. */
+/** Maps errors of SimpleDB and of its connections to exceptions that state the effect of a call. */
 final class Failures {
   private Failures() {}
 
-  /** What a call came to that ended so. */
-  static QuipuException of(Exception e, Outcome lost) {
+  /**
+   * Returns the exception for a failed call.
+   *
+   * @param lost the outcome if it is unknown whether the call was executed
+   */
+  static QuipuException of(Exception e, URI endpoint, Outcome lost) {
+    String server = "SimpleDB (" + endpoint.getRawAuthority() + "): ";
     return switch (e) {
-      case SimpleDbException answer -> of(answer, lost);
+      case SimpleDbException answer -> of(answer, server + e.getMessage(), lost);
       case InterruptedException interrupted -> {
         Thread.currentThread().interrupt();
-        yield QuipuException.of(lost, Reason.UNAVAILABLE, "SimpleDB: interrupted", e);
+        yield QuipuException.of(
+            lost, Reason.UNAVAILABLE, server + "interrupted while waiting for a reply", e);
       }
-      case IOException none -> of(none, lost);
-      default -> throw new IllegalArgumentException("no failure of a call", e);
+      case IOException none -> of(none, server + text(none), lost);
+      default -> throw new IllegalArgumentException("not a failure of a call", e);
     };
   }
 
-  /**
-   * An answer of 4xx means that nothing was done; one of 5xx, or none at all, means nothing.
-   *
-   * @param lost what it means if there was no such answer
-   */
-  private static QuipuException of(SimpleDbException e, Outcome lost) {
-    String message = "SimpleDB: " + e.getMessage();
+  /** Returns the outcome of an error reply: 4xx means not applied, 5xx means unknown. */
+  private static QuipuException of(SimpleDbException e, String message, Outcome lost) {
     if (e.status() == 503) {
       return QuipuException.of(lost, Reason.THROTTLED, message, e);
     }
@@ -58,9 +60,7 @@ final class Failures {
     return QuipuException.of(Outcome.NOT_APPLIED, reason, message, e);
   }
 
-  /** No answer. */
-  private static QuipuException of(IOException e, Outcome lost) {
-    String message = "SimpleDB: " + e;
+  private static QuipuException of(IOException e, String message, Outcome lost) {
     return switch (e) {
       case ConnectException rejected -> notApplied(Reason.UNAVAILABLE, message, e);
       case NoRouteToHostException none -> notApplied(Reason.UNAVAILABLE, message, e);
@@ -72,7 +72,17 @@ final class Failures {
     };
   }
 
-  /** It never had a connection. */
+  private static String text(IOException e) {
+    String what =
+        switch (e) {
+          case UnknownHostException unknown -> "unknown host " + unknown.getMessage();
+          case ConnectionRequestTimeoutException busy -> "all connections are in use";
+          default -> e.getMessage() == null ? "connection failed" : e.getMessage();
+        };
+    return what + ". Check the endpoint and the network, or raise 'timeoutMillis'";
+  }
+
+  /** Returns the exception for a call that never had a connection. */
   private static QuipuException notApplied(Reason reason, String message, IOException e) {
     return QuipuException.of(Outcome.NOT_APPLIED, reason, message, e);
   }

@@ -18,9 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * Converts items to attributes of SimpleDB, which are texts; {@link SimpleDbDriver} has the layout.
- */
+/** Converts items to attributes of SimpleDB; {@link SimpleDbDriver} describes the layout. */
 final class ItemAttributes {
   static final String PARTITION = "p";
   static final String SORT = "s";
@@ -41,7 +39,7 @@ final class ItemAttributes {
 
   private ItemAttributes() {}
 
-  /** The name of an item: unambiguous, and legible unless it is too long. */
+  /** Returns the unique name of an item, which is readable unless it is too long. */
   static String itemName(Key key) {
     String name = key.partition().length() + "/" + key.partition() + "/" + key.sort();
     return Key.shortened(name, TEXT_BYTES_MAX);
@@ -51,7 +49,7 @@ final class ItemAttributes {
     return Key.shortened(partition, TEXT_BYTES_MAX);
   }
 
-  /** A number as a text of the same order: 2^63 more, and 20 digits. */
+  /** Encodes a number as 20 digits with an offset of 2^63, which sort in the order of numbers. */
   static String number(long value) {
     String digits = Long.toUnsignedString(value ^ Long.MIN_VALUE);
     return "0".repeat(DIGITS - digits.length()) + digits;
@@ -65,7 +63,7 @@ final class ItemAttributes {
     return expiresAt.map(at -> number(at.toEpochMilli())).orElse(NEVER);
   }
 
-  /** The values that hold these fields: one at least. */
+  /** Returns the values that hold these fields, at least one. */
   static List<String> values(Key key, Map<String, Field> fields) {
     StringBuilder lines = new StringBuilder();
     fields.forEach((name, field) -> {
@@ -80,7 +78,7 @@ final class ItemAttributes {
     if (pairs > PAIRS_MAX) {
       throw new NotAppliedException(
           Reason.INVALID,
-          "item %s/%s would have %d pairs, the limit of SimpleDB is %d"
+          "item %s/%s would have %d pairs; the limit of SimpleDB is %d"
               .formatted(key.partition(), key.sort(), pairs, PAIRS_MAX));
     }
     return values;
@@ -92,7 +90,7 @@ final class ItemAttributes {
   }
 
   private static String escaped(String text) {
-    // A carriage return too: who reads XML takes it for a line feed.
+    // XML parsers convert a carriage return to a line feed.
     return text.replace("%", "%25").replace("\n", "%0A").replace("\r", "%0D");
   }
 
@@ -104,7 +102,7 @@ final class ItemAttributes {
         .replace("%25", "%");
   }
 
-  /** The value that holds a token by itself. */
+  /** Returns the value of a single token. */
   static String token(String field, String token) {
     StringBuilder line = new StringBuilder();
     line(line, 's', field, token);
@@ -113,13 +111,13 @@ final class ItemAttributes {
     if (bytes > TEXT_BYTES_MAX) {
       throw new NotAppliedException(
           Reason.INVALID,
-          "a token of field %s has %d bytes with its field, the limit of SimpleDB is %d"
+          "a token of field %s has %d bytes with its field; the limit of SimpleDB is %d"
               .formatted(field, bytes, TEXT_BYTES_MAX));
     }
     return line.toString();
   }
 
-  /** The text in numbered parts, none of which cuts a character. */
+  /** Splits a text into numbered parts, at boundaries of characters. */
   private static List<String> chunks(String text) {
     List<String> chunks = new ArrayList<>();
     int start = 0;
@@ -140,7 +138,7 @@ final class ItemAttributes {
     return chunks;
   }
 
-  /** The item that a reply holds. */
+  /** Returns the item of a reply. */
   static Item item(Key key, Reply.Found found) {
     Map<String, Field> fields = new HashMap<>();
     Map<String, Set<String>> tokens = new HashMap<>();
@@ -186,7 +184,6 @@ final class ItemAttributes {
   private static QuipuException corrupt(Key key, String value) {
     return new NotAppliedException(
         Reason.CORRUPT,
-        "item %s/%s has a value that is no field: %s"
-            .formatted(key.partition(), key.sort(), value));
+        "item %s/%s has a malformed field: %s".formatted(key.partition(), key.sort(), value));
   }
 }

@@ -12,21 +12,21 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 
 /**
- * What SimpleDB answered.
+ * A reply of SimpleDB.
  *
- * @param items of a select; of any other action, one without a name that holds its attributes
- * @param token what asks for the rest
- * @param errorCode what went wrong; empty if nothing did
+ * @param items of a select; for any other action, one item without a name that has its attributes
+ * @param token requests the next page
+ * @param errorCode empty if there was no error
  */
 record Reply(List<Found> items, Optional<String> token, String errorCode, String errorMessage) {
   private static final XMLInputFactory FACTORY = factory();
 
-  /** One value of an attribute. */
+  /** A value of an attribute. */
   record Pair(String name, String value) {}
 
-  /** An item, or as much of it as was asked for. */
+  /** An item, or the requested part of it. */
   record Found(String name, List<Pair> attributes) {
-    /** The values of an attribute. */
+    /** Returns the values of an attribute. */
     List<String> values(String attribute) {
       return attributes.stream()
           .filter(pair -> pair.name.equals(attribute))
@@ -34,7 +34,7 @@ record Reply(List<Found> items, Optional<String> token, String errorCode, String
           .toList();
     }
 
-    /** The only value of an attribute. */
+    /** Returns the only value of an attribute. */
     Optional<String> value(String attribute) {
       return values(attribute).stream().findFirst();
     }
@@ -48,9 +48,9 @@ record Reply(List<Found> items, Optional<String> token, String errorCode, String
   }
 
   /**
-   * Reads an answer.
+   * Parses a reply.
    *
-   * @throws XMLStreamException if it is not as the service answers
+   * @throws XMLStreamException if it is malformed
    */
   static Reply parse(byte[] xml) throws XMLStreamException {
     XMLStreamReader reader;
@@ -110,7 +110,7 @@ record Reply(List<Found> items, Optional<String> token, String errorCode, String
         case "Code" -> code = text();
         case "Message" -> message = text();
         default -> {
-          // what a counter has no use for
+          // not needed
         }
       }
     }
@@ -124,7 +124,7 @@ record Reply(List<Found> items, Optional<String> token, String errorCode, String
       }
     }
 
-    /** What XML cannot hold comes in base64. */
+    /** Reads a text, which is base64 if XML cannot hold it. */
     private String text() throws XMLStreamException {
       boolean encoded = "base64".equals(xml.getAttributeValue(null, "encoding"));
       String text = xml.getElementText();

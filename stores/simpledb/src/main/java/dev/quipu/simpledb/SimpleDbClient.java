@@ -35,8 +35,8 @@ import org.apache.hc.core5.io.CloseMode;
 import org.apache.hc.core5.util.Timeout;
 
 /**
- * Calls SimpleDB by its query API of 2009-04-15: a form with a signature of version 2, and XML.
- * Thread-safe. It sends each call once: nothing is ever repeated.
+ * Client of the query API of 2009-04-15: forms with a signature of version 2, and replies in XML.
+ * Never retries. Thread-safe.
  */
 public final class SimpleDbClient implements AutoCloseable {
   private static final String VERSION = "2009-04-15";
@@ -44,7 +44,7 @@ public final class SimpleDbClient implements AutoCloseable {
   private static final ContentType FORM =
       ContentType.create("application/x-www-form-urlencoded", StandardCharsets.UTF_8);
 
-  /** Calls at the same time; more wait for as long as an answer may take. */
+  /** Most concurrent calls; others wait up to the timeout. */
   private static final int CONNECTIONS_MAX = 1_000;
 
   private static final int REPLY_BYTES_MAX = 16 << 20; // a reply has at most 1 MB of values
@@ -59,12 +59,12 @@ public final class SimpleDbClient implements AutoCloseable {
   private final Clock clock;
 
   /**
-   * Who asks.
+   * Credentials of an account.
    *
    * @param sessionToken of temporary credentials
    */
   public record Credentials(String accessKey, String secretKey, Optional<String> sessionToken) {
-    /** Without the secret. */
+    /** Returns a text without the secret. */
     @Override
     public String toString() {
       return "Credentials[" + accessKey + "]";
@@ -72,12 +72,11 @@ public final class SimpleDbClient implements AutoCloseable {
   }
 
   /**
-   * A client of its own connections.
+   * Creates a client with its own connections.
    *
    * @param endpoint for example {@code https://sdb.amazonaws.com}
-   * @param timeout how long to wait for a connection, and for an answer
-   * @param clock by which requests are dated: the service rejects those of a clock that is more
-   *     than 15 minutes behind
+   * @param timeout longest wait for a connection, and for a reply
+   * @param clock of the timestamps of requests: the service rejects those older than 15 minutes
    */
   public SimpleDbClient(URI endpoint, Credentials credentials, Duration timeout, Clock clock) {
     Timeout most = Timeout.of(timeout);
@@ -111,19 +110,24 @@ public final class SimpleDbClient implements AutoCloseable {
     this.clock = clock;
   }
 
-  /** The endpoint of a region. */
+  /** Returns the endpoint of a region. */
   public static URI endpointOf(String region) {
     String host =
         region.equals("us-east-1") ? "sdb.amazonaws.com" : "sdb." + region + ".amazonaws.com";
     return URI.create("https://" + host);
   }
 
+  /** Returns where the service listens. */
+  URI endpoint() {
+    return endpoint;
+  }
+
   /**
-   * One call.
+   * Executes one call.
    *
    * @param action for example {@code PutAttributes}
-   * @throws SimpleDbException if the service answered with an error
-   * @throws IOException if it did not answer, or not in time
+   * @throws SimpleDbException if the service replied with an error
+   * @throws IOException if there was no reply in time
    */
   Reply call(String action, Map<String, String> parameters)
       throws SimpleDbException, IOException, InterruptedException {
@@ -148,9 +152,9 @@ public final class SimpleDbClient implements AutoCloseable {
       return reply;
     } catch (XMLStreamException e) {
       if (answer.status != 200) {
-        throw new SimpleDbException(answer.status, "", "an answer that is no XML");
+        throw new SimpleDbException(answer.status, "", "the reply is not XML");
       }
-      throw new IOException("SimpleDB answered what is no XML", e);
+      throw new IOException("the reply is not XML", e);
     }
   }
 
@@ -165,7 +169,7 @@ public final class SimpleDbClient implements AutoCloseable {
   }
 
   private Answer send(HttpPost request) throws IOException, InterruptedException {
-    // The timeouts of the connection are for each packet alone.
+    // The timeouts of the connection apply to each packet.
     ScheduledFuture<?> deadline =
         deadlines.schedule(request::abort, timeout.toNanos(), TimeUnit.NANOSECONDS);
     try {
@@ -177,12 +181,14 @@ public final class SimpleDbClient implements AutoCloseable {
           });
     } catch (IOException e) {
       if (Thread.interrupted()) {
-        InterruptedException interrupted = new InterruptedException("SimpleDB: interrupted");
+        InterruptedException interrupted =
+            new InterruptedException("interrupted while waiting for a reply");
         interrupted.initCause(e);
         throw interrupted;
       }
       if (request.isAborted()) {
-        SocketTimeoutException late = new SocketTimeoutException("no answer within " + timeout);
+        SocketTimeoutException late =
+            new SocketTimeoutException("no reply within %d ms".formatted(timeout.toMillis()));
         late.initCause(e);
         throw late;
       }
@@ -192,13 +198,13 @@ public final class SimpleDbClient implements AutoCloseable {
     }
   }
 
-  private static String encode(Map<String, String> parameters) { // in order of name
+  private static String encode(Map<String, String> parameters) { // sorted by name
     StringJoiner form = new StringJoiner("&");
     parameters.forEach((name, value) -> form.add(encode(name) + "=" + encode(value)));
     return form.toString();
   }
 
-  /** As RFC 3986 has it, which the signature is made of. */
+  /** Encodes as in RFC 3986, which the signature requires. */
   private static String encode(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8)
         .replace("+", "%20")
@@ -216,15 +222,15 @@ public final class SimpleDbClient implements AutoCloseable {
       byte[] signature = mac.doFinal(text.getBytes(StandardCharsets.UTF_8));
       return Base64.getEncoder().encodeToString(signature);
     } catch (GeneralSecurityException e) {
-      throw new AssertionError("every Java platform has " + ALGORITHM, e);
+      throw new AssertionError("missing algorithm " + ALGORITHM, e);
     }
   }
 
-  /** As the header of the request has it: a port only if it is not the usual one. */
+  /** Returns the host header: with a port only if it is not the default. */
   private String host() {
     int port = endpoint.getPort();
-    int usual = "https".equals(endpoint.getScheme()) ? 443 : 80;
-    return port < 0 || port == usual ? endpoint.getHost() : endpoint.getHost() + ":" + port;
+    int standard = "https".equals(endpoint.getScheme()) ? 443 : 80;
+    return port < 0 || port == standard ? endpoint.getHost() : endpoint.getHost() + ":" + port;
   }
 
   @Override

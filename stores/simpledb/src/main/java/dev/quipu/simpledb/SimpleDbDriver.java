@@ -35,37 +35,37 @@ import java.util.concurrent.Future;
 import java.util.function.Function;
 
 /**
- * Counting on Amazon SimpleDB, in one domain or spread over several.
+ * Driver for Amazon SimpleDB, on one or several domains.
  *
- * <p><b>Stored.</b> One item an item, under {@code LENGTH/PARTITION/SORT}, or a digest if that has
- * more than 1,024 bytes; in the domain that a hash of both chooses. All values are texts:
+ * <p><b>Stored.</b> One item of SimpleDB per item, named {@code LENGTH/PARTITION/SORT}, or a digest
+ * above 1,024 bytes; in the domain chosen by a hash of the key. All values are texts:
  *
  * <pre>
- * p, s   partition and sort, by which scans select
+ * p, s   partition and sort, for scans
  * v      the version: new with each write
  * x      expiry in milliseconds, or "-"
- * f      the fields, a line each: "n FIELD NUMBER", "t FIELD TEXT", and "s FIELD TOKEN" for each
- *        token; cut into values of 1,024 bytes that begin with four digits and are read in order.
- *        A number is 2^63 more, in 20 digits, so that it sorts as a text
+ * f      the fields, one per line: "n FIELD NUMBER", "t FIELD TEXT", and "s FIELD TOKEN" for each
+ *        token; split into values of 1,024 bytes that begin with four digits and are read in order.
+ *        A number is 20 digits with an offset of 2^63, so that it sorts as text
  * </pre>
  *
  * <p>One attribute holds all fields, since one call can replace the values of an attribute, but not
- * take other attributes away.
+ * remove other attributes.
  *
- * <p><b>Protocol.</b> A condition of SimpleDB is about one attribute: {@code v} is as it was read,
- * or {@code p} is not there. Any other condition is judged here on what was read, and written under
- * one of these two. Tokens that are added and dropped by themselves are values of {@code f} of
- * their own, which needs neither: such items have no {@code v}.
+ * <p><b>Protocol.</b> A condition of SimpleDB is on one attribute: {@code v} is unchanged since it
+ * was read, or {@code p} is missing. The driver evaluates any other condition on the item that it
+ * read, and writes with one of these two. Tokens that are added and dropped separately are separate
+ * values of {@code f} and need neither: such items have no {@code v}.
  *
- * <p><b>Atomic.</b> One item. <b>Limits.</b> 64 KB of fields in an item, or 254 tokens that are
- * added by themselves, of 1,024 bytes with the name of their field. <b>Durable</b>, and a
- * consistent read sees what was acknowledged; others may not, for a second or so.
+ * <p><b>Atomic.</b> One item. <b>Limits.</b> 64 KB of fields in an item, or 254 separately added
+ * tokens, of 1,024 bytes with the name of their field. <b>Durable.</b> A consistent read returns
+ * acknowledged writes; others may lag by a second or so.
  *
- * <p><b>Domains.</b> Always the same, in the same order: an item is looked for where it was put.
- * Scans and counts ask all of them at once.
+ * <p><b>Domains.</b> They must stay the same, in the same order, since they determine where an item
+ * is stored. Scans and counts query all of them in parallel.
  *
- * <p><b>After a timeout, a dropped connection or a 5xx</b> a write is unknown; the client repeats
- * nothing. A request that is delayed for more than 15 minutes is rejected by the service.
+ * <p><b>After a timeout, a dropped connection or a 5xx</b> the outcome of a write is unknown; the
+ * client never retries. The service rejects a request that arrives more than 15 minutes late.
  *
  * @see <a href="https://docs.aws.amazon.com/AmazonSimpleDB/latest/DeveloperGuide/">guide</a>
  */
@@ -85,7 +85,7 @@ public final class SimpleDbDriver implements ScanDriver {
   /** Most domains of an account. */
   public static final int DOMAINS_MAX = 250;
 
-  /** The version of an item that is changed by tokens alone: no condition holds on it. */
+  /** The version of an item that has tokens alone: no condition holds on it. */
   static final Version OF_TOKENS = new Version("");
 
   private static final int RACES_MAX = 1_000;
@@ -95,7 +95,7 @@ public final class SimpleDbDriver implements ScanDriver {
   private final List<String> domains;
   private final Runnable onClose;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-  // Each state's token is new, whichever process makes it, so that no version returns.
+  // Tokens are unique across processes, so that no version recurs.
   private final FreshTokens tokens = new FreshTokens();
 
   private SimpleDbDriver(SimpleDbClient client, List<String> domains, Runnable onClose) {
@@ -105,11 +105,11 @@ public final class SimpleDbDriver implements ScanDriver {
   }
 
   /**
-   * Counts in these domains.
+   * Opens a driver on these domains.
    *
-   * @param client stays the caller's to close
-   * @param domains 1 to {@link #DOMAINS_MAX}, which are there
-   * @throws IllegalArgumentException if there are more or none
+   * @param client the caller closes it
+   * @param domains 1 to {@link #DOMAINS_MAX}, which exist
+   * @throws IllegalArgumentException if the number of domains is out of range
    */
   public static SimpleDbDriver of(SimpleDbClient client, List<String> domains) {
     return open(client, domains, () -> {});
@@ -118,7 +118,7 @@ public final class SimpleDbDriver implements ScanDriver {
   static SimpleDbDriver open(SimpleDbClient client, List<String> domains, Runnable onClose) {
     if (domains.isEmpty() || domains.size() > DOMAINS_MAX) {
       throw new IllegalArgumentException(
-          "there are %d domains, the limits are 1 and %d".formatted(domains.size(), DOMAINS_MAX));
+          "there are %d domains; the limits are 1 and %d".formatted(domains.size(), DOMAINS_MAX));
     }
     return new SimpleDbDriver(client, domains, onClose);
   }
@@ -128,7 +128,7 @@ public final class SimpleDbDriver implements ScanDriver {
     return PROFILE;
   }
 
-  /** Makes the domains, where they are not there. */
+  /** Creates the missing domains. */
   void createDomains() {
     onAll(domain -> call(Outcome.UNKNOWN, "CreateDomain", Map.of("DomainName", domain)));
   }
@@ -180,11 +180,11 @@ public final class SimpleDbDriver implements ScanDriver {
     }
     throw new NotAppliedException(
         Reason.THROTTLED,
-        "%d writers came first to %s/%s"
+        "gave up after %d attempts: contention on %s/%s"
             .formatted(RACES_MAX, write.key().partition(), write.key().sort()));
   }
 
-  /** Whether it was written; false if the condition does not hold. */
+  /** Sends a write; returns false if the condition does not hold. */
   private boolean send(Write write, Condition asked, Version next) {
     Map<String, String> parameters = named(write.key());
     switch (asked) {
@@ -197,7 +197,7 @@ public final class SimpleDbDriver implements ScanDriver {
         parameters.put("Expected.Value", is.version().token());
       }
       default -> {
-        // nothing is asked
+        // no condition
       }
     }
     return switch (write) {
@@ -224,7 +224,7 @@ public final class SimpleDbDriver implements ScanDriver {
       if (e instanceof SimpleDbException answer && answer.isUnmet()) {
         return false;
       }
-      throw Failures.of(e, Outcome.UNKNOWN);
+      throw Failures.of(e, client.endpoint(), Outcome.UNKNOWN);
     }
   }
 
@@ -272,7 +272,7 @@ public final class SimpleDbDriver implements ScanDriver {
   @Override
   public Page scan(Scan scan) {
     String direction = scan.descending() ? "desc" : "asc";
-    int wanted = scan.itemsMax() + 1; // one more tells where the next page begins
+    int wanted = scan.itemsMax() + 1; // one more shows where the next page begins
     List<Item> items = new ArrayList<>();
     for (List<Reply.Found> found :
         onAll(domain -> {
@@ -291,7 +291,7 @@ public final class SimpleDbDriver implements ScanDriver {
     return Page.of(scan, items);
   }
 
-  /** By {@code count(*)}, whose answer may be a part, with a token for the rest. */
+  /** Counts by {@code count(*)}, whose reply may be partial, with a token for the next part. */
   @Override
   public long count(Scan scan) {
     long count = 0;
@@ -317,7 +317,7 @@ public final class SimpleDbDriver implements ScanDriver {
     return "'" + text.replace("'", "''") + "'";
   }
 
-  /** What a query finds, until there are so many. An answer may have less than what there is. */
+  /** Returns up to {@code wanted} items of a query. A reply may have fewer than match. */
   private List<Reply.Found> select(String select, Consistency consistency, int wanted) {
     Map<String, String> parameters = new HashMap<>();
     parameters.put("SelectExpression", select);
@@ -376,11 +376,11 @@ public final class SimpleDbDriver implements ScanDriver {
     try {
       return client.call(action, parameters);
     } catch (SimpleDbException | IOException | InterruptedException e) {
-      throw Failures.of(e, lost);
+      throw Failures.of(e, client.endpoint(), lost);
     }
   }
 
-  /** Asks all domains at once. */
+  /** Calls all domains in parallel. */
   private <T> List<T> onAll(Function<String, T> call) {
     if (domains.size() == 1) {
       return List.of(call.apply(domains.getFirst()));
@@ -396,7 +396,7 @@ public final class SimpleDbDriver implements ScanDriver {
       }
       return answers;
     } catch (InterruptedException e) {
-      throw Failures.of(e, Outcome.NOT_APPLIED); // nothing is written so
+      throw Failures.of(e, client.endpoint(), Outcome.NOT_APPLIED); // without an effect
     } catch (ExecutionException e) {
       if (e.getCause() instanceof QuipuException failed) {
         throw failed;

@@ -1,6 +1,6 @@
 package dev.quipu.simpledb;
 
-/** An error that SimpleDB answered with. */
+/** Thrown when SimpleDB replies with an error. */
 final class SimpleDbException extends Exception {
   private static final long serialVersionUID = 1;
 
@@ -21,7 +21,7 @@ final class SimpleDbException extends Exception {
     return code;
   }
 
-  /** Whether a condition did not hold, so that nothing was written. */
+  /** Returns whether a condition did not hold, so that nothing was written. */
   boolean isUnmet() {
     return switch (code) {
       case "ConditionalCheckFailed", "AttributeDoesNotExist", "MultiValuedAttribute" -> true;

@@ -14,7 +14,7 @@ import java.util.Set;
 public final class SimpleDbProvider implements StoreProvider {
   private static final String DOMAIN = "quipu";
 
-  /** For the service loader. */
+  /** Creates the provider; for the service loader. */
   public SimpleDbProvider() {}
 
   @Override
@@ -42,12 +42,12 @@ public final class SimpleDbProvider implements StoreProvider {
     for (String domain : domains) {
       if (!domain.matches("[A-Za-z0-9_.-]{3,255}")) {
         throw new IllegalArgumentException(
-            "'%s' is no domain of SimpleDB: 3 to 255 letters, digits, '_', '-' or '.'"
+            "domain is '%s'; it must be 3 to 255 letters, digits, '_', '-' or '.'"
                 .formatted(domain));
       }
     }
     if (domains.stream().distinct().count() < domains.size()) {
-      throw new IllegalArgumentException("the store's URI names a domain twice");
+      throw new IllegalArgumentException("duplicate domain in the store's URI");
     }
     return domains;
   }
@@ -100,7 +100,8 @@ public final class SimpleDbProvider implements StoreProvider {
     String value = System.getenv(name);
     if (value == null) {
       throw new IllegalArgumentException(
-          "the store's URI has no key, and %s is not set".formatted(name));
+          "credentials are missing: set %s, or write KEY:SECRET@REGION in the store's URI"
+              .formatted(name));
     }
     return value;
   }

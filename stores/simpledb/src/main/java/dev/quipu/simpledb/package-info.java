@@ -1,4 +1,4 @@
-/** Counts on Amazon SimpleDB. */
+/** Store driver for Amazon SimpleDB. */
 @NullMarked
 package dev.quipu.simpledb;
 

@@ -40,15 +40,15 @@ import org.junit.jupiter.api.Test;
  * The easy way and the hard way over the wire: sixteen writers, replicas that lag up to a second,
  * and one reply in twenty dropped after the write was applied.
  */
-@SuppressWarnings("CheckReturnValue") // adds that set the stage
+@SuppressWarnings("CheckReturnValue") // adds before the measured ones
 final class BothWaysTest {
   private static final int WRITERS = 16;
   private static final int ADDS = 60;
-  private static final int READS_MIN = 10; // of each reader, however fast the writers are
+  private static final int READS_MIN = 10; // per reader, independent of the speed of writers
   private static final double DROPPED = 0.05;
   private static final Duration LAG = Duration.ofSeconds(1);
   private static final Duration SETTLE = Duration.ofSeconds(20);
-  private static final Duration SETTLED = SETTLE.multipliedBy(3); // or its branch is of an age
+  private static final Duration SETTLED = SETTLE.multipliedBy(3); // or its branch is old
   private static final String PAGE = "page";
 
   private final ShiftedClock clock = new ShiftedClock();
@@ -86,7 +86,7 @@ final class BothWaysTest {
   }
 
   @Test
-  void theEasyWayIsExactAndSaysHowSureItIs() throws Exception {
+  void theEasyWayIsExactWithStatedUncertainty() throws Exception {
     List<HitLog> summarisers =
         IntStream.range(0, 3).mapToObj(i -> new HitLog(store(), hitLog())).toList();
     run(
@@ -96,7 +96,7 @@ final class BothWaysTest {
     HitLog last = new HitLog(store(), hitLog().reading(Consistency.EVENTUAL));
     clock.advance(SETTLE.plus(LAG));
     assertEquals(Reading.exact(oracle.sum()), last.read(PAGE).orElseThrow());
-    for (int i = 0; i < 3; i++) { // summed up, then known to be, then swept
+    for (int i = 0; i < 3; i++) { // summed, then confirmed, then swept
       last.rollUpDue();
       clock.advance(SETTLE.multipliedBy(3));
     }
@@ -107,7 +107,7 @@ final class BothWaysTest {
   }
 
   @Test
-  void theHardWayIsExactAndSaysHowSureItIs() throws Exception {
+  void theHardWayIsExactWithStatedUncertainty() throws Exception {
     VersionTree pruner = new VersionTree(store(), versionTree());
     run(
         reads -> new VersionTree(store(), versionTree().reading(reads)),
@@ -125,7 +125,7 @@ final class BothWaysTest {
     assertTrue(last.trees(PAGE).values().stream().allMatch(tree -> tree.nodes().isEmpty()));
   }
 
-  /** Writers until they are done, and readers and whoever tidies up until then. */
+  /** Runs writers until they finish, with readers and cleanup in parallel. */
   private void run(Function<Consistency, Counters> opener, boolean hasIds, Runnable tidy)
       throws Exception {
     server.use(Map.of(SimpleDbFault.REPLY_DROPPED, DROPPED));
@@ -150,7 +150,7 @@ final class BothWaysTest {
               try {
                 tidy.run();
               } catch (QuipuException e) {
-                // its outcome is unknown, and it is done again
+                // its outcome is unknown: retry
               }
               clock.advance(Duration.ofMillis(500));
             }
@@ -187,7 +187,7 @@ final class BothWaysTest {
     }
   }
 
-  /** An unknown outcome is asked for again under its id; without one it ends the test. */
+  /** Retries an unknown outcome under its request id; without one, the test fails. */
   private static void addUntilKnown(Counters counters, Add add) {
     for (int attempt = 0; ; attempt++) {
       try {
@@ -213,7 +213,7 @@ final class BothWaysTest {
       try {
         reading = counters.read(PAGE).orElse(Reading.exact(0));
       } catch (QuipuException e) {
-        continue; // time was moved on while it read
+        continue; // the clock was advanced during the read
       }
       reads++;
       boolean isStrong = consistency == Consistency.STRONG;

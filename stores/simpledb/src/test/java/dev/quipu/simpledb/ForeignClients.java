@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Three clients that were written by others, none of them for our server. */
+/** Three third-party clients. */
 enum ForeignClients {
   SDK_FOR_JAVA {
     @Override
@@ -24,7 +24,8 @@ enum ForeignClients {
     ForeignClient open(String endpoint, String secret) throws Exception {
       if (run(List.of(PYTHON, "-c", "import botocore"), Path.of(".")) != 0) {
         if ("true".equals(System.getenv("CI"))) {
-          throw new IllegalStateException("no botocore: ./dev deps installs python3-botocore");
+          throw new IllegalStateException(
+              "botocore is missing: ./dev deps installs python3-botocore");
         }
         abort("no botocore: install python3-botocore");
       }
@@ -48,7 +49,7 @@ enum ForeignClients {
   static final String SECRET = "secret";
   private static final String PYTHON = "/usr/bin/python3";
   private static final String PACKAGE = "aws-sdk@2.1693.0";
-  private static final int INSTALL_MINUTES_MAX = 30; // npm itself gives up before
+  private static final int INSTALL_MINUTES_MAX = 30; // npm has a shorter timeout
 
   abstract ForeignClient open(String endpoint, String secret) throws Exception;
 
@@ -56,7 +57,9 @@ enum ForeignClients {
     return open(server.endpoint().toString(), SECRET);
   }
 
-  /** No Debian package has it; npm fetches it. In CI that must work; elsewhere it is skipped. */
+  /**
+   * Not in a Debian package; npm fetches it. In CI that must work; elsewhere the test is skipped.
+   */
   private static Path installed() throws IOException, InterruptedException {
     Path directory = Files.createDirectories(Path.of("target/npm").toAbsolutePath());
     Path modules = directory.resolve("node_modules");
@@ -76,7 +79,7 @@ enum ForeignClients {
     return modules;
   }
 
-  /** The exit code; 127 if there is no such command. */
+  /** Returns the exit code; 127 if the command is missing. */
   private static int run(List<String> command, Path directory)
       throws IOException, InterruptedException {
     Process process;

@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 
 /**
- * One suite for three clients that know nothing of our server: what they agree on is the protocol.
- * Run it against another server, and it tells what is different there.
+ * One suite for three third-party clients, whose agreement defines the protocol. On another server,
+ * it reports the differences.
  */
 final class ForeignClientsTest {
   private static final Map<String, Object> DOMAIN = Map.of("DomainName", "shop");
@@ -60,7 +60,7 @@ final class ForeignClientsTest {
   @EnumSource
   void domains(ForeignClients kind) throws Exception {
     open(kind);
-    ok("CreateDomain", DOMAIN); // again, to no effect
+    ok("CreateDomain", DOMAIN); // a repeat has no effect
     for (int i = 0; i < 4; i++) {
       ok("CreateDomain", Map.of("DomainName", "more-" + i));
     }
@@ -134,7 +134,7 @@ final class ForeignClientsTest {
     delete("book", List.of(Map.of("Name", "color", "Value", "red")));
     delete("book", List.of(Map.of("Name", "color", "Value", "never")));
     assertEquals(Map.of("color", Set.of("blue"), "size", Set.of("A5")), get("book"));
-    boolean wantsValues = kind == ForeignClients.BOTOCORE; // its model has no whole attributes
+    boolean wantsValues = kind == ForeignClients.BOTOCORE; // its model requires values
     delete("book", List.of(wantsValues ? pair("size", "A5") : Map.of("Name", "size")));
     assertEquals(Map.of("color", Set.of("blue")), get("book"));
     delete("book", List.of());
@@ -145,7 +145,7 @@ final class ForeignClientsTest {
 
   @ParameterizedTest
   @EnumSource
-  void everyTextComesBackAsItWas(ForeignClients kind) throws Exception {
+  void everyTextRoundTrips(ForeignClients kind) throws Exception {
     open(kind);
     for (String text :
         List.of("", " a  b ", "<&>\"'`%+~*", "數え\uD83D\uDE00é", "line\nline\ttab", "'' \\")) {
@@ -155,7 +155,7 @@ final class ForeignClientsTest {
     }
   }
 
-  /** The others have no name for how a value is encoded, and hand out less or more than it. */
+  /** The other clients do not expose the encoding of a value. */
   @Test
   void whatXmlCannotHoldComesInBase64() throws Exception {
     open(ForeignClients.SDK_FOR_JAVA);
@@ -340,7 +340,7 @@ final class ForeignClientsTest {
     }
   }
 
-  /** In this order, if one was asked for. */
+  /** Compares in this order, if the query has one. */
   private void found(String where, String... names) throws Exception {
     List<String> found = select("select itemName() from shop where " + where);
     if (where.contains("itemName() desc")) {
@@ -391,7 +391,7 @@ final class ForeignClientsTest {
       token = page.path("NextToken").asString("");
     } while (!token.isEmpty());
     assertEquals(List.of(40, 40, 10), parts);
-    // a token of a count goes on in a select of the same
+    // a select accepts the token of a count of the same query
     token = page("select count(*) from shop where n > '009'", "").get("NextToken").asString();
     JsonNode rest = page("select * from shop where n > '009'", token);
     assertEquals("i050", rest.get("Items").get(0).get("Name").asString());
@@ -410,7 +410,7 @@ final class ForeignClientsTest {
       ok("PutAttributes", item("i" + i, Map.of("Attributes", pairs)));
     }
     JsonNode page = page("select * from shop limit 100", "");
-    assertTrue(page.get("Items").size() < 40, "it is cut");
+    assertTrue(page.get("Items").size() < 40, "the page is cut");
     assertTrue(page.hasNonNull("NextToken"));
     assertEquals(40, select("select * from shop limit 100").size());
   }
@@ -447,7 +447,7 @@ final class ForeignClientsTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoMayCome(ForeignClients kind) throws Exception {
+  void authentication(ForeignClients kind) throws Exception {
     open(kind);
     try (ForeignClient stranger = kind.open(server.endpoint().toString(), "wrong")) {
       JsonNode answer = stranger.call("ListDomains", ForeignClient.JSON.createObjectNode());
@@ -469,7 +469,7 @@ final class ForeignClientsTest {
       try {
         answer = call("PutAttributes", item(fault.name(), Map.of("Attributes", numbered(0, 1))));
       } catch (SdkClientException e) {
-        answer = ForeignClient.JSON.createObjectNode().put("status", 0); // no answer at all
+        answer = ForeignClient.JSON.createObjectNode().put("status", 0); // no reply
       }
       server.use(Map.of());
       int status = answer.get("status").asInt();
@@ -487,7 +487,7 @@ final class ForeignClientsTest {
     }
   }
 
-  // ---- the words above
+  // ---- helpers
 
   private JsonNode call(String action, Map<String, Object> parameters) throws Exception {
     return client.call(action, ForeignClient.JSON.valueToTree(parameters));
@@ -559,7 +559,7 @@ final class ForeignClientsTest {
     return texts;
   }
 
-  /** One page; its result, or the error. */
+  /** Selects one page; returns its result, or the error. */
   private JsonNode page(String select, String token) throws Exception {
     Map<String, Object> parameters = new HashMap<>();
     parameters.put("SelectExpression", select);
@@ -571,7 +571,7 @@ final class ForeignClientsTest {
     return answer.has("result") ? answer.get("result") : answer;
   }
 
-  /** The names of all items, over all pages. */
+  /** Returns the names of all items, over all pages. */
   private List<String> select(String select) throws Exception {
     List<String> names = new ArrayList<>();
     String token = "";

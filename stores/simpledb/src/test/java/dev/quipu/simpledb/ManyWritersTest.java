@@ -15,7 +15,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How many processes have room in a version tree at once. The article says: about 100. */
+/** Capacity of a version tree in concurrent processes. The article states about 100. */
 final class ManyWritersTest {
   private static final String PAGE = "page";
 
@@ -28,14 +28,14 @@ final class ManyWritersTest {
   }
 
   @Test
-  void oneItemHasRoomForMoreThanTheArticleSays() {
+  void oneItemHoldsMoreThanTheArticleStates() {
     VersionTreeOptions one = VersionTreeOptions.DEFAULT.over(1).trailing(0);
     int writers = 0;
     Map<Integer, VersionTrees> trees = Map.of();
     while (trees.size() < 2) {
       VersionTree process = new VersionTree(store, one);
       process.add(new Add(PAGE, 1, null));
-      process.add(new Add(PAGE, 1, null)); // what it leaves behind is taken out
+      process.add(new Add(PAGE, 1, null)); // its leftovers are removed
       writers++;
       if (writers > 200) {
         trees = process.trees(PAGE);
@@ -46,7 +46,7 @@ final class ManyWritersTest {
   }
 
   @Test
-  void severalItemsHaveRoomForAsManyTimesThat() {
+  void severalItemsHoldMultiplesOfThat() {
     VersionTreeOptions four = VersionTreeOptions.DEFAULT.over(4);
     int writers = 1_000;
     for (int i = 0; i < writers; i++) {

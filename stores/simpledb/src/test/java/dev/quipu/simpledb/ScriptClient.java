@@ -12,13 +12,13 @@ import java.util.Map;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A client in another language: a script that takes calls as lines of JSON, and answers so. */
+/** A client in another language: a script with calls and replies as lines of JSON. */
 final class ScriptClient implements ForeignClient {
   private final Process process;
   private final BufferedWriter calls;
   private final BufferedReader answers;
 
-  /** Starts a command, with the endpoint and the keys behind it. */
+  /** Starts a command, with the endpoint and the credentials as arguments. */
   ScriptClient(List<String> command, Map<String, String> environment, List<String> arguments) {
     List<String> all = new ArrayList<>(command);
     all.addAll(arguments);
@@ -47,7 +47,7 @@ final class ScriptClient implements ForeignClient {
     calls.flush();
     String answer = answers.readLine();
     if (answer == null) {
-      throw new IOException("the client ended at " + action);
+      throw new IOException("the client exited at " + action);
     }
     return JSON.readTree(answer);
   }

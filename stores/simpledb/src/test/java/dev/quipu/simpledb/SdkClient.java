@@ -26,13 +26,13 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The AWS SDK for Java, version 1, the last that knows SimpleDB. */
+/** The AWS SDK for Java, version 1, the last with SimpleDB. */
 final class SdkClient implements ForeignClient {
   static {
     System.setProperty("aws.java.v1.disableDeprecationAnnouncement", "true");
   }
 
-  /** Its classes have the names of the model, but for the first letter. */
+  /** Its methods have the names of the model, with a lower-case first letter. */
   private static final JsonMapper MODEL =
       JsonMapper.builder()
           .propertyNamingStrategy(PropertyNamingStrategies.UPPER_CAMEL_CASE)

@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** Servers that start at once, and stores on them. */
+/** Starts servers and opens stores on them. */
 final class Servers {
   static final String DOMAIN = "domain";
 
   private Servers() {}
 
-  /** A store on a server of its own, which ends with it: domains are limited in number. */
+  /** Opens a store on a separate server, closed with it, since the number of domains is limited. */
   static StoreDriver openAlone(int domains) {
     SimpleDbServer server = SimpleDbServer.start(SimpleDbOptions.DEFAULT, Clock.system());
     SimpleDbClient client = client(server.endpoint());
@@ -40,7 +40,7 @@ final class Servers {
     return new SimpleDbClient(endpoint, credentials, Duration.ofSeconds(5), Clock.system());
   }
 
-  /** A store on a server, opened as users do. */
+  /** Opens a store on a server by URI. */
   static StoreDriver open(SimpleDbServer server, long timeoutMillis) {
     return StoreProvider.open(
         "simpledb://key:secret@us-east-1/%s?endpoint=%s&timeoutMillis=%d"

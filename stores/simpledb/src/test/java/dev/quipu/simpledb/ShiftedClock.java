@@ -4,7 +4,7 @@ import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The system's clock, which can be moved on: so that nobody waits for time to pass. */
+/** The system clock with an adjustable offset, to avoid waiting. */
 final class ShiftedClock implements Clock {
   private final AtomicLong millis = new AtomicLong();
 

@@ -3,7 +3,7 @@ package dev.quipu.simpledb;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.testkit.store.StoreContract;
 
-/** SimpleDB as a store, in one domain. Domains are few, so they are taken away again. */
+/** SimpleDB as a store, in one domain, which is removed after each test. */
 final class SimpleDbDriverTest extends StoreContract {
   @Override
   protected StoreDriver open() {

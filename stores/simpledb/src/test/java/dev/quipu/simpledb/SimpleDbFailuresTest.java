@@ -36,7 +36,7 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What the driver says when SimpleDB fails, held against the books of the server. */
+/** Failures reported by the driver, compared with the server's statistics. */
 final class SimpleDbFailuresTest {
   private static final Key KEY = new Key("p", "s");
 
@@ -60,7 +60,7 @@ final class SimpleDbFailuresTest {
   }
 
   @Test
-  void aFailureThatIsNoAnswerOf4xxIsUnknownAndSentOnce() {
+  void onlyA4xxReplyIsNotAppliedAndCallsAreSentOnce() {
     driver.write(number(KEY, 0));
     long value = 0;
     for (SimpleDbFault fault : SimpleDbFault.values()) {
@@ -86,7 +86,7 @@ final class SimpleDbFailuresTest {
   }
 
   @Test
-  void whoLostAReplyOfAConditionalWriteFindsItsOwnState() {
+  void afterALostReplyAConditionalWriteFindsItsOwnState() {
     driver.write(number(KEY, 1));
     Item before = driver.get(KEY, Consistency.STRONG).orElseThrow();
     Write write = number(KEY, 2).when(new Condition.VersionIs(before.version()));
@@ -121,7 +121,9 @@ final class SimpleDbFailuresTest {
   void aRejectedConnectionIsNotApplied() {
     server.close();
     QuipuException e = assertThrows(QuipuException.class, () -> driver.write(number(KEY, 1)));
-    for (int i = 0; i < 20 && e.outcome() == Outcome.UNKNOWN; i++) { // pooled connections end first
+    for (int i = 0;
+        i < 20 && e.outcome() == Outcome.UNKNOWN;
+        i++) { // pooled connections are closed first
       e = assertThrows(QuipuException.class, () -> driver.write(number(KEY, 1)));
     }
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
@@ -129,7 +131,7 @@ final class SimpleDbFailuresTest {
   }
 
   @Test
-  void aStrangerIsDeniedAndHisSecretNotShown() {
+  void wrongCredentialsAreDeniedAndNotShown() {
     String uri =
         "simpledb://key:wrong-secret@us-east-1/abc?endpoint=%s".formatted(server.endpoint());
     QuipuException e = assertThrows(QuipuException.class, () -> StoreProvider.open(uri));
@@ -139,14 +141,14 @@ final class SimpleDbFailuresTest {
   }
 
   @Test
-  void whatDoesNotFitIsNamedAndNothingIsWritten() {
+  void exceededLimitsAreNamedAndNothingIsWritten() {
     // 252 values of 1,019 bytes, less "t f " and the end of the line
     String most = "x".repeat(252 * 1_019 - 5);
     Map<String, Field> fields = Map.of("f", new Field.Text(most));
     assertInstanceOf(WriteResult.Applied.class, driver.write(put(fields)));
     assertEquals(fields, driver.get(KEY, Consistency.STRONG).orElseThrow().fields());
     invalid(
-        "would have 257 pairs, the limit of SimpleDB is 256",
+        "would have 257 pairs; the limit of SimpleDB is 256",
         put(Map.of("f", new Field.Text(most + "x"))));
     QuipuException e =
         assertThrows(
@@ -154,7 +156,7 @@ final class SimpleDbFailuresTest {
             () -> driver.addTokens(new Key("p", "t"), "f", Set.of("x".repeat(1_021))));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     assertTrue(
-        e.getMessage().contains("1025 bytes with its field, the limit of SimpleDB is 1024"),
+        e.getMessage().contains("1025 bytes with its field; the limit of SimpleDB is 1024"),
         e::getMessage);
     assertEquals(fields, driver.get(KEY, Consistency.STRONG).orElseThrow().fields());
   }
@@ -171,7 +173,7 @@ final class SimpleDbFailuresTest {
   }
 
   @Test
-  void everyTextComesBackAsItWas() {
+  void everyTextRoundTrips() {
     for (String text : List.of("", "\r\n \n", "%20 %0A %250D%", "a\tb'`\"<&>", "数\uD83D\uDE00")) {
       Map<String, Field> fields =
           Map.of("name" + text, new Field.Text(text), "s", new Field.Tokens(Set.of(text, "x")));
@@ -184,7 +186,7 @@ final class SimpleDbFailuresTest {
   }
 
   @Test
-  void tokensOfAnItemComeAndGoUntilItIsFull() {
+  void tokensAreAddedAndDroppedUntilTheItemIsFull() {
     Key key = new Key("p", "t");
     driver.addTokens(key, "f", Set.of("a", "b", " c %"));
     driver.addTokens(key, "g", Set.of(""));
@@ -208,7 +210,7 @@ final class SimpleDbFailuresTest {
   }
 
   @Test
-  void countsComeInPartsAndAreAdded() {
+  void partialCountsAreSummed() {
     for (int i = 0; i < 30; i++) {
       driver.write(number(new Key("p", "%02d".formatted(i)), i));
     }

@@ -1,6 +1,6 @@
 package dev.quipu.bench.ports.load;
 
-/** What is asked of an add. */
+/** Kind of an add. */
 public enum AddKind {
   PLAIN("plain"),
   BOUNDED("bounded"),

@@ -11,7 +11,7 @@ import java.util.List;
 
 /**
  * A closed loop: each connection sends a pipeline, waits for all its replies, and sends the next.
- * One thread for all, so that it is the servers that are busy.
+ * One thread serves all connections, to leave the processor to the servers.
  */
 public final class ClosedLoop implements AutoCloseable {
   private static final Duration SILENCE_MAX = Duration.ofSeconds(20);
@@ -38,14 +38,14 @@ public final class ClosedLoop implements AutoCloseable {
   }
 
   /**
-   * What came of it.
+   * The result of a run.
    *
-   * @param applied adds that were answered as applied
+   * @param applied adds with a reply of applied
    * @param nanos from the first request to the last reply
    */
   public record Outcome(long replies, long applied, long nanos) {}
 
-  /** Sends for so long, then waits for the last replies. */
+  /** Sends for {@code time}, then waits for the last replies. */
   public Outcome run(Duration time) throws IOException {
     long start = clock.nanoTime();
     for (Client client : clients) {

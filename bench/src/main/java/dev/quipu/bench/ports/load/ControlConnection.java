@@ -10,9 +10,9 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** A plain connection for what is done before and after a load. */
+/** A blocking connection for setup before and checks after a load. */
 public final class ControlConnection implements AutoCloseable {
-  private static final int BATCH = 500; // so that neither side's buffers fill up
+  private static final int BATCH = 500; // to keep the buffers of both sides from filling up
 
   private final Dialect dialect;
   private final Socket socket;
@@ -25,13 +25,13 @@ public final class ControlConnection implements AutoCloseable {
     socket.setTcpNoDelay(true);
   }
 
-  /** Loads a script; returns what EVALSHA calls it. */
+  /** Loads a script; returns its digest for EVALSHA. */
   String script(String text) {
     try {
       send(Request.respText("SCRIPT", "LOAD", text));
       String length = line();
       if (!length.startsWith("$")) {
-        throw new IllegalStateException("no script: " + length);
+        throw new IllegalStateException("SCRIPT LOAD: " + length);
       }
       return line();
     } catch (IOException e) {
@@ -39,7 +39,7 @@ public final class ControlConnection implements AutoCloseable {
     }
   }
 
-  /** Sets all keys to 0: memcached increments only what there is. */
+  /** Sets all keys to 0: memcached increments existing keys only. */
   public void setAll(int keys) throws IOException {
     for (int from = 0; from < keys; from += BATCH) {
       StringBuilder sets = new StringBuilder();
@@ -56,7 +56,7 @@ public final class ControlConnection implements AutoCloseable {
     }
   }
 
-  /** The sum of the counters. */
+  /** Returns the sum of the counters. */
   public long sum(int keys) throws IOException {
     long sum = 0;
     for (int from = 0; from < keys; from += BATCH) {
@@ -108,7 +108,7 @@ public final class ControlConnection implements AutoCloseable {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     for (int each = in.read(); each != '\n'; each = in.read()) {
       if (each < 0) {
-        throw new EOFException("the server hung up");
+        throw new EOFException("the server closed the connection");
       }
       line.write(each);
     }

@@ -1,20 +1,20 @@
 package dev.quipu.bench.ports.load;
 
-/** How a server is spoken to. */
+/** The protocol of a server. */
 public enum Dialect {
   /** Quipu on its Redis port. */
   QUIPU,
-  /** Redis, which needs scripts for what Quipu has commands for. */
+  /** Redis, which needs scripts where Quipu has commands. */
   REDIS,
   /** {@code incr} of memcached. */
   MEMCACHED,
-  /** {@code ma} of memcached, which answers without the value. */
+  /** {@code ma} of memcached, which replies without the value. */
   MEMCACHED_META;
 
   static final String BOUND = "1000000000000";
   static final String ID_SECONDS = "86400";
 
-  /** The counter, the bound and what is added. */
+  /** Adds within a bound: the counter, the delta and the bound. */
   static final String BOUNDED_SCRIPT =
       """
       local after = tonumber(redis.call('GET', KEYS[1]) or '0') + tonumber(ARGV[1])
@@ -22,7 +22,7 @@ public enum Dialect {
       return redis.call('INCRBY', KEYS[1], ARGV[1])
       """;
 
-  /** The counter and a marker; what is added, and how long the marker stays. */
+  /** Adds exactly once: the counter and a marker, the delta and the expiry of the marker. */
   static final String ONCE_SCRIPT =
       """
       if redis.call('SET', KEYS[2], '1', 'NX', 'EX', ARGV[2]) then
@@ -43,12 +43,12 @@ public enum Dialect {
     };
   }
 
-  /** Whether this line tells that something was added: no count here is 0 after an add. */
+  /** Returns whether a reply means applied: no count is 0 after an add. */
   boolean isApplied(byte first, byte second) {
     return isMemcached() || (first == ':' && second >= '1' && second <= '9');
   }
 
-  /** The request for an add of 1. */
+  /** Returns the request for an add of 1. */
   public Request request(AddKind kind, ControlConnection control) {
     return switch (this) {
       case QUIPU ->
@@ -80,7 +80,7 @@ public enum Dialect {
 
   private static String plain(AddKind kind) {
     if (kind != AddKind.PLAIN) {
-      throw new IllegalArgumentException("memcached does no adds that are " + kind);
+      throw new IllegalArgumentException("memcached does not support adds of kind " + kind);
     }
     return Request.KEY;
   }

@@ -10,7 +10,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 
-/** One connection of a generator. */
+/** A connection of a load generator. */
 final class LoadConnection implements AutoCloseable {
   private final SocketChannel socket;
   private final SelectionKey key;
@@ -24,7 +24,7 @@ final class LoadConnection implements AutoCloseable {
     key = socket.register(selector, SelectionKey.OP_READ);
   }
 
-  /** What the selector shows of it. */
+  /** Sets the attachment of the selection key. */
   void attach(Object user) {
     key.attach(user);
   }
@@ -37,7 +37,7 @@ final class LoadConnection implements AutoCloseable {
     return key.isReadable();
   }
 
-  /** Writes what goes; the selector tells when the rest may go. */
+  /** Writes what the socket accepts; the selector reports when the rest can be written. */
   void write(ByteBuffer out) throws IOException {
     socket.write(out);
     int wanted =
@@ -47,11 +47,11 @@ final class LoadConnection implements AutoCloseable {
     }
   }
 
-  /** Reads what is there; returns how many replies ended in it. */
+  /** Reads the available bytes; returns the number of completed replies. */
   int read(ByteBuffer in) throws IOException {
     in.clear();
     if (socket.read(in) < 0) {
-      throw new EOFException("the server hung up");
+      throw new EOFException("the server closed the connection");
     }
     return replies.scan(in.flip());
   }

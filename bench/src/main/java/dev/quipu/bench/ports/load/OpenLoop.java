@@ -11,11 +11,11 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * An open loop: requests are due by a schedule that knows nothing of replies, and each one's time
- * runs from when it was due. So a stall is charged to all that were due in it, sent or not.
+ * An open loop: requests follow a schedule that is independent of replies, and each latency starts
+ * when the request was due. So a stall counts for all requests that were due in it, sent or not.
  */
 public final class OpenLoop implements AutoCloseable {
-  private static final int WAITING_MAX = 1 << 16; // of one connection
+  private static final int WAITING_MAX = 1 << 16; // per connection
   private static final int OUT_BYTES = 1 << 18;
   private static final Duration LATE_MAX = Duration.ofSeconds(20);
   private static final int DIGITS = 3;
@@ -42,14 +42,14 @@ public final class OpenLoop implements AutoCloseable {
   }
 
   /**
-   * What came of it.
+   * The result of a run.
    *
-   * @param applied adds that were answered as applied
-   * @param latencies nanoseconds from when a request was due to its reply
+   * @param applied adds with a reply of applied
+   * @param latencies nanoseconds from the due time of a request to its reply
    */
   public record Outcome(long applied, Histogram latencies) {}
 
-  /** Sends on schedule for so long, then waits for the last replies. */
+  /** Sends on schedule for {@code time}, then waits for the last replies. */
   public Outcome run(double perSecond, Duration time) throws IOException {
     long count = (long) (perSecond * time.toNanos() / 1e9);
     double gap = 1e9 / perSecond;
@@ -61,7 +61,7 @@ public final class OpenLoop implements AutoCloseable {
       while (sent < due && client(sent).add(start + (long) (sent * gap))) {
         sent++;
       }
-      // It does not sleep until the next is due: to wake would take longer than that.
+      // No sleep until the next is due: waking up would take longer.
       selector.selectNow();
       for (SelectionKey key : selector.selectedKeys()) {
         ((Client) key.attachment()).ready();
@@ -69,7 +69,7 @@ public final class OpenLoop implements AutoCloseable {
       selector.selectedKeys().clear();
       if (now > time.plus(LATE_MAX).toNanos()) {
         throw new IllegalStateException(
-            "only %,d of %,d were answered in time".formatted(answered, count));
+            "only %,d of %,d requests got a reply in time".formatted(answered, count));
       }
     }
     long applied = 0;
@@ -103,7 +103,7 @@ public final class OpenLoop implements AutoCloseable {
       connection.attach(this);
     }
 
-    /** False if it has to wait for room; the request stays due at its time. */
+    /** Adds a request; returns false if the queue is full. It stays due at its time. */
     boolean add(long dueTime) throws IOException {
       if (end - first == WAITING_MAX || out.remaining() < request.length()) {
         return false;

@@ -4,9 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Counts replies in a stream of bytes, and makes no objects of them. A reply is a line; in Redis'
- * protocol also a {@code *} and a digit with so many lines after it, whose second tells what was
- * added.
+ * Counts replies in a stream of bytes without allocation. A reply is a line, or in Redis' protocol
+ * {@code *} and a digit N with N lines after it, of which the second is the added delta.
  */
 final class ReplyScanner {
   private static final int BYTES = 1 << 16;
@@ -29,15 +28,15 @@ final class ReplyScanner {
     return ByteBuffer.allocateDirect(BYTES);
   }
 
-  /** Those that told of an add that was applied. */
+  /** Returns the number of replies of applied adds. */
   long applied() {
     return applied;
   }
 
   /**
-   * Takes in what was read.
+   * Scans the bytes that were read.
    *
-   * @return how many replies ended in it
+   * @return the number of completed replies
    */
   int scan(ByteBuffer in) {
     int length = in.remaining();
@@ -64,7 +63,7 @@ final class ReplyScanner {
     if (!dialect.isReply(first)) {
       String seen = new String(bytes, 0, at, StandardCharsets.US_ASCII);
       throw new IllegalStateException(
-          "not an answer to an add: ..." + seen.substring(Math.max(0, seen.length() - 200)));
+          "not a reply to an add: ..." + seen.substring(Math.max(0, seen.length() - 200)));
     }
     if (linesLeft == 0) {
       if (first == '*') {

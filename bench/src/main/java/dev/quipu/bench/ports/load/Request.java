@@ -5,12 +5,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** One request in bytes, of a fixed length: only the digits of its key and its id are changed. */
+/** An encoded request of a fixed length: only the digits of its key and its id change. */
 public final class Request {
-  /** Stands for a key in a text that a request is made of. */
+  /** Placeholder of a key in the text of a request. */
   static final String KEY = "c:########";
 
-  /** Stands for an id of its own for each request. */
+  /** Placeholder of a unique id in the text of a request. */
   static final String ID = "i:@@@@@@@@@@@@@@@@";
 
   private static final int KEY_DIGITS = 8;
@@ -29,12 +29,12 @@ public final class Request {
     this.bytes = text.replace('#', '0').replace('@', '0').getBytes(StandardCharsets.US_ASCII);
   }
 
-  /** A line, without its end. */
+  /** Returns the request of a line; {@code line} has no line end. */
   static Request line(String line) {
     return new Request(line + "\r\n");
   }
 
-  /** A command of Redis. */
+  /** Returns the request of a command of Redis. */
   static Request resp(String... words) {
     return new Request(respText(words));
   }
@@ -47,7 +47,7 @@ public final class Request {
     return text.toString();
   }
 
-  /** How a key is called. */
+  /** Returns the name of a key. */
   public static String key(int number) {
     return NAMES.get(number);
   }
@@ -56,7 +56,7 @@ public final class Request {
     return bytes.length;
   }
 
-  /** A buffer that holds so many. */
+  /** Returns a buffer with {@code count} requests. */
   ByteBuffer encoded(int count) {
     ByteBuffer buffer = ByteBuffer.allocateDirect(bytes.length * count);
     for (int i = 0; i < count; i++) {
@@ -65,14 +65,14 @@ public final class Request {
     return buffer.flip();
   }
 
-  /** Puts one at the buffer's end. */
+  /** Appends a request to the buffer. */
   void append(ByteBuffer buffer, long number, int keys) {
     int at = buffer.position();
     buffer.put(bytes);
     number(buffer, at, number, keys);
   }
 
-  /** Makes the request that begins at {@code at} the one of this number. */
+  /** Sets the number of the request at {@code at}. */
   void number(ByteBuffer buffer, int at, long number, int keys) {
     if (keys > 1) {
       digits(buffer, at + keyAt, KEY_DIGITS, RequestNumbers.key(number, keys));

@@ -1,19 +1,19 @@
 package dev.quipu.bench.ports.load;
 
-/** Numbers the requests of a run, and spreads them over keys; the same in every run. */
+/** Numbers the requests of a run and distributes them over keys, deterministically. */
 public final class RequestNumbers {
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
   private long last;
 
-  /** One that was not given before. */
+  /** Returns the next unique number. */
   public long next() {
     return ++last;
   }
 
-  /** The key that a request with this number is for. */
+  /** Returns the key of a request. */
   public static int key(long number, int keys) {
-    // The high bits are the well mixed ones.
+    // The high bits are better mixed.
     return (int) (((number * SPREAD) >>> 33) % keys);
   }
 }

@@ -1,10 +1,10 @@
 package dev.quipu.bench.ports.load;
 
 /**
- * One load.
+ * A workload.
  *
- * @param kind what is asked of an add
- * @param keys counters that are added to
+ * @param kind of the adds
+ * @param keys number of counters
  * @param pipeline requests that a connection sends before it waits for all their replies
  */
 public record Workload(AddKind kind, int keys, int pipeline) {

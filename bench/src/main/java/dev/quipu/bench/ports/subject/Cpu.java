@@ -3,8 +3,8 @@ package dev.quipu.bench.ports.subject;
 /**
  * Processor time in seconds; NaN if unknown.
  *
- * @param all of it
- * @param kernel the part in the kernel: network, files and waiting for both
+ * @param all user and kernel time
+ * @param kernel time in the kernel: network and files
  */
 public record Cpu(double all, double kernel) {
   static final Cpu UNKNOWN = new Cpu(Double.NaN, Double.NaN);
@@ -17,7 +17,7 @@ public record Cpu(double all, double kernel) {
     return new Cpu(all / parts, kernel / parts);
   }
 
-  /** In per cent. */
+  /** Returns the share of kernel time in percent. */
   public double kernelShare() {
     return all == 0 ? Double.NaN : 100 * kernel / all;
   }

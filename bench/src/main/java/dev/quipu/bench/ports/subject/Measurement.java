@@ -1,9 +1,9 @@
 package dev.quipu.bench.ports.subject;
 
 /**
- * What one subject did in one turn.
+ * The result of a turn of one subject.
  *
- * @param perSecond adds that were applied and answered
- * @param cpu what the server took for a million
+ * @param perSecond applied adds with a reply
+ * @param cpu time of the server per million adds
  */
 public record Measurement(double perSecond, Cpu cpu) {}

@@ -18,7 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** PostgreSQL, through its own JDBC driver: a thread and a connection for each add in flight. */
+/** PostgreSQL by its JDBC driver: a thread and a connection per add in flight. */
 public final class PostgresSubject implements Subject {
   private static final String PLAIN =
       "INSERT INTO counter AS c VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET n = c.n + 1";
@@ -44,7 +44,7 @@ public final class PostgresSubject implements Subject {
     }
   }
 
-  /** The process that all others of the server come from. */
+  /** Returns the parent process of the server. */
   public long pid() {
     return pid;
   }
@@ -57,7 +57,7 @@ public final class PostgresSubject implements Subject {
   @Override
   public Measurement measure(Workload workload, Duration time) throws Exception {
     if (workload.pipeline() != 1 || workload.kind() == AddKind.BOUNDED) {
-      throw new IllegalArgumentException("PostgreSQL is not asked for " + workload);
+      throw new IllegalArgumentException("unsupported workload for PostgreSQL: " + workload);
     }
     List<Connection> connections = new ArrayList<>();
     try (Connection control = DriverManager.getConnection(url);

@@ -9,31 +9,31 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What the system says of processes, and where they may run. */
+/** Reads the processor time of processes and sets their affinity. */
 public final class Processes {
-  /** Where each server runs that is measured. */
+  /** The core of the measured servers. */
   public static final int SERVERS_CORE = 0;
 
-  /** Where this process runs, which asks them. */
+  /** The core of this process, which generates the load. */
   public static final int OWN_CORE = 1;
 
-  private static final double TICKS_PER_SECOND = 100; // on every Linux that there is
-  private static final int USER_TIME = 11; // fields after the name; the next three are alike
+  private static final double TICKS_PER_SECOND = 100; // USER_HZ of Linux
+  private static final int USER_TIME = 11; // index after the name; the next three are times too
   private static final int TIMES = 4;
 
   private Processes() {}
 
-  /** Whether processes can be kept to one core each. Asked before this one is. */
+  /** Returns whether processes can be pinned to a core; call it before this one is pinned. */
   public static boolean canPin() {
     return Runtime.getRuntime().availableProcessors() > 1 && isThere("taskset");
   }
 
-  /** What to put before a command to keep it to one core from its start. */
+  /** Returns the prefix of a command that pins it to a core from its start. */
   public static List<String> pinned(int core) {
     return List.of("taskset", "--cpu-list", Integer.toString(core));
   }
 
-  /** Whether there is such a command. */
+  /** Returns whether a command is installed. */
   public static boolean isThere(String command) {
     String path = System.getenv("PATH");
     return path != null
@@ -41,14 +41,14 @@ public final class Processes {
             .anyMatch(directory -> Files.isExecutable(Path.of(directory, command)));
   }
 
-  /** Keeps all threads of a process and of its children, and those to come, to one core. */
+  /** Pins all threads of a process and of its children, also future ones, to a core. */
   public static void pin(long pid, int core) throws IOException, InterruptedException {
     for (long each : family(pid)) {
       pinOne(each, core);
     }
   }
 
-  /** The same, without the children that it has. */
+  /** Pins all threads of a process, without its existing children, to a core. */
   public static void pinOne(long pid, int core) throws IOException, InterruptedException {
     run(List.of("taskset", "--all-tasks", "--cpu-list", "--pid", "" + core, Long.toString(pid)));
   }
@@ -61,19 +61,19 @@ public final class Processes {
     return pids;
   }
 
-  /** Runs a command to its end; returns what it printed. */
+  /** Runs a command; returns its output. */
   public static String run(List<String> command) throws IOException, InterruptedException {
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     process.getOutputStream().close();
     String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     int code = process.waitFor();
     if (code != 0) {
-      throw new IOException("%s ended with %d: %s".formatted(command, code, printed));
+      throw new IOException("%s exited with code %d: %s".formatted(command, code, printed));
     }
     return printed;
   }
 
-  /** What a process and its children have taken. */
+  /** Returns the processor time of a process and its children. */
   static Cpu cpu(long pid) throws IOException {
     if (!Files.exists(Path.of("/proc/self/stat"))) {
       return Cpu.UNKNOWN;
@@ -81,7 +81,7 @@ public final class Processes {
     long user = 0;
     long kernel = 0;
     for (long each : family(pid)) {
-      List<Long> ticks = ticks(each); // its own, and that of children that have ended
+      List<Long> ticks = ticks(each); // its own, and that of terminated children
       user += ticks.get(0) + ticks.get(2);
       kernel += ticks.get(1) + ticks.get(3);
     }
@@ -91,11 +91,11 @@ public final class Processes {
   private static List<Long> ticks(long pid) throws IOException {
     try {
       String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
-      // The name, in brackets, may have blanks in it.
+      // The name, in parentheses, may contain blanks.
       List<String> fields = List.of(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1));
       return fields.subList(USER_TIME, USER_TIME + TIMES).stream().map(Long::valueOf).toList();
     } catch (NoSuchFileException e) {
-      return List.of(0L, 0L, 0L, 0L); // a child that has ended: its parent has its time
+      return List.of(0L, 0L, 0L, 0L); // a terminated child: its parent includes its time
     }
   }
 }

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
 
-/** Quipu as it is shipped, in a process of its own. */
+/** The released server in a separate process. */
 public final class QuipuServer implements AutoCloseable {
   private static final Duration START_MAX = Duration.ofSeconds(60);
   private static final Duration PAUSE = Duration.ofMillis(2);
@@ -34,22 +34,22 @@ public final class QuipuServer implements AutoCloseable {
     this.start = start;
   }
 
-  /** Whether the server at hand has such an option. */
+  /** Returns whether the server supports an option. */
   public static boolean has(String option) throws IOException, InterruptedException {
     return Processes.run(List.of(java(), "-jar", jar(), "serve", "--help")).contains(option);
   }
 
   /**
-   * Starts one on an empty directory, and waits until it is ready.
+   * Starts a server on an empty directory and waits until it is ready.
    *
-   * @param before what to put before the command
+   * @param before prefix of the command
    */
   public static QuipuServer start(List<String> before, boolean memcached, List<String> options)
       throws IOException, InterruptedException {
     return start(jar(), before, memcached, options);
   }
 
-  /** The same out of any jar. */
+  /** Starts a server of another jar. */
   public static QuipuServer start(
       String jar, List<String> before, boolean memcached, List<String> options)
       throws IOException, InterruptedException {
@@ -101,12 +101,12 @@ public final class QuipuServer implements AutoCloseable {
     return port;
   }
 
-  /** Where it speaks memcached, if it does. */
+  /** Returns its port for memcached, if enabled. */
   public OptionalInt memcached() {
     return memcached;
   }
 
-  /** From the start of the process to its ready line. */
+  /** Returns the time from the start of the process to its ready line. */
   public Duration start() {
     return start;
   }

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.rocksdb.RocksDBException;
 
-/** RocksDB in this process: nobody sends it anything; as many adds as in flight share a sync. */
+/** RocksDB in this process, without a network; the adds in flight share a sync. */
 public final class RocksSubject implements Subject, AutoCloseable {
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
 

@@ -3,15 +3,15 @@ package dev.quipu.bench.ports.subject;
 import dev.quipu.bench.ports.load.Workload;
 import java.time.Duration;
 
-/** Something that counts, under a load. */
+/** A measured server or library. */
 public interface Subject {
-  /** As the page names it. */
+  /** Returns its name on the page. */
   String name();
 
   /**
-   * Loads it for so long.
+   * Runs a workload for {@code time}.
    *
-   * @throws WrongCountException if it does not hold afterwards what it said it had applied
+   * @throws WrongCountException if its counters differ from the adds that it reported as applied
    */
   Measurement measure(Workload workload, Duration time) throws Exception;
 }

@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** A server that is reached over the wire. */
+/** A server with a wire protocol. */
 public final class WireSubject implements Subject {
   private static final double MILLION = 1e6;
 
@@ -62,7 +62,7 @@ public final class WireSubject implements Subject {
     }
   }
 
-  /** Sends at this rate, whatever comes back. */
+  /** Sends at this rate, independent of replies. */
   public OpenLoop.Outcome open(Workload workload, double perSecond, Duration time)
       throws IOException {
     try (ControlConnection control = new ControlConnection(port, dialect);

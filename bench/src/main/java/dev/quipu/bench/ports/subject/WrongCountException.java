@@ -2,7 +2,7 @@ package dev.quipu.bench.ports.subject;
 
 import dev.quipu.bench.ports.load.Workload;
 
-/** A count that is not the number of adds which were answered as applied: all else is worthless. */
+/** Thrown when the counters differ from the adds reported as applied: the run is void. */
 public final class WrongCountException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -1,4 +1,4 @@
-/** Servers and libraries under load. */
+/** The measured servers and libraries. */
 @NullMarked
 package dev.quipu.bench.ports.subject;
 

@@ -22,7 +22,7 @@ final class LoadTest {
 
   private final RequestNumbers numbers = new RequestNumbers();
 
-  /** A turn fails by itself if Redis does not hold what was answered. */
+  /** A turn fails if Redis does not hold what it reported. */
   @Test
   void countsWhatRedisAnswers() throws IOException {
     try (RedisServer server = RedisServer.start()) {
@@ -41,7 +41,7 @@ final class LoadTest {
   }
 
   @Test
-  void sumsWhatIsThereAndNotWhatWasAnswered() throws IOException {
+  void sumsStoredValuesAndNotReplies() throws IOException {
     try (RedisServer server = RedisServer.start();
         ControlConnection control = new ControlConnection(server.port(), Dialect.REDIS)) {
       String byTwo = control.script("return redis.call('INCRBY', KEYS[1], 2)");
@@ -86,7 +86,7 @@ final class LoadTest {
   }
 
   @Test
-  void anErrorIsNoReply() {
+  void anErrorIsNotAReply() {
     ByteBuffer error = ByteBuffer.wrap("-ERR no\r\n".getBytes(StandardCharsets.US_ASCII));
     ReplyScanner replies = new ReplyScanner(Dialect.REDIS);
     assertThrows(IllegalStateException.class, () -> replies.scan(error));

@@ -1,4 +1,4 @@
-/** The generators count right. */
+/** Tests of the load generators. */
 @NullMarked
 package dev.quipu.bench.ports.load;
 

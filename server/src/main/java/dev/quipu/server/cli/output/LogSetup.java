@@ -29,6 +29,9 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
   private static final List<String> SILENT =
       List.of("net.rubyeye.xmemcached", "com.google.code.yanf4j", "remoting");
 
+  private static final List<String> ERRORS_ONLY =
+      List.of("io.lettuce.core.resource.Transports", "com.zaxxer.hikari.pool.PoolBase");
+
   /** What the log looks like. */
   public enum Form {
     /** For programs. */
@@ -89,6 +92,8 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
     context.getLogger("dev.quipu").setLevel(Level.INFO);
     // The client of memcached logs each attempt to connect as an error; the driver reports it.
     SILENT.forEach(name -> context.getLogger(name).setLevel(Level.OFF));
+    // These warn of a choice of transport, and of each connection that a restart of a store closed.
+    ERRORS_ONLY.forEach(name -> context.getLogger(name).setLevel(Level.ERROR));
     context.getLogger("ROOT").addAppender(appender);
     context.addTurboFilter(new ErrorFilter());
     return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
