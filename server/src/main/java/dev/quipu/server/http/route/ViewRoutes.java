@@ -30,7 +30,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
-/** Exact unique views over HTTP. */
+/** Serves exact unique views over HTTP. */
 final class ViewRoutes {
   static final String BULK = "/v1/views/bulk";
 
@@ -49,7 +49,7 @@ final class ViewRoutes {
     this.failures = failures;
   }
 
-  /** POST /v1/views: it is durable, in the counter or in the queue. */
+  /** POST /v1/views: replies when the view is durable, in the counter or in the queue. */
   HttpReply add(Exchange exchange) {
     ViewEvent event = event(exchange.json(FIELDS));
     if (queue.isPresent()) {
@@ -68,13 +68,13 @@ final class ViewRoutes {
     return members;
   }
 
-  /** POST /v1/views/bulk: many at once, since the store groups what comes together. */
+  /** POST /v1/views/bulk: adds concurrently, since the store commits concurrent adds as a group. */
   HttpReply bulk(Exchange exchange) {
     return Bulk.reply(exchange, LINES_MAX, lines -> addLines(lines, exchange));
   }
 
   private List<Map<String, Object>> addLines(List<Lines.Line> lines, Exchange exchange) {
-    List<Map<String, Object>> answers = new ArrayList<>();
+    List<Map<String, Object>> replies = new ArrayList<>();
     try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<Map<String, Object>>> running = new ArrayList<>();
       for (Lines.Line line : lines) {
@@ -89,15 +89,15 @@ final class ViewRoutes {
             }));
       }
       for (Future<Map<String, Object>> each : running) {
-        answers.add(each.get());
+        replies.add(each.get());
       }
     } catch (ExecutionException e) {
-      throw new IllegalStateException(e.getCause()); // addLine answers every exception
+      throw new IllegalStateException(e.getCause()); // addLine turns every exception into a reply
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Problem.unknown("the server stops");
+      throw Problem.unknown("the server is stopping");
     }
-    return answers;
+    return replies;
   }
 
   private Map<String, Object> addLine(Lines.Line line, Exchange exchange) {
@@ -105,7 +105,8 @@ final class ViewRoutes {
       ViewEvent event = event(line.json(FIELDS));
       if (!exchange.mayBegin()) {
         throw new NotAppliedException(
-            Reason.TIMEOUT, "the time for the request ended before this line; repeat it");
+            Reason.TIMEOUT,
+            "the time limit of the request ended before this line; send the line again");
       }
       Map<String, Object> members = new LinkedHashMap<>();
       members.put("status", 202);
@@ -146,7 +147,7 @@ final class ViewRoutes {
     try {
       return LocalDate.parse(text);
     } catch (DateTimeParseException e) {
-      throw Problem.badRequest("day is not a date like 2022-03-28");
+      throw Problem.badRequest("query parameter day is not a date like 2022-03-28");
     }
   }
 

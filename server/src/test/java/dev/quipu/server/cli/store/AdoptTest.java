@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /**
- * Commands on a store whose record is missing or says something else, and the one that mends it.
+ * Commands on a store whose record is missing or differs, and the commands that fix it.
  */
 final class AdoptTest {
   private static final Key RECORD = new Key("store-record", "record");
@@ -75,7 +75,7 @@ final class AdoptTest {
       says(
           "serve --http 0 --technique atomic-add --store " + uri,
           ExitCode.USAGE,
-          "run: quipu adopt STORE-URI --technique atomic-add\n"); // it takes no window
+          "run: quipu adopt STORE-URI --technique atomic-add\n"); // it has no window
       says("adopt --technique atomic-add " + uri, ExitCode.OK, "technique atomic-add, window none");
       says("adopt --technique atomic-add " + uri, ExitCode.OK, "; unchanged");
       says(
@@ -100,7 +100,7 @@ final class AdoptTest {
     }
   }
 
-  /** What keeps a server from starting is found before the store says how it is counted on. */
+  /** A server that cannot start does not write the record. */
   @Test
   void aServerThatDoesNotStartLeavesNoRecord() throws IOException {
     try (RedisServer redis = RedisServer.startDurable();
@@ -109,7 +109,7 @@ final class AdoptTest {
       String store = " --technique atomic-add --store redis://127.0.0.1:" + redis.port();
       String busy = "serve --http " + taken.getLocalPort() + store;
       assertNotEquals(ExitCode.OK, run(busy).code);
-      says("serve --http 0 --resp 0" + store, ExitCode.USAGE, "engine alone");
+      says("serve --http 0 --resp 0" + store, ExitCode.USAGE, "needs the engine");
       assertEquals(Optional.empty(), driver.get(RECORD, Consistency.STRONG));
     }
     try (RedisServer redis = RedisServer.start("--appendonly", "no");
@@ -182,7 +182,7 @@ final class AdoptTest {
   }
 
   @Test
-  void aCounterThatWasDividedWithinOtherBoundsIsRepaired() {
+  void aCounterWithOtherBoundsIsRepaired() {
     try (RedisServer redis = RedisServer.startDurable();
         StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + redis.port())) {
       String uri = "redis://127.0.0.1:" + redis.port();
@@ -203,8 +203,8 @@ final class AdoptTest {
   }
 
   @Test
-  void whatCannotBeAdoptedIsRejected() {
-    says("adopt", ExitCode.USAGE, "give either STORE-URI, or --region and --topology");
+  void storesWithoutARecordCannotBeAdopted() {
+    says("adopt", ExitCode.USAGE, "use either STORE-URI, or --region and --topology");
     says("adopt engine:x", ExitCode.USAGE, "needs no record");
     says("adopt memory:", ExitCode.USAGE, "needs no record");
     says("adopt redis://127.0.0.1:1 --technique none", ExitCode.UNREACHABLE, "127.0.0.1");
