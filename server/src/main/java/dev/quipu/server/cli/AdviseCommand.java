@@ -40,9 +40,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "advise",
     description = {
-      "Find the technique for a workload, by simulating each one under it, on a",
-      "store in memory with the capabilities of the named one, with faults.",
-      "No connection is made."
+      "Find the technique for a workload, by simulation.",
+      "",
+      "Runs each technique under the workload, in virtual time, with faults, on a",
+      "store in memory with the capabilities of the named one."
     },
     footer = {
       "",

@@ -126,7 +126,11 @@ final class CounterCommands {
 
   @Command(
       name = "get",
-      description = {"Print the value of a counter; of several, value and name on a line each."},
+      description = {
+        "Print the values of counters.",
+        "",
+        "Of several counters, prints value and name, one per line."
+      },
       footer = {
         "",
         "Exit code 1: a counter was never written, or was deleted.",

@@ -24,8 +24,10 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "explain",
     description = {
-      "Show the stored parts of a counter: its tree of versions (version-tree), or",
-      "its summary and the hits after it (hit-log). Read-only."
+      "Show the stored parts of a counter, without changing it.",
+      "",
+      "For version-tree, the tree of versions; for hit-log, the summary and the hits",
+      "after it."
     },
     footer = {
       "",

@@ -21,8 +21,9 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "next",
     description = {
-      "Store a record under the next number of a series, and print the number:",
-      "1, 2, 3, without a gap. A series for each year or tenant begins at 1."
+      "Store a record under the next number of a series, and print the number.",
+      "",
+      "Each series starts at 1 and has no gaps."
     },
     footer = {
       "",

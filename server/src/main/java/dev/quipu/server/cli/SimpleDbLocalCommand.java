@@ -25,8 +25,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "simpledb-local",
     description = {
-      "Start a SimpleDB server for tests, in memory, on this machine: with the real",
-      "protocol, limits and errors, and optional replica lag and write faults."
+      "Start a SimpleDB server for tests, in memory, on this machine.",
+      "",
+      "It has the real protocol, limits and errors, and optional replica lag and",
+      "write faults."
     },
     footer = {
       "",

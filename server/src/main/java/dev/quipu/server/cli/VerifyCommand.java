@@ -37,9 +37,11 @@ import picocli.CommandLine.Option;
 @Command(
     name = "verify",
     description = {
-      "Run a technique under faults. With --store: on that store, for some seconds,",
-      "and report the error of the counters. Without: simulated from a seed, and",
-      "checked against its guarantees."
+      "Verify a technique under injected faults.",
+      "",
+      "With --store, runs on that store for some seconds, and reports the error of",
+      "the counters. Without, runs simulations from a seed, and checks the",
+      "guarantees of the technique."
     },
     footer = {
       "",

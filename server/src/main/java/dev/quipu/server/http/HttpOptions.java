@@ -60,7 +60,7 @@ public record HttpOptions(
   public HttpOptions {
     if (!access.insecure && access.token.isEmpty() && !isLoopback(bind)) {
       throw new IllegalArgumentException(
-          "%s is reachable from other machines: set a token (--token-file), or allow it (--insecure)"
+          "%s is reachable from other machines; use --token-file, or allow it by --insecure"
               .formatted(bind));
     }
   }

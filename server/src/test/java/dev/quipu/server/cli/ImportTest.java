@@ -230,7 +230,7 @@ final class ImportTest {
     assertEquals(List.of(12L, 4L, 0L, 6L), result());
     String why = err.toString();
     assertTrue(why.contains("line 7 skipped: id: used for a different request before"), why);
-    assertTrue(why.contains("line 8 skipped: floor: not known"), why);
+    assertTrue(why.contains("line 8 skipped: floor: unknown field"), why);
     assertTrue(why.contains("line 9 skipped: delta: not a 64-bit integer"), why);
     assertTrue(why.contains("line 10 skipped: id: not a string"), why);
     assertTrue(why.contains("line 11 skipped: not JSON"), why);

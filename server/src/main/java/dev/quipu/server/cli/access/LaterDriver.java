@@ -82,7 +82,7 @@ public final class LaterDriver extends ForwardingDriver {
       driver.close();
       throw new NotAppliedException(
           Reason.DENIED,
-          "store %s lacks capabilities that were assumed while it was unreachable; restart this process"
+          "store %s lacks capabilities assumed while it was unreachable; restart this process"
               .formatted(StoreUri.shown(uri)));
     }
   }

@@ -88,7 +88,7 @@ public final class IngestCommand implements Callable<Integer> {
         paramLabel = "N",
         defaultValue = "4",
         description =
-            "Number of concurrent receives, of ten messages each, 1 to 256 (default ${DEFAULT-VALUE}).")
+            "Number of concurrent receives of ten messages, 1 to 256 (default ${DEFAULT-VALUE}).")
     private int pollers;
 
     @Option(

@@ -161,12 +161,14 @@ final class CounterRoutes {
           case FLOOR, CEILING -> {
             boolean floor = rejected.why() == Rejection.FLOOR;
             long bound = floor ? add.bounds().floor() : add.bounds().ceiling();
+            String boundDetail =
+                add.bounds().isNone() // then the bounds are those of all counters
+                    ? detail
+                    : "%s: the %s is %d".formatted(detail, floor ? "floor" : "ceiling", bound);
             Problem reached =
-                new Problem(409, "bound-reached", "Bound reached", detail)
+                new Problem(409, "bound-reached", "Bound reached", boundDetail)
                     .with("bound", floor ? "floor" : "ceiling");
-            yield add.bounds().isNone() // then the bounds are those of all counters
-                ? reached
-                : reached.with("limit", Long.toString(bound));
+            yield add.bounds().isNone() ? reached : reached.with("limit", Long.toString(bound));
           }
           case HELD_ELSEWHERE ->
               new Problem(
@@ -177,7 +179,12 @@ final class CounterRoutes {
                           + " now; regions that do not respond may hold the amount: "
                           + String.join(", ", rejected.heldBy()))
                   .with("heldBy", rejected.heldBy());
-          case OVERFLOW -> new Problem(409, "overflow", "Overflow of 64 bits", detail);
+          case OVERFLOW ->
+              new Problem(
+                  409,
+                  "overflow",
+                  "Overflow of 64 bits",
+                  detail + ": the value would not fit into 64 bits");
           case CANCELED ->
               new Problem(
                   409,

@@ -40,7 +40,7 @@ public final class OperationRoutes {
               "The disk or the memory for counters is full. Not applied; reads still work."),
           Map.entry(
               "store-unavailable",
-              "The store does not respond, or rejects the call; the detail states which. Not applied."),
+              "The store does not respond, or rejects the call; see the detail. Not applied."),
           Map.entry(
               "store-damaged",
               "Stored data is corrupt, or was written by other software. For the engine, run: quipu"

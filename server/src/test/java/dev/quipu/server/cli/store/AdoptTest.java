@@ -36,9 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/**
- * Commands on a store whose record is missing or differs, and the commands that fix it.
- */
+/** Commands on a store whose record is missing or differs, and the commands that fix it. */
 final class AdoptTest {
   private static final Key RECORD = new Key("store-record", "record");
 
@@ -91,7 +89,7 @@ final class AdoptTest {
           "adopt --window 48h " + uri,
           ExitCode.OK,
           "format 1, technique marker-item, window 48h, shards 1, floor none, ceiling none, regions"
-              + " none; before: format 1, technique atomic-add, window none, shards 1, floor none,"
+              + " none; previous: format 1, technique atomic-add, window none, shards 1, floor none,"
               + " ceiling none, regions none");
       says(
           "serve --http 0 --window 47h --store " + uri,
