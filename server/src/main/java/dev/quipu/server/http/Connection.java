@@ -351,7 +351,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     boolean keepAlive = call.keepAlive && !closing;
     closing = !keepAlive;
     long nanos = clock.nanoTime() - call.startNanos;
-    shared.metrics.answered(call.request.method().name(), call.path(), reply.status(), nanos);
+    shared.metrics.completed(call.request.method().name(), call.path(), reply.status(), nanos);
     ReplyWriter begun =
         ReplyWriter.write(context, call.request, reply, keepAlive, future -> written(call, future));
     if (working != call) {

@@ -42,7 +42,7 @@ public final class Metrics {
    *
    * @param path the path of the route, as in the table of routes, or "none"
    */
-  public void answered(String sentMethod, String path, int status, long nanos) {
+  public void completed(String sentMethod, String path, int status, long nanos) {
     String method = METHODS.contains(sentMethod) ? sentMethod : "other";
     requests
         .computeIfAbsent(

@@ -11,9 +11,11 @@ import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Quipu;
 import dev.quipu.QuipuException;
+import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetResult;
 import dev.quipu.backend.Backends;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.http.HttpOptions;
@@ -34,6 +36,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -159,6 +162,38 @@ final class RemoteAccessTest {
     assertEquals(Outcome.NOT_APPLIED, read.outcome());
     String message = String.valueOf(read.getMessage());
     assertTrue(message.contains("no number value; is --server a Quipu server?"), message);
+  }
+
+  @Test
+  void aValueMismatchIsAResult() throws Exception {
+    String mismatch = "{\"type\":\"/problems/value-mismatch\",\"status\":409,\"value\":\"4\"}";
+    try (Stranger server = new Stranger(reply("409 Conflict", mismatch));
+        RemoteAccess access = new RemoteAccess(server.uri(), Optional.empty())) {
+      assertEquals(
+          new SetResult.Mismatch(OptionalLong.of(4)), access.set("a", 7, OptionalLong.of(3)));
+      assertThrows(QuipuException.class, () -> access.delete("a"));
+    }
+    String unsupported = "{\"type\":\"/problems/unsupported\",\"outcome\":\"not-applied\"}";
+    try (Stranger server = new Stranger(reply("501 Not Implemented", unsupported));
+        RemoteAccess access = new RemoteAccess(server.uri(), Optional.empty())) {
+      assertThrows(IllegalArgumentException.class, () -> access.set("a", 7, OptionalLong.empty()));
+      assertThrows(IllegalArgumentException.class, () -> access.delete("a"));
+    }
+  }
+
+  @Test
+  void aReadOfSeveralCountersMustReturnEach() throws Exception {
+    String body =
+        "{\"counters\":[{\"name\":\"a\",\"value\":\"1\",\"low\":\"1\",\"high\":\"1\"},{\"name\":\"b\"}]}";
+    try (Stranger server = new Stranger(reply("200 OK", body));
+        RemoteAccess access = new RemoteAccess(server.uri(), Optional.empty())) {
+      assertEquals(
+          List.of(Optional.of(Reading.exact(1)), Optional.empty()),
+          access.readAll(List.of("a", "b")));
+      QuipuException failure =
+          assertThrows(QuipuException.class, () -> access.readAll(List.of("a")));
+      assertEquals(Outcome.NOT_APPLIED, failure.outcome());
+    }
   }
 
   @Test
