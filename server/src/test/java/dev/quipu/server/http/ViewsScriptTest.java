@@ -208,7 +208,7 @@ final class ViewsScriptTest {
         "body: event                  | body: '{}'  | \"pages\": 1",
         "setItem('quipu-client'       | setItem('x' | \"pages\": 2",
         "waitMillis);                 | 0);         | \"pages\": 1",
-        "answer.status >= 500         | true        | \"pages\": 1",
+        "response.status >= 500       | true        | \"pages\": 1",
         "send(3)                      | send(0)     | \"lost\": 1"
       })
   void aDefectiveScriptIsDetected(String from, String to, String setup) throws Exception {
