@@ -39,7 +39,7 @@ done
   printf '# Command line\n\nMade by `./dev docs`.\n\n```text\n'
   COLUMNS=100 ./quipu --help
   printf '```\n'
-  for command in serve commands add get list outcome views online next import ingest export check salvage techniques stores \
+  for command in serve commands add set reset delete get list outcome views online next import ingest export check salvage techniques stores \
     schema adopt repair explain simpledb-local verify advise regions \
     completion version; do
     printf '\n## %s\n\n```text\n' "$command"

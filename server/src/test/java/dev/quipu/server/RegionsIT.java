@@ -242,7 +242,7 @@ final class RegionsIT {
     List<String> lines = Files.readAllLines(out);
     assertEquals(NAMES, lines.stream().map(line -> line.substring(0, 2)).toList());
     for (String line : lines) {
-      assertTrue(line.contains("answers, confirmed until 2"), line);
+      assertTrue(line.contains("responds, lease until 2"), line);
     }
     List<String> retire = new ArrayList<>(look);
     retire.addAll(List.of("--retire", "us"));

@@ -36,13 +36,14 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Finds the technique for a load. */
+/** Finds the technique for a workload. */
 @Command(
     name = "advise",
     description = {
-      "Find the technique for a load, by running each one under it: in virtual",
-      "time, on a store in memory that is able to do what the named one is, while",
-      "calls go wrong. Nothing is connected."
+      "Find the technique for a workload, by simulation.",
+      "",
+      "Runs each technique under the workload, in virtual time, with faults, on a",
+      "store in memory with the capabilities of the named one."
     },
     footer = {
       "",
@@ -57,28 +58,28 @@ final class AdviseCommand implements Callable<Integer> {
 
   @Mixin private Output output = new Output();
 
-  @Option(names = "--ask", description = "Ask for all that is not given.")
-  private boolean asks;
+  @Option(names = "--ask", description = "Prompt for all options that are missing.")
+  private boolean prompts;
 
   @Option(
       names = "--store",
       paramLabel = "NAME",
       defaultValue = "engine",
       description =
-          "Which store: memory, engine, dynamodb, redis, postgresql or memcached"
+          "The store: memory, engine, dynamodb, redis, postgresql or memcached"
               + " (default ${DEFAULT-VALUE}).")
   private String store = "engine";
 
   @Option(
       names = "--rate",
       defaultValue = "100",
-      description = "Adds a second, of all counters (default ${DEFAULT-VALUE}).")
+      description = "Adds per second, all counters (default ${DEFAULT-VALUE}).")
   private double rate;
 
   @Option(
       names = "--keys",
       defaultValue = "1000",
-      description = "How many counters (default ${DEFAULT-VALUE}).")
+      description = "Number of counters (default ${DEFAULT-VALUE}).")
   private long keys;
 
   @Option(
@@ -87,10 +88,10 @@ final class AdviseCommand implements Callable<Integer> {
       description = "Share of the adds that go to the hottest counter, 0 to 1 (default 0).")
   private double hot;
 
-  @Option(names = "--floor", paramLabel = "N", description = "No counter may go below this.")
+  @Option(names = "--floor", paramLabel = "N", description = "Lower bound of every counter.")
   private long floor = Long.MIN_VALUE;
 
-  @Option(names = "--ceiling", paramLabel = "N", description = "No counter may go above this.")
+  @Option(names = "--ceiling", paramLabel = "N", description = "Upper bound of every counter.")
   private long ceiling = Long.MAX_VALUE;
 
   @Option(
@@ -98,14 +99,13 @@ final class AdviseCommand implements Callable<Integer> {
       paramLabel = "TIME",
       defaultValue = "0s",
       converter = DurationConverter.class,
-      description =
-          "How late another process, or a queue, may repeat a request (default 0s: never).")
+      description = "Longest time until a process or queue retries a request (default 0s: never).")
   private Duration retryWindow = Duration.ZERO;
 
   @Option(
       names = "--reads",
       defaultValue = "100",
-      description = "Reads a second, of all counters (default ${DEFAULT-VALUE}).")
+      description = "Reads per second, all counters (default ${DEFAULT-VALUE}).")
   private double reads;
 
   @Option(
@@ -113,45 +113,45 @@ final class AdviseCommand implements Callable<Integer> {
       paramLabel = "TIME",
       defaultValue = "0s",
       converter = DurationConverter.class,
-      description = "How old may be what is read (default 0s).")
+      description = "Highest acceptable age of a value that is read (default 0s).")
   private Duration staleness = Duration.ZERO;
 
   @Option(
       names = "--regions",
       defaultValue = "1",
-      description = "How many regions write (default 1).")
+      description = "Number of regions that write (default 1).")
   private int regions;
 
   @Option(
       names = "--adds-per-counter",
       paramLabel = "N",
       defaultValue = "0",
-      description = "Most adds that one counter will ever see (default 0: nobody knows).")
+      description = "Most adds to one counter over its lifetime (default 0: unknown).")
   private long addsPerCounter;
 
   @Option(
       names = "--fault-rate",
       defaultValue = "0.001",
-      description = "How many calls to the store go wrong, 0 to 1 (default ${DEFAULT-VALUE}).")
+      description = "Share of the calls to the store that fail, 0 to 1 (default ${DEFAULT-VALUE}).")
   private double faultRate;
 
   @Option(
       names = "--drift",
       defaultValue = "0",
-      description = "How far off a count may be, for each add (default 0: exact).")
+      description = "Highest acceptable error of a counter, per add (default 0: exact).")
   private double drift;
 
   @Option(
       names = "--latency",
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "What one call to the store takes (default: what is usual).")
+      description = "Latency of one call to the store (default: typical of the store).")
   private @Nullable Duration latency;
 
   @Option(
       names = "--prices",
       paramLabel = "FILE",
-      description = "Prices to reckon with (default: those that come with Quipu).")
+      description = "Price list to use (default: built in).")
   private @Nullable Path prices;
 
   private static final List<String> QUESTIONS =
@@ -171,13 +171,13 @@ final class AdviseCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    if (asks) {
-      return command.parent().commandLine().execute(asked());
+    if (prompts) {
+      return command.parent().commandLine().execute(prompted());
     }
     Prices dated = prices == null ? Prices.builtIn() : Prices.of(prices);
     StoreProfile profile = profile(store);
     Duration each = latency == null ? Advisor.usualLatency(profile.name()) : latency;
-    Workload load =
+    Workload workload =
         new Workload(
             rate,
             keys,
@@ -190,13 +190,13 @@ final class AdviseCommand implements Callable<Integer> {
             addsPerCounter,
             faultRate,
             drift);
-    Advice advice = new Advisor(profile, each, dated).advise(load);
+    Advice advice = new Advisor(profile, each, dated).advise(workload);
     output.print(text(advice, dated), members(advice, dated));
     return advice.best().isPresent() ? ExitCode.OK : ExitCode.FAILED;
   }
 
-  /** The command line that the answers make. */
-  private String[] asked() throws IOException {
+  /** Prompts for missing options, and returns the complete command line. */
+  private String[] prompted() throws IOException {
     List<String> arguments = new ArrayList<>(List.of("advise"));
     for (OptionSpec given : command.commandLine().getParseResult().matchedOptions()) {
       if (!given.longestName().equals("--ask")) {
@@ -228,7 +228,8 @@ final class AdviseCommand implements Callable<Integer> {
         try {
           yield StoreProvider.of(StoreUri.parse(uri)).fullProfile();
         } catch (IllegalArgumentException e) {
-          throw new IllegalArgumentException("--store is '%s', which is none".formatted(name), e);
+          throw new IllegalArgumentException(
+              "--store is '%s', which is not a store; quipu stores lists them".formatted(name), e);
         }
       }
     };
@@ -238,15 +239,15 @@ final class AdviseCommand implements Callable<Integer> {
     StringBuilder text = new StringBuilder();
     if (advice.best().isPresent()) {
       Advice.Option best = advice.best().get();
-      text.append("Take %s%s.%n".formatted(best.spec().name(), divided(best)));
+      text.append("Use %s%s.%n".formatted(best.spec().name(), divided(best)));
       text.append("  %s%n".formatted(best.spec().summary()));
       text.append("  After a lost reply: %s.%n%n".formatted(best.spec().afterLostReply()));
       best.java().lines().forEach(line -> text.append("  %s%n".formatted(line)));
     } else {
-      text.append("No technique does all of that on this store.%n".formatted());
+      text.append("No technique meets all requirements on this store.%n".formatted());
     }
     text.append(
-        "%nBy running each under this load (prices of %s, in US dollars):%n"
+        "%nSimulated under this workload (prices as of %s, in US dollars):%n"
             .formatted(prices.date()));
     for (Advice.Option option : advice.options()) {
       text.append(line(option));
@@ -267,7 +268,7 @@ final class AdviseCommand implements Callable<Integer> {
     }
     return String.format(
         Locale.ROOT,
-        "%-40s %s, drift %.0f in a million, p99 %.1f ms, %.1f write units an add%n",
+        "%-40s %s, drift %.0f per million adds, p99 %.1f ms, %.1f write units per add%n",
         name,
         dollars(option.dollarsPerMonth()),
         1e6 * report.get().driftPerAdd(),
@@ -277,8 +278,8 @@ final class AdviseCommand implements Callable<Integer> {
 
   private static String dollars(OptionalDouble dollars) {
     return dollars.isEmpty()
-        ? "no price known"
-        : String.format(Locale.ROOT, "$%.2f a month", dollars.getAsDouble());
+        ? "price unknown"
+        : String.format(Locale.ROOT, "$%.2f per month", dollars.getAsDouble());
   }
 
   private static Map<String, Object> members(Advice advice, Prices prices) {

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 /** {@code quipu commands}. */
 @Command(
     name = "commands",
-    description = "List what the ports of a server take: HTTP, Redis and memcached.",
+    description = "List the commands of the HTTP, Redis and memcached ports of a server.",
     footer = {"", "Examples:", "  quipu commands redis", "  quipu commands memcached --json"})
 final class CommandsCommand implements Callable<Integer> {
   @Mixin private Output output = new Output();
@@ -27,10 +27,10 @@ final class CommandsCommand implements Callable<Integer> {
   @Parameters(
       paramLabel = "PORT",
       arity = "0..1",
-      description = "http, redis or memcached; all of them without it.")
+      description = "http, redis or memcached (default: all).")
   private @Nullable String port;
 
-  /** The one table of all ports. */
+  /** Returns the commands of all ports. */
   static List<CommandHelp> all() {
     List<CommandHelp> all = new ArrayList<>(HttpServer.commands());
     all.addAll(RespServer.commands());

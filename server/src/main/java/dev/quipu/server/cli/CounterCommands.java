@@ -16,6 +16,7 @@ import dev.quipu.server.cli.access.Target;
 import dev.quipu.server.cli.output.ExitCode;
 import dev.quipu.server.cli.output.Output;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -34,7 +35,7 @@ final class CounterCommands {
 
   @Command(
       name = "add",
-      description = "Add to a counter, once.",
+      description = "Add to a counter, once for each request id.",
       footer = {
         "",
         "Examples:",
@@ -48,24 +49,23 @@ final class CounterCommands {
     @Parameters(paramLabel = "NAME", description = "The counter.")
     private String name = "";
 
-    @Parameters(paramLabel = "DELTA", description = "What to add; may be negative.")
+    @Parameters(paramLabel = "DELTA", description = "The amount to add; may be negative.")
     private long delta;
 
     @Option(
         names = "--id",
-        description =
-            "The id of this request: a repeat under it counts once. One is made up if it is left out.")
+        description = "The request id: a repeat with the same id counts once (default: random).")
     private @Nullable String id;
 
-    @Option(names = "--floor", description = "Reject to go below this.")
+    @Option(names = "--floor", description = "Reject the add if the value would go below this.")
     private long floor = Long.MIN_VALUE;
 
-    @Option(names = "--ceiling", description = "Reject to go above this.")
+    @Option(names = "--ceiling", description = "Reject the add if the value would go above this.")
     private long ceiling = Long.MAX_VALUE;
 
     @Option(
         names = {"-v", "--verbose"},
-        description = "Print the id of this request on standard error.")
+        description = "Print the request id on standard error.")
     private boolean verbose;
 
     @Override
@@ -74,7 +74,7 @@ final class CounterCommands {
       RequestId request = given == null ? RequestId.random() : RequestId.of(given);
       Add add = new Add(name, delta, new Bounds(floor, ceiling), request);
       if (verbose) {
-        output.note("request id: " + request); // before the first attempt: kept if we are killed
+        output.note("request id: " + request); // before the first attempt, to survive a kill
       }
       try (Access access = target.open()) {
         return print(add, given == null ? addOnce(access, add) : repeated(access, add));
@@ -126,7 +126,7 @@ final class CounterCommands {
         }
         case AddResult.Conflict conflict -> {
           output.print(
-              "rejected (conflict): the id was used for another request",
+              "rejected (conflict): the request id was used for a different request",
               Output.members("name", add.counter(), "rejected", "conflict"));
           yield ExitCode.REJECTED;
         }
@@ -145,56 +145,89 @@ final class CounterCommands {
     }
   }
 
-  @Command(name = "get", description = "Print a counter.")
+  @Command(
+      name = "get",
+      description = {
+        "Print the values of counters.",
+        "",
+        "Of several counters, prints value and name, one per line."
+      },
+      footer = {
+        "",
+        "Exit code 1: a counter was never written, or was deleted.",
+        "",
+        "Examples:",
+        "  quipu get likes",
+        "  quipu get likes shares views"
+      })
   static final class GetCommand implements Callable<Integer> {
     @Mixin private Target target = new Target();
     @Mixin private Output output = new Output();
 
-    @Parameters(paramLabel = "NAME", description = "The counter.")
-    private String name = "";
+    @Parameters(paramLabel = "NAME", arity = "1..*", description = "The counters.")
+    private List<String> names = List.of();
 
     @Override
     public Integer call() {
+      boolean areAllFound = true;
       try (Access access = target.openToRead()) {
-        Optional<Reading> reading = access.read(name);
-        if (reading.isEmpty()) {
-          output.note("no such counter: " + name);
-          return ExitCode.FAILED;
+        for (int from = 0; from < names.size(); from += Limits.PAGE_COUNTERS_MAX) {
+          List<String> page =
+              names.subList(from, Math.min(names.size(), from + Limits.PAGE_COUNTERS_MAX));
+          List<Optional<Reading>> readings =
+              names.size() == 1 ? List.of(access.read(names.getFirst())) : access.readAll(page);
+          for (int i = 0; i < page.size(); i++) {
+            areAllFound &= print(page.get(i), readings.get(i));
+          }
         }
-        Reading found = reading.get();
-        if (found.low() != found.high()) {
-          output.note(unsure(found));
-        }
-        output.print(Long.toString(found.value()), members(name, found));
-        return ExitCode.OK;
       }
+      return areAllFound ? ExitCode.OK : ExitCode.FAILED;
+    }
+
+    private boolean print(String name, Optional<Reading> reading) {
+      if (reading.isEmpty()) {
+        output.note("no such counter: " + name);
+        return false;
+      }
+      Reading found = reading.get();
+      if (found.low() != found.high()) {
+        output.note(uncertain(name, found));
+      }
+      String value = Long.toString(found.value());
+      output.print(names.size() == 1 ? value : value + "\t" + name, members(name, found));
+      return true;
     }
   }
 
-  private static String unsure(Reading reading) {
+  private static String uncertain(String name, Reading reading) {
     String why =
         reading.uncertainties().stream()
             .map(uncertainty -> (uncertainty.cause().word() + " " + uncertainty.where()).strip())
             .collect(Collectors.joining(", "));
-    return "it is not certain, but within %d to %d%s"
-        .formatted(reading.low(), reading.high(), why.isEmpty() ? "" : ": " + why);
+    return "%s is uncertain: from %d to %d%s"
+        .formatted(name, reading.low(), reading.high(), why.isEmpty() ? "" : "; " + why);
   }
 
-  @Command(name = "list", description = "Print counters, in order of name.")
+  @Command(name = "list", description = "Print counters in order of name.")
   static final class ListCommand implements Callable<Integer> {
     @Mixin private Target target = new Target();
     @Mixin private Output output = new Output();
 
-    @Parameters(paramLabel = "PREFIX", arity = "0..1", description = "How their names start.")
+    @Parameters(
+        paramLabel = "PREFIX",
+        arity = "0..1",
+        description = "Print only names that start with this.")
     private String prefix = "";
 
-    @Option(names = "--limit", description = "Print at most so many (default: all).")
+    @Option(
+        names = "--limit",
+        description = "Print at most this number of counters (default: all).")
     private long limit = Long.MAX_VALUE;
 
     @Override
     public Integer call() {
       if (limit < 0) {
-        throw new IllegalArgumentException("--limit is %d, the least is 0".formatted(limit));
+        throw new IllegalArgumentException("--limit is %d; the minimum is 0".formatted(limit));
       }
       long left = limit;
       try (Access access = target.openToRead()) {
@@ -225,10 +258,12 @@ final class CounterCommands {
     @Parameters(paramLabel = "NAME", description = "The counter.")
     private String name = "";
 
-    @Parameters(paramLabel = "ID", description = "The id of the request.")
+    @Parameters(paramLabel = "ID", description = "The request id.")
     private String id = "";
 
-    @Option(names = "--cancel", description = "If it did not apply, make sure that it never will.")
+    @Option(
+        names = "--cancel",
+        description = "Cancel the request: if it was not applied, it never will be.")
     private boolean cancel;
 
     @Override
@@ -252,7 +287,7 @@ final class CounterCommands {
 
   @Command(
       name = "export",
-      description = "Print all counters as NDJSON, which import reads.",
+      description = "Print all counters as NDJSON, the input of import.",
       footer = {"", "Views are not exported: import their log again."})
   static final class ExportCommand implements Callable<Integer> {
     @Mixin private Target target = new Target();
@@ -280,7 +315,7 @@ final class CounterCommands {
 
   @Command(
       name = "online",
-      description = "Print how many are online in a room.",
+      description = "Print the number of clients online in a room.",
       footer = {"", "Examples:", "  quipu online lobby --seen ann", "  quipu online lobby"})
   static final class OnlineCommand implements Callable<Integer> {
     @Mixin private Target target = new Target();
@@ -292,7 +327,7 @@ final class CounterCommands {
     @Option(
         names = "--seen",
         paramLabel = "CLIENT",
-        description = "Before that, note that this client was seen in it just now.")
+        description = "First record that this client is in the room now.")
     private @Nullable String seen;
 
     @Override
@@ -309,7 +344,7 @@ final class CounterCommands {
         }
         Online online = access.online(room);
         if (!online.complete()) {
-          output.note("the cache may have lost some: this may be wrong");
+          output.note("incomplete: the cache may have lost clients");
         }
         String value = Long.toString(online.value());
         Map<String, Object> members = Output.members("room", room, "value", value);

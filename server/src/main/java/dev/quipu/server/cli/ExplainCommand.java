@@ -20,18 +20,20 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Shows what a count is made of. */
+/** Shows the stored parts of a counter. */
 @Command(
     name = "explain",
     description = {
-      "Show what a count is made of: the tree of its versions (version-tree), or",
-      "its summary and the hits behind it (hit-log). Nothing is changed."
+      "Show the stored parts of a counter, without changing it.",
+      "",
+      "For version-tree, the tree of versions; for hit-log, the summary and the hits",
+      "after it."
     },
     footer = {
       "",
-      "A line is a value: the count that its writer made, its version (number, when",
-      "the branch began, process), and for the last value of a branch what it adds.",
-      "It stands below the value that it was made of, or behind ... if that is gone.",
+      "Each line is a version: its count, its id (number, start of the branch,",
+      "process), and, for the last version of a branch, what it adds to the value.",
+      "It is indented below its parent, or follows ... if the parent was removed.",
       "",
       "Example:",
       "  quipu explain page --store simpledb://us-east-1/counters --svg page.svg"
@@ -49,7 +51,7 @@ final class ExplainCommand implements Callable<Integer> {
       description = "The store, as for serve.")
   private String store = "";
 
-  @Option(names = "--svg", paramLabel = "FILE", description = "Draw the tree into this file.")
+  @Option(names = "--svg", paramLabel = "FILE", description = "Write the tree to this file.")
   private @Nullable Path svg;
 
   @Override
@@ -62,7 +64,7 @@ final class ExplainCommand implements Callable<Integer> {
       }
       HitLog.Stored hits = new HitLog(on).stored(counter);
       if (hits.end().isEmpty() && hits.stored() == 0) {
-        output.note("%s has neither versions nor hits".formatted(counter));
+        output.note("counter %s has neither versions nor hits".formatted(counter));
         return ExitCode.FAILED;
       }
       int code = hits(hits);
@@ -105,8 +107,8 @@ final class ExplainCommand implements Callable<Integer> {
         """
         %s = %d
           summary until %s: %d
-          hits behind it: %d, which count %d
-          hits stored: %d; %d of the summary is of hits that were swept\
+          hits after it: %d, sum %d
+          hits stored: %d; %d of the summary is from hits that were removed\
         """
             .formatted(
                 counter,

@@ -41,20 +41,19 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
 
-/** Counts what is in a file. */
+/** Imports a file. */
 @Command(
     name = "import",
-    description =
-        "Count what is in a file. Run twice, or broken off and run again, it counts once.",
+    description = "Import a file. Run twice, or interrupted and run again, it counts once.",
     footer = {
       "",
       "Formats:",
-      "  combined-log  a web server's access log: exact unique views per URL,",
-      "                a view being URL, time and client address",
-      "  ndjson        {\"name\",\"delta\",\"id\"} a line, or what export prints;",
-      "                a line without an id gets one from its number and text, not",
-      "                from its file: it counts once within the store's window of",
-      "                request ids, and the same line in another file not at all",
+      "  combined-log  a web server's access log: exact unique views per URL;",
+      "                a view is URL, time and client address",
+      "  ndjson        {\"name\",\"delta\",\"id\"} on each line, or the output of export.",
+      "                The id of a line without one is derived from its number and",
+      "                text, not from its file: it counts once within the store's",
+      "                window of request ids, and not in another file",
       "",
       "Example:",
       "  quipu import --data quipu-data --format combined-log access.log"
@@ -63,7 +62,7 @@ final class ImportCommand implements Callable<Integer> {
   private static final int BATCH = 512;
   private static final int REPORTED_MAX = 10;
 
-  /** What a file holds. */
+  /** The format of a file. */
   enum Format {
     COMBINED_LOG,
     NDJSON
@@ -79,7 +78,7 @@ final class ImportCommand implements Callable<Integer> {
       description = "combined-log or ndjson.")
   private Format format = Format.COMBINED_LOG;
 
-  @Parameters(paramLabel = "FILE", description = "The file; may be gzipped; - is standard input.")
+  @Parameters(paramLabel = "FILE", description = "The file, may be gzipped; - for standard input.")
   private Path file = Path.of("-");
 
   private long read;
@@ -88,11 +87,11 @@ final class ImportCommand implements Callable<Integer> {
   private long skipped;
   private final List<ViewEvent> events = new ArrayList<>();
   private final List<Add> adds = new ArrayList<>();
-  private final List<Long> addLines = new ArrayList<>(); // where each of them stands
+  private final List<Long> addLines = new ArrayList<>(); // the line number of each
 
   @Override
   public Integer call() {
-    boolean endless = file.toString().equals("-"); // its next line may never come
+    boolean endless = file.toString().equals("-"); // its next line may never arrive
     try (Stopping stopping = new Stopping(Duration.ofSeconds(endless ? 1 : 10))) {
       boolean done = false;
       try {
@@ -101,7 +100,7 @@ final class ImportCommand implements Callable<Integer> {
         output.note("cannot read %s: %s".formatted(file, why(e)));
       } finally {
         if (!done && read > 0) {
-          output.note("broken off; run it again: " + summary());
+          output.note("interrupted; run it again: " + summary());
         }
       }
       if (!done) {
@@ -117,7 +116,7 @@ final class ImportCommand implements Callable<Integer> {
     }
   }
 
-  /** Counts until the end of the file, and says whether it came that far. */
+  /** Counts until the end of the file; returns false if it was stopped before. */
   private boolean count(Stopping stopping) throws IOException {
     try (InputStream in = open();
         Access access = target.open();
@@ -131,8 +130,8 @@ final class ImportCommand implements Callable<Integer> {
                           .newDecoder()
                           .onMalformedInput(CodingErrorAction.REPLACE))));
       while (lines.next()) {
-        if (stopping.isAsked()) {
-          return false; // what was not flushed was not counted, and is read again
+        if (stopping.isRequested()) {
+          return false; // lines that were not flushed are read again next time
         }
         read++;
         take(lines);
@@ -193,12 +192,12 @@ final class ImportCommand implements Callable<Integer> {
         boolean isLate = e.outcome() == Outcome.NOT_APPLIED && e.reason().isTemporary();
         if (!isLate || adds.size() == left) {
           throw e;
-        } // else the server had no time for all of them
+        } // the server had no time for all of them
       }
     }
   }
 
-  /** Adds what is left of the batch; throws why if some of it is to be repeated. */
+  /** Adds the rest of the batch; throws if some adds must be repeated. */
   private List<ItemResult> addAll(Access access) {
     List<ItemResult> results = access.addAll(adds);
     List<Add> left = new ArrayList<>();
@@ -210,7 +209,7 @@ final class ImportCommand implements Callable<Integer> {
         case AddResult.Applied applied -> counted++;
         case AddResult.Replayed replayed -> before++;
         case AddResult.Rejected rejected -> skip(line, rejected.why() + " rejected it");
-        case AddResult.Conflict conflict -> skip(line, "id: used for another request before");
+        case AddResult.Conflict conflict -> skip(line, "id: used for a different request before");
         case ItemResult.Failed(QuipuException e) -> {
           why = why == null || e.outcome() == Outcome.UNKNOWN ? e : why;
           left.add(adds.get(i));
@@ -259,7 +258,7 @@ final class ImportCommand implements Callable<Integer> {
     return builder.build();
   }
 
-  /** Reads the option's value. */
+  /** Parses the value of --format. */
   static final class FormatConverter implements ITypeConverter<Format> {
     @Override
     public Format convert(String value) {
@@ -267,7 +266,8 @@ final class ImportCommand implements Callable<Integer> {
         case "combined-log" -> Format.COMBINED_LOG;
         case "ndjson" -> Format.NDJSON;
         default ->
-            throw new TypeConversionException("'" + value + "' is neither combined-log nor ndjson");
+            throw new TypeConversionException(
+                "'" + value + "' is not a format; use combined-log or ndjson");
       };
     }
   }

@@ -17,16 +17,17 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Takes the next number of a series. */
+/** Stores a record under the next number of a series. */
 @Command(
     name = "next",
     description = {
-      "Store a record under the next number of a series, and print the number:",
-      "1, 2, 3, without a gap. A series for each year or tenant begins at 1."
+      "Store a record under the next number of a series, and print the number.",
+      "",
+      "Each series starts at 1 and has no gaps."
     },
     footer = {
       "",
-      "Exit code 3: the id was used for another payload.",
+      "Exit code 3: the request id was used for another payload.",
       "",
       "Example:",
       "  quipu next invoices/2027 --payload order-981 --id order-981"
@@ -38,14 +39,13 @@ final class NextCommand implements Callable<Integer> {
   @Parameters(paramLabel = "SERIES", description = "The series.")
   private String series = "";
 
-  @Option(names = "--payload", description = "What to store with the number.")
+  @Option(names = "--payload", description = "The text to store with the number.")
   private String payload = "";
 
   @Option(
       names = "--id",
       description =
-          "The id of this request: a repeat under it has the same number. One is made up if it is"
-              + " left out.")
+          "The request id: a repeat with the same id has the same number (default: random).")
   private @Nullable String id;
 
   @Override
@@ -75,7 +75,7 @@ final class NextCommand implements Callable<Integer> {
       }
       case SequenceOfRecords.Conflict conflict -> {
         output.print(
-            "rejected (conflict): the id was used for another payload",
+            "rejected (conflict): the request id was used for another payload",
             Output.members("name", series, "rejected", "conflict"));
         yield ExitCode.REJECTED;
       }

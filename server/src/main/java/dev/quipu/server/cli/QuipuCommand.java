@@ -31,13 +31,16 @@ import picocli.CommandLine.TypeConversionException;
 /** The command {@code quipu} and its subcommands. */
 @Command(
     name = "quipu",
-    description = "Exact counting: durable before it answers, and each request once.",
+    description = "Exact counting: durable before it is acknowledged, each request once.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     subcommands = {
       ServeCommand.class,
       CommandsCommand.class,
       CounterCommands.AddCommand.class,
+      SetCommands.SetCommand.class,
+      SetCommands.ResetCommand.class,
+      SetCommands.DeleteCommand.class,
       CounterCommands.GetCommand.class,
       CounterCommands.ListCommand.class,
       CounterCommands.OutcomeCommand.class,
@@ -67,20 +70,20 @@ import picocli.CommandLine.TypeConversionException;
       "Exit codes:",
       "  0  done",
       "  1  not found, or another failure",
-      "  2  wrong use",
-      "  3  rejected: a bound, a conflict, or a canceled request",
+      "  2  usage error",
+      "  3  rejected: a bound, a conflict, a value mismatch, or a canceled request",
       "  4  the data directory is damaged",
-      "  5  it is not known whether it was done: repeat it with the same id",
-      "  6  the server or the store cannot be reached, or has no room",
+      "  5  outcome unknown: retry with the same request id",
+      "  6  the server or the store is unreachable or full",
       "  7  done, but some lines of the input were skipped",
-      "  8  verify: the count is off",
-      "  9  serve: stopped by a failure, such as of the disk or memory; restart it",
-      "A signal ends a command as the system has it: 130 for SIGINT, 143 for SIGTERM.",
+      "  8  verification failed: a counter is not exact",
+      "  9  serve: stopped by a failure of the disk or memory; restart it",
+      "After a signal: 130 for SIGINT, 143 for SIGTERM.",
       "",
       "Completion for bash and zsh: source <(quipu completion bash)"
     })
 public final class QuipuCommand implements Environment {
-  /** When the command began: the class is loaded first of all. */
+  /** When the process started: this class is loaded first. */
   private static final long STARTED_NANOS = Clock.system().nanoTime();
 
   private final Function<Path, Quipu> directories;
@@ -91,17 +94,17 @@ public final class QuipuCommand implements Environment {
     this.clock = clock;
   }
 
-  /** A command line that is ready to run. */
+  /** Returns the command line. */
   public static CommandLine commandLine() {
     return commandLine(QuipuCommand::openToKeepAllIds, Clock.system());
   }
 
-  /** With whatever window a server counts, a command must not forget what that remembers. */
+  /** Opens a directory with the longest window, since the window of its server is unknown. */
   private static Quipu openToKeepAllIds(Path directory) {
     return Backends.on(Engine.open(directory, OpenedStore.KEEPS_ALL_IDS));
   }
 
-  /** A command line that opens data directories in its own way, and waits by its own clock. */
+  /** Returns a command line that opens data directories by this function, and uses this clock. */
   public static CommandLine commandLine(Function<Path, Quipu> directories, Clock clock) {
     CommandLine line = new CommandLine(new QuipuCommand(directories, clock));
     line.getSubcommands()
@@ -127,17 +130,16 @@ public final class QuipuCommand implements Environment {
       return Long.valueOf(text);
     } catch (NumberFormatException e) {
       throw new TypeConversionException(
-          "'%s' is not a whole number from %d to %d"
-              .formatted(text, Long.MIN_VALUE, Long.MAX_VALUE));
+          "'%s' is not an integer from %d to %d".formatted(text, Long.MIN_VALUE, Long.MAX_VALUE));
     }
   }
 
-  /** Whether an argument has a wrong value, and the others are as the usage has them. */
+  /** Returns whether an argument has an invalid value, and the syntax is right. */
   private static boolean isValue(ParameterException failure) {
     return String.valueOf(failure.getMessage()).startsWith("Invalid value for ");
   }
 
-  /** Without the usage, which would hide what is wrong with the value. */
+  /** Prints the error without the usage, which would hide it. */
   private static int explain(ParameterException failure) {
     CommandLine command = failure.getCommandLine();
     PrintWriter err = command.getErr();
@@ -165,10 +167,10 @@ public final class QuipuCommand implements Environment {
   private static String message(Exception failure) {
     String message = String.valueOf(failure.getMessage());
     return switch (failure) {
-      case QuipuException e when e.outcome() == Outcome.UNKNOWN ->
-          "not known whether it was done: " + message;
+      case QuipuException e when e.outcome() == Outcome.UNKNOWN -> "outcome unknown: " + message;
       case QuipuException e -> message;
       case IllegalArgumentException e -> message;
+      case UnsupportedOperationException e -> message;
       case IOException e -> message;
       case UncheckedIOException e -> message;
       default -> failure.toString();
@@ -186,6 +188,7 @@ public final class QuipuCommand implements Environment {
             case REJECTED, CONFLICT -> ExitCode.REJECTED;
           };
       case IllegalArgumentException e -> ExitCode.USAGE;
+      case UnsupportedOperationException e -> ExitCode.USAGE;
       case IOException e -> ExitCode.UNREACHABLE;
       case UncheckedIOException e -> ExitCode.FAILED; // standard output
       default -> ExitCode.FAILED;

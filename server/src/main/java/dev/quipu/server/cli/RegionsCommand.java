@@ -19,16 +19,16 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Shows regions, and retires one that is lost. */
+/** Shows regions, and retires a lost one. */
 @Command(
     name = "regions",
     description = {
-      "Show the regions of a topology as one of them sees them, or retire one that is lost.",
+      "Show the regions of a topology as one of them sees them, or retire a lost one.",
       "",
-      "A region that is retired never counts again under its name. What it held goes",
-      "to the region that retires it; what it counted and never sent is forgotten, and",
-      "readings are uncertain until --accept-loss. It is rejected while the region",
-      "answers, while its lease runs, and while most regions do not agree."
+      "A retired region never counts again under its name. Its rights go to the",
+      "region that retires it; adds that it never replicated are lost, and readings",
+      "are uncertain until --accept-loss. Retiring is rejected while the region",
+      "responds, while its lease is valid, and without a majority of the regions."
     },
     footer = {
       "",
@@ -51,10 +51,10 @@ final class RegionsCommand implements Callable<Integer> {
       names = "--region",
       paramLabel = "NAME",
       required = true,
-      description = "Look from this region: work on its replica.")
+      description = "Use the replica of this region.")
   private String region = "";
 
-  @Option(names = "--retire", paramLabel = "NAME", description = "Retire this region, for ever.")
+  @Option(names = "--retire", paramLabel = "NAME", description = "Retire this region permanently.")
   private @Nullable String retired;
 
   @Option(
@@ -69,13 +69,13 @@ final class RegionsCommand implements Callable<Integer> {
       names = "--destroyed",
       paramLabel = "NAME",
       split = ",",
-      description = "These replicas are gone for ever: retire without their votes.")
+      description = "Retire without the votes of these regions, whose replicas are destroyed.")
   private Set<String> destroyed = Set.of();
 
   @Option(
       names = "--accept-loss",
       paramLabel = "NAME",
-      description = "Nothing of this retired region is missing: read without uncertainty.")
+      description = "Accept that adds of this retired region may be lost; end the uncertainty.")
   private @Nullable String accepted;
 
   @Override
@@ -103,13 +103,14 @@ final class RegionsCommand implements Callable<Integer> {
   }
 
   private void print(RegionLeases.Status status) {
-    String lease = status.confirmedUntil().map(Instant::toString).orElse("no lease");
+    String lease = status.confirmedUntil().map(Instant::toString).orElse("none");
     String state =
         status
             .successor()
-            .map(successor -> "retired, its successor is " + successor)
+            .map(successor -> "retired, successor " + successor)
             .or(status::ended)
-            .orElse((status.answers() ? "answers" : "is silent") + ", confirmed until " + lease);
+            .orElse(
+                (status.answers() ? "responds" : "does not respond") + ", lease until " + lease);
     Map<String, Object> members =
         Output.members("region", status.region(), "answers", status.answers());
     status.confirmedUntil().ifPresent(until -> members.put("confirmedUntil", until.toString()));
@@ -143,7 +144,7 @@ final class RegionsCommand implements Callable<Integer> {
       members.put("lower", Long.toString(left.lower()));
       members.put("raise", Long.toString(left.raise()));
       output.print(
-          "%s: had counted %d; rights to lower it by %d and to raise it by %d are now here"
+          "%s: counted %d; took over the rights to subtract %d and to add %d"
               .formatted(each.getKey(), left.counted(), left.lower(), left.raise()),
           members);
     }

@@ -21,16 +21,18 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Starts a SimpleDB for tests. */
+/** Starts a SimpleDB server for tests. */
 @Command(
     name = "simpledb-local",
     description = {
-      "A SimpleDB for tests, in memory, on this machine: the real protocol, limits",
-      "and errors, with replicas that lag and writes that go wrong, as you wish."
+      "Start a SimpleDB server for tests, in memory, on this machine.",
+      "",
+      "It has the real protocol, limits and errors, and optional replica lag and",
+      "write faults."
     },
     footer = {
       "",
-      "Faults, of writes: unavailable and error-before-apply change nothing;",
+      "Faults of writes: unavailable and error-before-apply are not applied;",
       "unavailable-after-apply, error-after-apply and reply-dropped are applied.",
       "",
       "Examples:",
@@ -54,14 +56,14 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
       names = "--access-key",
       paramLabel = "KEY",
       defaultValue = "key",
-      description = "Whom to let in (default ${DEFAULT-VALUE}).")
+      description = "Accept this access key (default ${DEFAULT-VALUE}).")
   private String accessKey = "";
 
   @Option(
       names = "--secret-key",
       paramLabel = "SECRET",
       defaultValue = "secret",
-      description = "What requests are signed with (default ${DEFAULT-VALUE}).")
+      description = "Require signatures with this secret key (default ${DEFAULT-VALUE}).")
   private String secretKey = "";
 
   @Option(
@@ -69,31 +71,31 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
       paramLabel = "TIME",
       defaultValue = "0s",
       converter = DurationConverter.class,
-      description = "The most that replicas lag (default ${DEFAULT-VALUE}).")
+      description = "Longest lag of a replica (default ${DEFAULT-VALUE}).")
   private Duration lag = Duration.ZERO;
 
   @Option(
       names = "--count-max",
       paramLabel = "N",
-      description = "A count stops after so many items, and hands out a token (default: never).")
+      description = "Return a next token after counting this number of items (default: never).")
   private int countMax = Integer.MAX_VALUE;
 
   @Option(
       names = "--fault",
       paramLabel = "NAME=RATE",
-      description = "How many writes go wrong so, from 0 to 1; may be given several times.")
+      description = "Fail this share of the writes, 0 to 1; may be repeated.")
   private Map<String, Double> faults = Map.of();
 
   @Option(
       names = "--seed",
       defaultValue = "1",
-      description = "What is drawn (default ${DEFAULT-VALUE}).")
+      description = "Seed of the faults (default ${DEFAULT-VALUE}).")
   private long seed;
 
   @Override
   public Integer call() {
     if (port < 0 || port > 65_535) {
-      throw new IllegalArgumentException("--port is " + port + ", the limits are 0 and 65535");
+      throw new IllegalArgumentException("--port is " + port + "; the limits are 0 and 65535");
     }
     Map<SimpleDbFault, Double> probabilities = probabilities();
     SimpleDbOptions options = new SimpleDbOptions(accessKey, secretKey, lag, countMax, seed);
@@ -121,13 +123,14 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
       SimpleDbFault fault = fault(each.getKey());
       if (!(each.getValue() >= 0)) {
         throw new IllegalArgumentException(
-            "--fault %s is %s, the least is 0".formatted(each.getKey(), each.getValue()));
+            "--fault %s is %s; the minimum is 0".formatted(each.getKey(), each.getValue()));
       }
       sum += each.getValue();
       found.put(fault, each.getValue());
     }
     if (sum > 1) {
-      throw new IllegalArgumentException("--fault adds up to %s, the most is 1".formatted(sum));
+      throw new IllegalArgumentException(
+          "the sum of --fault is %s; the maximum is 1".formatted(sum));
     }
     return found;
   }
@@ -140,7 +143,8 @@ final class SimpleDbLocalCommand implements Callable<Integer> {
     }
     List<String> all = Stream.of(SimpleDbFault.values()).map(SimpleDbLocalCommand::word).toList();
     throw new IllegalArgumentException(
-        "--fault has '%s'; there are %s".formatted(word, String.join(", ", all)));
+        "--fault has unknown fault '%s'; known faults are %s"
+            .formatted(word, String.join(", ", all)));
   }
 
   private static String word(SimpleDbFault fault) {

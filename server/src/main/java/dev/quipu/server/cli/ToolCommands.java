@@ -12,16 +12,16 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Commands about the command itself. */
+/** Commands about the command line itself. */
 final class ToolCommands {
   private ToolCommands() {}
 
   @Command(
       name = "completion",
-      description = "Print a script that completes commands in a shell.",
+      description = "Print a shell completion script.",
       footer = {"", "Example:", "  source <(quipu completion bash)"})
   static final class CompletionCommand implements Callable<Integer> {
-    /** Shells that the script knows; it is the same for both. */
+    /** Supported shells; the script is the same for both. */
     enum Shell {
       bash,
       zsh

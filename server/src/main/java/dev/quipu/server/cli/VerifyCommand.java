@@ -33,21 +33,23 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Puts a technique to the test. */
+/** Verifies a technique under faults. */
 @Command(
     name = "verify",
     description = {
-      "Run a technique under faults: with --store, on that store, for some",
-      "seconds, and tell how far the count is off; without, simulated from a seed,",
-      "against its promises."
+      "Verify a technique under injected faults.",
+      "",
+      "With --store, runs on that store for some seconds, and reports the error of",
+      "the counters. Without, runs simulations from a seed, and checks the",
+      "guarantees of the technique."
     },
     footer = {
       "",
       "Faults: throttled, lost-request, lost-reply, delayed, duplicate, client-repeats.",
-      "They happen between the technique and the store's client; the store itself",
-      "is whole. What is counted stays there, under names like quipu-verify/....",
+      "They are injected between the technique and the client of the store, which",
+      "itself is healthy. Its counters stay, under names like quipu-verify/....",
       "",
-      "Exit code 8: the count is off.",
+      "Exit code 8: a counter is not exact.",
       "",
       "Examples:",
       "  quipu verify --technique marker-item --seeds 10000",
@@ -56,7 +58,11 @@ import picocli.CommandLine.Option;
 final class VerifyCommand implements Callable<Integer> {
   @Mixin private Output output = new Output();
 
-  @Option(names = "--technique", paramLabel = "NAME", required = true, description = "Its name.")
+  @Option(
+      names = "--technique",
+      paramLabel = "NAME",
+      required = true,
+      description = "The technique.")
   private String technique = "";
 
   @Option(names = "--seed", defaultValue = "1", description = "The first seed (default 1).")
@@ -65,7 +71,7 @@ final class VerifyCommand implements Callable<Integer> {
   @Option(
       names = "--seeds",
       defaultValue = "1",
-      description = "How many seeds, simulated (default 1).")
+      description = "Number of seeds to simulate (default 1).")
   private long seeds;
 
   @Option(names = "--store", paramLabel = "URI", description = "The store, as for serve.")
@@ -74,7 +80,7 @@ final class VerifyCommand implements Callable<Integer> {
   @Option(
       names = "--seconds",
       defaultValue = "10",
-      description = "How long clients begin new adds (default 10).")
+      description = "Begin adds for this time (default 10).")
   private double seconds;
 
   @Option(
@@ -82,30 +88,39 @@ final class VerifyCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "FAULT",
       defaultValue = "throttled,lost-request,lost-reply",
-      description = "What goes wrong (default ${DEFAULT-VALUE}).")
+      description = "Inject these faults (default ${DEFAULT-VALUE}).")
   private List<String> faults = List.of();
 
   @Option(
       names = "--rate",
       defaultValue = "0.02",
-      description = "How many calls go wrong, from 0 to 1 (default 0.02).")
+      description = "Share of calls with a fault, 0 to 1 (default 0.02).")
   private double rate;
 
-  @Option(names = "--clients", defaultValue = "8", description = "Clients at once (default 8).")
+  @Option(
+      names = "--clients",
+      defaultValue = "8",
+      description = "Number of concurrent clients (default 8).")
   private int clients;
 
-  @Option(names = "--keys", defaultValue = "1", description = "Counters (default 1).")
+  @Option(names = "--keys", defaultValue = "1", description = "Number of counters (default 1).")
   private int keys;
 
-  @Option(names = "--shards", defaultValue = "1", description = "Shards of each (default 1).")
+  @Option(
+      names = "--shards",
+      defaultValue = "1",
+      description = "Shards of each counter (default 1).")
   private int shards;
 
   @Option(
       names = "--give-up",
-      description = "Do not ask again after an unknown outcome (default: ask again).")
+      description = "Do not retry after an unknown outcome (default: retry).")
   private boolean givesUp;
 
-  @Option(names = "--html", paramLabel = "FILE", description = "Write a page with plots.")
+  @Option(
+      names = "--html",
+      paramLabel = "FILE",
+      description = "Write an HTML report with plots to this file.")
   private @Nullable Path html;
 
   @Override
@@ -119,9 +134,9 @@ final class VerifyCommand implements Callable<Integer> {
       throw new IllegalArgumentException("--html needs --store");
     }
     GuaranteeCheck.Report report = GuaranteeCheck.run(technique, seed, seeds);
-    String verdict = report.broken().orElse("every promise kept");
+    String verdict = report.broken().orElse("all guarantees kept");
     output.print(
-        "%d runs in which replies were lost: %s".formatted(report.runs(), verdict),
+        "%d runs with lost replies: %s".formatted(report.runs(), verdict),
         Output.members("runs", report.runs(), "broken", report.broken().orElse("")));
     return report.broken().isEmpty() ? ExitCode.OK : ExitCode.FAILED;
   }
@@ -148,7 +163,8 @@ final class VerifyCommand implements Callable<Integer> {
       Files.writeString(html, DrillPage.html(report));
     }
     if (rate > 0 && !report.hasUnknowns() && report.fired().isEmpty()) {
-      output.note("nothing went wrong, so this proves nothing: more seconds, or a higher --rate");
+      output.note(
+          "no fault was injected, so nothing was verified; use more --seconds or a higher --rate");
       return ExitCode.FAILED;
     }
     return report.isExact() ? ExitCode.OK : ExitCode.DRIFT;
@@ -164,7 +180,8 @@ final class VerifyCommand implements Callable<Integer> {
       if (found == null) {
         List<String> all = Stream.of(Fault.values()).map(Fault::word).toList();
         throw new IllegalArgumentException(
-            "--faults has '%s'; there are %s".formatted(word, String.join(", ", all)));
+            "--faults has unknown fault '%s'; known faults are %s"
+                .formatted(word, String.join(", ", all)));
       }
       parsed.add(found);
     }
@@ -177,7 +194,7 @@ final class VerifyCommand implements Callable<Integer> {
     for (Map.Entry<String, String> each : DrillPage.figures(report)) {
       text.append("  %-30s %s%n".formatted(each.getKey(), each.getValue()));
     }
-    text.append(report.isExact() ? "exact" : "the count is off");
+    text.append(report.isExact() ? "exact" : "not exact");
     return text.toString();
   }
 

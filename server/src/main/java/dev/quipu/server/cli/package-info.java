@@ -1,5 +1,5 @@
 /**
- * The command line: each command a class, over {@code Access}, which is a server or a data
+ * The command line: a class for each command. Commands use {@code Access}, to a server or to a data
  * directory.
  */
 @NullMarked

@@ -35,29 +35,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * The event loop reads a request and hands it to a virtual thread, where its route may block; the
- * answer comes back to the event loop. A connection has one request in progress, from its last byte
- * until the system has taken the last byte of its answer; what the client sends ahead is neither
- * decoded nor read for long. So a client that does not read holds one answer, which is reserved.
+ * The event loop decodes a request and hands it to a virtual thread, where its route may block; the
+ * event loop then writes the reply. A connection has one request in progress, from its last byte
+ * until the system has accepted the last byte of its reply. Until then, pipelined requests are not
+ * decoded, and soon not read. So a client that does not read holds one reply, which is reserved.
  *
- * A connection always waits for one thing, and no longer than that thing's time: the next request,
- * the rest of a head, the rest of a body, an answer, the client to read it. The time does not start
- * again when bytes trickle, as it would with Netty's IdleStateHandler. One timer of the server
- * looks at the deadlines of all connections.
+ * A connection always has one deadline: for the next request, the rest of a header, the rest of a
+ * body, a reply, or the client to read the reply. Bytes that trickle in do not extend it, unlike
+ * with Netty's IdleStateHandler. One timer of the server checks the deadlines of all connections.
  */
 
-/** One connection. Lives on its event loop. */
+/** One connection. Confined to its event loop. */
 final class Connection extends ChannelInboundHandlerAdapter {
-  /** Longest piece that is read at once. */
+  /** Most bytes of one read. */
   static final int RECEIVE_BYTES_MAX = 16 << 10;
 
-  /** A begun head may become up to this many times as large when decoded. */
+  /** Memory of a partial header when decoded, for each of its bytes. */
   private static final int DECODED_FACTOR = 16;
 
   private static final int BEGUN_HEAD_BYTES_MIN = 1 << 10;
   private static final int BEGUN_HEAD_BYTES_MAX = 2 * StrictDecoder.HEAD_BYTES_MAX;
 
-  /** Heap of a decoded head, for each char and besides for each header field. */
+  /** Memory of a decoded header, for each character, and in addition for each field. */
   private static final int HEAD_CHAR_BYTES = 2;
 
   private static final int HEADER_BYTES = 200;
@@ -78,11 +77,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private boolean closing;
   private boolean lingering;
   private boolean headBegun;
-  private boolean isHeadCounted; // of the request whose body is still to come
+  private boolean isHeadCounted; // of the request whose body is not complete
   private int headBytes;
   private volatile long deadlineNanos;
 
-  /** What all connections of a server share. */
+  /** The parts that all connections of a server share. */
   record Shared(
       HttpOptions options,
       Dispatcher dispatcher,
@@ -109,12 +108,12 @@ final class Connection extends ChannelInboundHandlerAdapter {
     return flowControl;
   }
 
-  /** Whether nothing is decoded now: a request is in progress, or others have their turn. */
+  /** Returns whether decoding is paused: a request is in progress, or it is the turn of others. */
   boolean isPaused() {
     return working != null || flowControl.isTurnOver();
   }
 
-  /** Ends the connection after the request that is in progress. */
+  /** Closes the connection after the request in progress. */
   void finish() {
     closing = true;
     if (working == null && reading == null) {
@@ -122,8 +121,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Takes note that bytes came: the head of a request has begun, if none had. */
-  void bytesCame(int count) {
+  /** Notes that bytes arrived, which may begin a header. */
+  void bytesReceived(int count) {
     if (reading == null && working == null && !closing) {
       headBytes += count;
       beginHead();
@@ -137,7 +136,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Takes note that the decoder has done what it could. */
+  /** Notes that the decoder has processed all bytes that it can. */
   void decoded(boolean isInHead) {
     if (reading != null && !closing) {
       holdHead(reading.request);
@@ -146,7 +145,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       return;
     }
     if (!headBegun) {
-      headBytes = StrictDecoder.HEAD_BYTES_MAX; // it came with the request before, in one piece
+      headBytes = StrictDecoder.HEAD_BYTES_MAX; // it arrived with the previous request
       beginHead();
     }
     if (head == null) {
@@ -156,7 +155,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         Math.clamp((long) headBytes * DECODED_FACTOR, BEGUN_HEAD_BYTES_MIN, BEGUN_HEAD_BYTES_MAX);
     if (!head.tryGrowTo(needed)) {
       closing = true;
-      channel.close(); // half a request, and no memory to wait for the other half
+      channel.close(); // a partial request, and no memory to wait for the rest
     }
   }
 
@@ -174,7 +173,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** The head of a request is kept for as long as its body is still to come. */
+  /** Reserves the memory of the header until the body is complete. */
   private void holdHead(HttpRequest request) {
     if (isHeadCounted) {
       return;
@@ -207,7 +206,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         endHead();
       }
       if (closing && reading == null) {
-        return; // after a rejection, what follows cannot be trusted
+        return; // after a rejection, the rest cannot be decoded reliably
       }
       if (message instanceof HttpRequest request) {
         begin(context, request);
@@ -239,7 +238,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       }
     } catch (Problem problem) {
       if (problem.status() == 413 || problem.status() == 400 || continues) {
-        reject(context, call, problem); // what follows may be anything
+        reject(context, call, problem); // the rest cannot be decoded reliably
       } else {
         call.reply = HttpReply.of(problem);
       }
@@ -250,7 +249,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
     HttpRequest request = call.request;
     if (!request.protocolVersion().equals(HttpVersion.HTTP_1_1)
         && !request.protocolVersion().equals(HttpVersion.HTTP_1_0)) {
-      throw Problem.badRequest("HTTP/1.0 and HTTP/1.1 are spoken here");
+      throw Problem.badRequest(
+          "unsupported version " + request.protocolVersion().text() + "; use HTTP/1.1 or HTTP/1.0");
     }
     if (request.method().equals(HttpMethod.OPTIONS)) {
       call.reply = shared.dispatcher.options(request).orElse(null);
@@ -285,7 +285,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       }
       if (!call.body.add(bytes, isLast)) {
         call.reply = HttpReply.of(Problem.insufficientMemory(length, shared.host.budget()));
-        call.body.discard(); // and the rest, as it comes
+        call.body.discard(); // and the rest, as it arrives
         call.reservation.shrinkTo(0);
       }
     }
@@ -296,9 +296,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * Answers and takes nothing more: what follows on this connection cannot be trusted. It is read
-   * all the same, for a while, and thrown away: a connection that is closed with bytes unread may
-   * take the answer with it.
+   * Replies and ends the connection: what follows cannot be decoded reliably. It is read and
+   * dropped for a while, since the reply may get lost if a connection is closed with unread bytes.
    */
   private void reject(ChannelHandlerContext context, PendingRequest call, Problem problem) {
     call.reply = HttpReply.of(problem);
@@ -316,13 +315,13 @@ final class Connection extends ChannelInboundHandlerAdapter {
     HttpReply early = call.reply;
     Route route = call.route;
     if (early != null || route == null) {
-      write(context, call, early == null ? HttpReply.of(Problem.notFound("no route")) : early);
+      write(context, call, early == null ? HttpReply.of(Problem.notFound("no such route")) : early);
       return;
     }
     Exchange.TimeLeft timeLeft = new Exchange.TimeLeft(clock, clock.nanoTime(), timeouts.request());
     boolean runs =
         shared.workers.tryRun(
-            () -> answered(context, call, shared.dispatcher.reply(route, call, timeLeft)),
+            () -> replied(context, call, shared.dispatcher.reply(route, call, timeLeft)),
             () -> {
               call.reservation.release();
               channel.close();
@@ -332,35 +331,35 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  private void answered(ChannelHandlerContext context, PendingRequest call, HttpReply reply) {
+  private void replied(ChannelHandlerContext context, PendingRequest call, HttpReply reply) {
     call.body.discard();
     call.reservation.shrinkTo(reply.length());
     try {
       context.executor().execute(() -> write(context, call, reply));
     } catch (RejectedExecutionException e) {
       call.reservation.release();
-      LOGGER.atDebug().log("Answer dropped: the server has stopped");
+      LOGGER.atDebug().log("Reply dropped; the server has stopped");
     }
   }
 
   private void write(ChannelHandlerContext context, PendingRequest call, HttpReply reply) {
     if (working != call) {
-      call.reservation.release(); // it came after its deadline, or the client has gone
+      call.reservation.release(); // after its deadline, or the client has disconnected
       return;
     }
     boolean keepAlive = call.keepAlive && !closing;
     closing = !keepAlive;
     long nanos = clock.nanoTime() - call.startNanos;
-    shared.metrics.answered(call.request.method().name(), call.path(), reply.status(), nanos);
+    shared.metrics.completed(call.request.method().name(), call.path(), reply.status(), nanos);
     ReplyWriter begun =
         ReplyWriter.write(context, call.request, reply, keepAlive, future -> written(call, future));
     if (working != call) {
-      return; // and written
+      return; // written already
     }
     writer = begun;
     deadlineIn(timeouts.body());
     if (!call.reservation.tryGrowTo((long) reply.length() + RECEIVE_BYTES_MAX)) {
-      channel.close(); // the client does not read, and there is no memory to wait until it does
+      channel.close(); // the client does not read, and there is no memory to wait for it
     }
   }
 
@@ -398,12 +397,12 @@ final class Connection extends ChannelInboundHandlerAdapter {
     deadlineNanos = clock.nanoTime() + time.toNanos();
   }
 
-  /** Whether what the connection waits for should have come. From any thread. */
+  /** Returns whether the deadline has passed. Callable from any thread. */
   boolean isLate() {
     return deadlineNanos - clock.nanoTime() <= 0;
   }
 
-  /** Ends the connection if it has waited for too long. */
+  /** Closes the connection if its deadline has passed. */
   void checkDeadline() {
     if (!isLate()) {
       return;
@@ -411,27 +410,31 @@ final class Connection extends ChannelInboundHandlerAdapter {
     PendingRequest call = working;
     closing = true;
     if (call == null || writer != null) {
-      channel.close(); // it was the client that was late
+      channel.close(); // the client was late
       return;
     }
     boolean writes = call.route != null && call.route.writes();
     Problem problem =
         writes
-            ? Problem.unknown("no answer within " + timeouts.request())
-            : new Problem(503, "store-unavailable", "No answer", "within " + timeouts.request());
-    // What the request holds is released when its thread ends.
+            ? Problem.unknown("no result within " + timeouts.request())
+            : new Problem(
+                503,
+                "store-unavailable",
+                "Request timeout",
+                "no result within " + timeouts.request());
+    // The memory of the request is released when its thread ends.
     PendingRequest late = new PendingRequest(call.request, call.startNanos, shared.host.budget());
     late.route = call.route;
     working = late;
     write(channel.pipeline().context(this), late, HttpReply.of(problem));
   }
 
-  /** The client sends no more; what it has asked is still answered. */
+  /** Handles the end of the input; requests in progress are still completed. */
   @Override
   public void userEventTriggered(ChannelHandlerContext context, Object event) {
     if (event instanceof ChannelInputShutdownEvent) {
       closing = true;
-      lingering = false; // nothing more can come
+      lingering = false; // no more input
       if (reading != null) {
         reading.reservation.release();
         reading = null;
@@ -455,7 +458,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     if (working != null && writer != null) {
       working.reservation.release();
     }
-    working = null; // if its thread still runs, that releases what it holds
+    working = null; // if its thread still runs, it releases the memory
     writer = null;
     context.fireChannelInactive();
   }
@@ -463,6 +466,6 @@ final class Connection extends ChannelInboundHandlerAdapter {
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     shared.host.report(cause);
-    context.close(); // nobody is left to answer
+    context.close(); // no reply is possible
   }
 }

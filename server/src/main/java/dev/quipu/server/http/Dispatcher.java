@@ -23,7 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** From a request to its answer: who may ask, which route, what went wrong. Thread-safe. */
+/** Authorizes requests, runs their routes, and maps failures to problems. Thread-safe. */
 final class Dispatcher {
   private static final Pattern PORT = Pattern.compile(":[0-9]+$");
   private static final Pattern ADDRESS =
@@ -42,9 +42,9 @@ final class Dispatcher {
   }
 
   /**
-   * The route of a request, before its body is read.
+   * Returns the route of a request, before its body is read.
    *
-   * @throws Problem if there is none, or the caller may not use it
+   * @throws Problem if there is no route, or access is denied
    */
   Route route(HttpRequest request) {
     String path = rawPath(request.uri());
@@ -67,7 +67,7 @@ final class Dispatcher {
     return route;
   }
 
-  /** The answer to OPTIONS; empty if the path is not known. */
+  /** Returns the reply to OPTIONS; empty for an unknown path. */
   Optional<HttpReply> options(HttpRequest request) {
     String path = rawPath(request.uri());
     List<String> methods = routes.methods(path);
@@ -86,7 +86,7 @@ final class Dispatcher {
     return Optional.of(reply);
   }
 
-  /** Whether the request comes from a page that the server was told of. */
+  /** Returns whether the request comes from a page of an allowed origin. */
   private boolean isAllowedOrigin(HttpHeaders headers) {
     String origin = headers.get(HttpHeaderNames.ORIGIN);
     return origin != null && (origins.contains("*") || origins.contains(origin));
@@ -99,7 +99,7 @@ final class Dispatcher {
   }
 
   /**
-   * Runs the route, which may block. Throws only what making the answer throws.
+   * Runs the route, which may block. Exceptions of the route become problems.
    *
    * @param timeLeft until the answer must be there
    */
@@ -135,25 +135,28 @@ final class Dispatcher {
     if (methods.isEmpty()) {
       return Problem.notFound("no such route; /openapi.json lists them");
     }
+    String allowed = String.join(", ", methods);
     return new Problem(
-            405, "method", "The route does not know this method", method + " is not possible here")
-        .with("allow", String.join(", ", methods));
+            405,
+            "method",
+            "Method Not Allowed",
+            "%s is not allowed; use %s".formatted(method, allowed))
+        .with("allow", allowed);
   }
 
-  /** A page of another site may not reach this server under a name that resolves to loopback. */
+  /** Prevents DNS rebinding: pages of other sites, under names that resolve to loopback. */
   private void checkHost(HttpHeaders headers) {
     List<String> hosts = headers.getAll(HttpHeaderNames.HOST);
     if (hosts.size() != 1) {
-      throw Problem.badRequest("there must be one Host header");
+      throw Problem.badRequest(
+          "request has %d Host headers; it must have one".formatted(hosts.size()));
     }
     if (token.isEmpty()) {
       String host = PORT.matcher(hosts.getFirst().toLowerCase(Locale.ROOT)).replaceFirst("");
       if (!isAddress(host) && !host.equals("localhost")) {
         throw forbidden(
-            "Host "
-                + hosts.getFirst()
-                + " is not this server; without a token, only "
-                + "localhost and addresses are");
+            "Host %s is not allowed without a token; use localhost or an address, or --token-file"
+                .formatted(hosts.getFirst()));
       }
     }
   }
@@ -162,14 +165,14 @@ final class Dispatcher {
     return ADDRESS.matcher(host).matches();
   }
 
-  /** A page of another site may not make a browser post here. */
+  /** Prevents cross-site writes by a browser. */
   private static void checkOrigin(HttpHeaders headers) {
     String origin = headers.get(HttpHeaderNames.ORIGIN);
     String host = headers.get(HttpHeaderNames.HOST, "");
     if (origin != null
         && !origin.equalsIgnoreCase("http://" + host)
         && !origin.equalsIgnoreCase("https://" + host)) {
-      throw forbidden("Origin " + origin + " is not this server");
+      throw forbidden("Origin %s is not allowed (--allow-origin)".formatted(origin));
     }
   }
 
@@ -181,18 +184,21 @@ final class Dispatcher {
     if (token.isEmpty()) {
       return;
     }
-    String shown = headers.get(HttpHeaderNames.AUTHORIZATION, "");
+    String sent = headers.get(HttpHeaderNames.AUTHORIZATION, "");
     String prefix = "Bearer ";
-    byte[] given =
-        HeaderText.bytes(shown.startsWith(prefix) ? shown.substring(prefix.length()) : "");
+    byte[] given = HeaderText.bytes(sent.startsWith(prefix) ? sent.substring(prefix.length()) : "");
     if (!MessageDigest.isEqual(given, token.get())) {
-      throw new Problem(401, "unauthorized", "A token is needed", "show it as a bearer token");
+      throw new Problem(
+          401,
+          "unauthorized",
+          "Authentication required",
+          "send the header Authorization: Bearer <token>");
     }
   }
 
   private static String rawPath(String uri) {
     if (!uri.startsWith("/")) {
-      throw Problem.badRequest("the target of the request must start with /");
+      throw Problem.badRequest("the request target must start with /");
     }
     int query = uri.indexOf('?');
     return query < 0 ? uri : uri.substring(0, query);
@@ -210,15 +216,15 @@ final class Dispatcher {
       String value =
           equals < 0 ? "" : decode("the query", part.substring(equals + 1).replace("+", "%20"));
       if (parameters.put(name, value) != null) {
-        throw Problem.badRequest("query parameter " + name + " is there twice");
+        throw Problem.badRequest("duplicate query parameter " + name);
       }
     }
     return parameters;
   }
 
-  /** Percent-decodes, strictly. */
+  /** Percent-decodes a text, and rejects malformed escapes. */
   private static String decode(String where, String raw) {
-    byte[] bytes = raw.getBytes(StandardCharsets.ISO_8859_1); // as Netty read them
+    byte[] bytes = raw.getBytes(StandardCharsets.ISO_8859_1); // as Netty decoded them
     ByteBuffer decoded = ByteBuffer.allocate(bytes.length);
     for (int i = 0; i < bytes.length; i++) {
       if (bytes[i] != '%') {

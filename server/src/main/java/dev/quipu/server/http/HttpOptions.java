@@ -9,62 +9,63 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * How the HTTP port works.
+ * Options of the HTTP port.
  *
  * @param bind address to listen on
  * @param port port to listen on; 0 picks one
- * @param connectionsMax connections at once; more take the place of idle ones
- * @param requestsMax requests in progress at once; more are answered 503
+ * @param connectionsMax most open connections; further ones replace idle ones
+ * @param requestsMax most requests in progress; further ones fail with 503
  */
 public record HttpOptions(
     String bind, int port, Access access, int connectionsMax, int requestsMax, Timeouts timeouts) {
   /**
-   * Who may use the port.
+   * Access control of the port.
    *
-   * @param token required as a bearer token; empty to require none
-   * @param insecure whether other machines may do without a token
-   * @param origins sites whose pages may send views and show hit badges, without a token; {@code *}
+   * @param token the required bearer token; empty to require none
+   * @param insecure whether other machines may connect without a token
+   * @param origins sites whose pages may send views and embed hit badges without a token; {@code *}
    *     for all
    */
   public record Access(Optional<String> token, boolean insecure, Set<String> origins) {}
 
   /**
-   * How long a connection may wait.
+   * Timeouts of a connection.
    *
-   * @param header longest time from the first byte of a request to the last of its head
-   * @param body longest time from there to the last byte of its body
-   * @param idle longest time between two requests
-   * @param request longest time to an answer; a write that takes longer is answered "unknown"
-   * @param drain longest wait for requests under way when the server stops
+   * @param header from the first byte of a request to the end of its header
+   * @param body from the end of the header to the end of the body
+   * @param idle between two requests
+   * @param request from the end of the body to the reply; the outcome of a later write is unknown
+   * @param drain for requests in progress when the server stops
    */
   public record Timeouts(
       Duration header, Duration body, Duration idle, Duration request, Duration drain) {
-    /** Returns the shortest time that a connection may wait. */
+    /** Returns the shortest timeout of a connection. */
     Duration shortest() {
       return Stream.of(header, body, idle, request).min(Comparator.naturalOrder()).orElseThrow();
     }
   }
 
-  /** Where the server listens unless told otherwise. */
+  /** The default port. */
   public static final int PORT = 7080;
 
   private static final long HEAP_BYTES_PER_REQUEST = 256 << 10;
   private static final int REQUESTS_MAX = 4_096;
 
   /**
-   * Rejects to let other machines in without a token.
+   * Creates options.
    *
-   * @throws IllegalArgumentException if so
+   * @throws IllegalArgumentException if other machines could connect without a token, and {@code
+   *     insecure} is not set
    */
   public HttpOptions {
     if (!access.insecure && access.token.isEmpty() && !isLoopback(bind)) {
       throw new IllegalArgumentException(
-          "%s can be reached from other machines: give a token, or allow it by name with --insecure"
+          "%s is reachable from other machines; use --token-file, or allow it by --insecure"
               .formatted(bind));
     }
   }
 
-  /** Loopback only, port {@link #PORT}, no token, 20,000 connections. */
+  /** Returns the defaults: loopback, port {@link #PORT}, no token, 20,000 connections. */
   public static HttpOptions defaults() {
     Timeouts timeouts =
         new Timeouts(
@@ -77,7 +78,7 @@ public record HttpOptions(
     return new HttpOptions("127.0.0.1", PORT, access, 20_000, requestsOfHeap(), timeouts);
   }
 
-  /** Returns the same options for another address. */
+  /** Returns the same options with another address. */
   public HttpOptions at(String otherBind, int otherPort, Optional<String> token, boolean insecure) {
     Access other = new Access(token, insecure, access.origins);
     return new HttpOptions(otherBind, otherPort, other, connectionsMax, requestsMax, timeouts);
@@ -91,7 +92,7 @@ public record HttpOptions(
   }
 
   /**
-   * Returns the same options for pages of these sites.
+   * Returns the same options with these allowed origins.
    *
    * @throws IllegalArgumentException if one is not like {@code https://blog.example} or {@code *}
    */
@@ -99,14 +100,14 @@ public record HttpOptions(
     for (String site : sites) {
       if (!site.equals("*") && !site.matches("https?://[A-Za-z0-9.:\\[\\]-]+")) {
         throw new IllegalArgumentException(
-            "the origin is '%s'; it must be like https://blog.example, or *".formatted(site));
+            "--allow-origin is '%s'; it must be like https://blog.example, or *".formatted(site));
       }
     }
     Access other = new Access(access.token, access.insecure, Set.copyOf(sites));
     return new HttpOptions(bind, port, other, connectionsMax, requestsMax, timeouts);
   }
 
-  /** Returns the same options for this many requests in progress at once. */
+  /** Returns the same options with this many requests in progress. */
   public HttpOptions withRequestsMax(int requests) {
     return new HttpOptions(bind, port, access, connectionsMax, requests, timeouts);
   }

@@ -37,7 +37,7 @@ public final class HttpServer implements AutoCloseable {
   private static final Duration LOOK = Duration.ofMillis(5);
   private static final Duration LOOP_ANSWERS = Duration.ofSeconds(2);
 
-  /** What a connection holds that has asked for nothing. */
+  /** Memory of an idle connection. */
   private static final int CONNECTION_BYTES = 4 << 10;
 
   private static final int CHECKS_PER_TIMEOUT = 4;
@@ -48,8 +48,8 @@ public final class HttpServer implements AutoCloseable {
       new AdaptiveRecvByteBufAllocator(512, 2 << 10, Connection.RECEIVE_BYTES_MAX);
 
   /**
-   * Chunks of 512 KiB, so that what connections hold is what the process holds: the chunks of
-   * Netty's own allocator are so large that one buffer that is not read keeps megabytes.
+   * Allocates chunks of 512 KiB. In the larger chunks of Netty's default allocator, one unread
+   * buffer would retain megabytes that no budget counts.
    */
   private static final ByteBufAllocator ALLOCATOR =
       new PooledByteBufAllocator(
@@ -86,7 +86,8 @@ public final class HttpServer implements AutoCloseable {
     this.clock = clock;
     this.host = host;
     this.workers = new Workers(options.requestsMax(), host);
-    Failures failures = new Failures(host);
+    Failures failures =
+        new Failures(host, services.quipu().counters().technique(), services.storeName());
     this.routes = new Routes(services, metrics, failures, this::impediment, clock);
     Dispatcher dispatcher = new Dispatcher(routes, options.access(), failures);
     this.shared = new Connection.Shared(options, dispatcher, workers, host, metrics, clock);
@@ -96,14 +97,14 @@ public final class HttpServer implements AutoCloseable {
         .next()
         .scheduleAtFixedRate(this::checkDeadlines, everyNanos, everyNanos, TimeUnit.NANOSECONDS)
         .addListener(ended -> {
-          if (ended.cause() != null && !ended.isCancelled()) { // it is when the server stops
+          if (ended.cause() != null && !ended.isCancelled()) { // canceled when the server stops
             host.onError().accept(ended.cause());
           }
         });
   }
 
   /**
-   * Starts to serve.
+   * Starts a server.
    *
    * @throws IOException if the address cannot be bound
    */
@@ -113,7 +114,7 @@ public final class HttpServer implements AutoCloseable {
   }
 
   /**
-   * The same, encrypted.
+   * Starts a server with TLS, if given.
    *
    * @throws IOException if the address cannot be bound
    */
@@ -124,7 +125,7 @@ public final class HttpServer implements AutoCloseable {
   }
 
   /**
-   * The same in a process with other ports.
+   * Starts a server in a process with other ports.
    *
    * @throws IOException if the address cannot be bound
    */
@@ -138,12 +139,12 @@ public final class HttpServer implements AutoCloseable {
     return new HttpServer(options, tls, services, host, clock);
   }
 
-  /** All routes. */
+  /** Returns all routes. */
   public static List<CommandHelp> commands() {
     return OpenApi.routes();
   }
 
-  /** Where it listens. */
+  /** Returns the address that the server listens on. */
   public InetSocketAddress address() {
     return (InetSocketAddress) listener.localAddress();
   }
@@ -193,7 +194,7 @@ public final class HttpServer implements AutoCloseable {
         .addLast(connection);
   }
 
-  /** Stops accepting, answers the requests under way, and closes. */
+  /** Stops accepting connections, completes the requests in progress, and closes. */
   @Override
   public void close() {
     listener.close().awaitUninterruptibly();
@@ -219,7 +220,7 @@ public final class HttpServer implements AutoCloseable {
     });
   }
 
-  /** Returns why this process cannot serve, whatever its store says; empty if it can. */
+  /** Returns why this process cannot serve, whatever the state of its store; empty if it can. */
   public Optional<String> impediment() {
     if (!listener.isOpen()) {
       return Optional.of("the HTTP listener is closed");

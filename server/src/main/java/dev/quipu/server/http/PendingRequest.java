@@ -9,7 +9,7 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpUtil;
 import org.jspecify.annotations.Nullable;
 
-/** A request on its way; {@code reply} is set early if the request is rejected by its head. */
+/** A request in progress; {@code reply} is set early if its header is rejected. */
 final class PendingRequest {
   final HttpRequest request;
   final boolean keepAlive;
@@ -32,7 +32,7 @@ final class PendingRequest {
     return HttpUtil.getContentLength(request, -1L);
   }
 
-  /** Returns the path of the route as metrics name it. */
+  /** Returns the path of the route, for metrics. */
   String path() {
     return route == null ? "none" : route.path();
   }

@@ -21,11 +21,11 @@ import io.netty.handler.codec.http.HttpVersion;
 import java.util.List;
 
 /*
- * Netty copies what is written into direct memory at once, however slowly the client reads. So a
- * long body is written slice by slice, and only while the channel is writable.
+ * Netty copies all written bytes into direct memory at once, even if the client reads slowly. So a
+ * long body is written in slices, and only while the channel is writable.
  */
 
-/** Writes one answer as fast as the client reads it. Lives on an event loop. */
+/** Writes one reply as fast as the client reads it. Confined to an event loop. */
 final class ReplyWriter {
   private static final int SLICE_BYTES = 16 << 10;
 
@@ -42,9 +42,9 @@ final class ReplyWriter {
   }
 
   /**
-   * Starts to write an answer.
+   * Starts to write a reply.
    *
-   * @param whenWritten called when the last byte was given to the system, or the channel closed
+   * @param whenWritten called when the system accepted the last byte, or the channel closed
    */
   static ReplyWriter write(
       ChannelHandlerContext context,
@@ -82,10 +82,10 @@ final class ReplyWriter {
     HttpUtil.setKeepAlive(response, keepAlive);
   }
 
-  /** Writes on, as far as the channel is writable. */
+  /** Continues to write while the channel is writable. */
   void proceed() {
     if (isProceeding) {
-      return; // called by a write below; Netty's encoder cannot be entered a second time
+      return; // called by a write below; Netty's encoder is not reentrant
     }
     isProceeding = true;
     while (body.readableBytes() > SLICE_BYTES && context.channel().isWritable()) {

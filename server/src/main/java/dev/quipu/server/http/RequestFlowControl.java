@@ -7,15 +7,15 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import org.jspecify.annotations.Nullable;
 
-/** Holds back what a client sends ahead of the answers. Lives on an event loop. */
+/** Delays pipelined requests until the previous ones have replies. Confined to an event loop. */
 final class RequestFlowControl extends ChannelDuplexHandler {
   /**
-   * What comes in pieces up to here is copied: until the request is complete, it then holds its own
-   * bytes, and not a buffer for many more.
+   * Longest piece that is copied, so that a partial request retains its own bytes and not a larger
+   * buffer.
    */
   private static final int COPIED_BYTES_MAX = 1 << 10;
 
-  /** Requests of one connection that are decoded before others have their turn. */
+  /** Most requests of one connection that are decoded before it is the turn of others. */
   private static final int TURN_REQUESTS = 16;
 
   private final Connection connection;
@@ -38,16 +38,14 @@ final class RequestFlowControl extends ChannelDuplexHandler {
   @Override
   public void channelRead(ChannelHandlerContext channel, Object message) {
     ByteBuf bytes = compact((ByteBuf) message);
-    connection.bytesCame(bytes.readableBytes());
+    connection.bytesReceived(bytes.readableBytes());
     if (connection.isPaused()) {
       channel.channel().config().setAutoRead(false);
     }
     decode(channel, bytes);
   }
 
-  /**
-   * A decoder asks for more when it has decoded nothing; while it is paused, it must not have it.
-   */
+  /** Ignores read requests of a paused decoder, which reads again whenever it decoded nothing. */
   @Override
   public void read(ChannelHandlerContext channel) {
     if (!connection.isPaused() || channel.channel().config().isAutoRead()) {
@@ -68,12 +66,12 @@ final class RequestFlowControl extends ChannelDuplexHandler {
     }
   }
 
-  /** Takes note that a request was decoded. */
+  /** Notes that a request was decoded. */
   void requestBegan() {
     begun++;
   }
 
-  /** Whether the other connections of the loop have their turn. */
+  /** Returns whether it is the turn of the other connections of the loop. */
   boolean isTurnOver() {
     return begun >= TURN_REQUESTS;
   }
@@ -99,11 +97,13 @@ final class RequestFlowControl extends ChannelDuplexHandler {
     resume();
   }
 
-  /** Decodes what has waited, then reads on. To be called when the connection is paused no more. */
+  /**
+   * Decodes waiting bytes, then continues to read. Call when the connection is no longer paused.
+   */
   void resume() {
     ChannelHandlerContext channel = context;
     if (decoding || channel == null || connection.isPaused()) {
-      return; // the decoder goes on by itself, or at the next turn
+      return; // the decoder continues by itself, or at the next turn
     }
     if (decoder.waitingBytes() > 0) {
       decode(channel, Unpooled.EMPTY_BUFFER);
@@ -121,7 +121,7 @@ final class RequestFlowControl extends ChannelDuplexHandler {
     }
   }
 
-  /** The end of the input counts when all requests before it were answered. */
+  /** Delays the end of the input until all requests before it have replies. */
   @Override
   public void userEventTriggered(ChannelHandlerContext channel, Object event) {
     if (event instanceof ChannelInputShutdownEvent && connection.isPaused()) {

@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /*
- * Requests that came with one another in one packet are decoded one by one, each when the one
- * before was answered: a thousand decoded requests hold a hundred times the memory of their bytes.
+ * Pipelined requests in one packet are decoded one by one, each after the reply to the previous
+ * one: a thousand decoded requests would take a hundred times the memory of their bytes.
  */
 
-/** Reads requests, within limits, and rejects those that two readers could read differently. */
+/** Decodes requests within limits, and rejects ambiguous ones (request smuggling). */
 final class StrictDecoder extends HttpRequestDecoder {
   static final int LINE_BYTES_MAX = 8 << 10;
   static final int HEAD_BYTES_MAX = 16 << 10;
@@ -31,7 +31,7 @@ final class StrictDecoder extends HttpRequestDecoder {
   /**
    * Creates a decoder.
    *
-   * @param isPaused whether to leave what has come as bytes for now
+   * @param isPaused returns whether to leave received bytes undecoded for now
    */
   StrictDecoder(BooleanSupplier isPaused) {
     super(
@@ -44,17 +44,17 @@ final class StrictDecoder extends HttpRequestDecoder {
     this.isPaused = isPaused;
   }
 
-  /** Returns the bytes that came and are not decoded yet. */
+  /** Returns the number of received bytes that are not decoded yet. */
   int waitingBytes() {
     return actualReadableBytes();
   }
 
-  /** Returns whether a head has begun and is not complete. */
+  /** Returns whether a header has begun and is not complete. */
   boolean isInHead() {
     return headBegun || waitingBytes() > 0;
   }
 
-  /** Notes that the head was complete. */
+  /** Notes that the header is complete. */
   void headEnded() {
     headBegun = false;
   }
@@ -78,7 +78,7 @@ final class StrictDecoder extends HttpRequestDecoder {
     throw new IllegalArgumentException("both Content-Length and Transfer-Encoding");
   }
 
-  /** Makes headers that take no more than {@link #HEADERS_MAX}. */
+  /** Creates headers that hold at most {@link #HEADERS_MAX} fields. */
   private static final class FewHeaders implements HttpHeadersFactory {
     @Override
     public HttpHeaders newHeaders() {
@@ -99,13 +99,13 @@ final class StrictDecoder extends HttpRequestDecoder {
     @Override
     public HttpHeaders add(CharSequence name, Object value) {
       if (size() >= HEADERS_MAX) {
-        throw new TooLongHttpHeaderException("more than " + HEADERS_MAX + " headers");
+        throw new TooLongHttpHeaderException("more than " + HEADERS_MAX + " header fields");
       }
       return super.add(name, value);
     }
   }
 
-  /** Returns the problem of bytes that are malformed HTTP, or exceed the limits of a request. */
+  /** Returns the problem of malformed HTTP, or of a request above the limits. */
   static Problem problem(Throwable cause) {
     if (cause instanceof TooLongHttpLineException) {
       return new Problem(

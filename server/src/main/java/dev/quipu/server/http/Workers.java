@@ -5,7 +5,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Runs requests on virtual threads, a bounded number at once. Thread-safe. */
+/** Runs a bounded number of requests on virtual threads. Thread-safe. */
 final class Workers implements AutoCloseable {
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
   private final AtomicInteger running = new AtomicInteger();
@@ -25,8 +25,8 @@ final class Workers implements AutoCloseable {
   /**
    * Runs a request, unless too many are in progress.
    *
-   * @param onError run after a throwable that the request did not handle, which is reported
-   * @return whether it runs
+   * @param onError run after an unhandled throwable, which is reported to the host process
+   * @return whether the request runs
    */
   boolean tryRun(Runnable request, Runnable onError) {
     if (running.incrementAndGet() > runningMax) {
@@ -36,7 +36,7 @@ final class Workers implements AutoCloseable {
     executor.execute(() -> {
       try {
         request.run();
-      } catch (Throwable e) { // a connection must not wait for an answer that never comes
+      } catch (Throwable e) { // the connection must not wait for a reply that never comes
         host.onError().accept(e);
         onError.run();
       } finally {
@@ -46,7 +46,7 @@ final class Workers implements AutoCloseable {
     return true;
   }
 
-  /** Takes no more requests; those in progress go on. */
+  /** Accepts no more requests; those in progress continue. */
   @Override
   public void close() {
     executor.shutdown();

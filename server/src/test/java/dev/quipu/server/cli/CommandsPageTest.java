@@ -10,32 +10,30 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The page of commands is the table of commands; {@code -Dquipu.docs.write=true} writes it. */
+/** The page of commands equals the table; {@code -Dquipu.docs.write=true} writes it. */
 final class CommandsPageTest {
   private static final Path PAGE = Path.of("../docs/reference/commands.md");
   private static final String HEAD =
       """
-      # What the ports take
+      # Commands
 
-      One table for all ports, which `quipu commands` prints too. A counter is the same on each of
-      them. The answer to a write leaves when it is on the disk, unless `--durability` says
-      otherwise.
+      The commands of all ports, as printed by `quipu commands`. All ports share the same counters.
+      A write is acknowledged after it was synced to disk, unless `--durability` says otherwise.
       """;
   private static final Map<String, String> ABOUT =
       Map.of(
           "HTTP",
-          "Always. [Details](http.md).",
+          "On port 7080, or `--http PORT`. [Details](http.md).",
           "Redis",
           """
-          With `--resp PORT`. What Redis has too is answered byte for byte as Redis
-          answers it, errors among them; but a counter is set to nothing but a signed
-          64-bit integer, and its name is UTF-8 without control characters, at most 512
-          bytes. [Guide](../guides/redis.md).\
+          With `--resp PORT`. Replies, including errors, are byte for byte those of Redis,
+          except that a value must be a signed 64-bit integer, and a name UTF-8 without
+          control characters, at most 512 bytes. [Guide](../guides/redis.md).\
           """,
           "memcached",
           """
-          With `--memcached PORT`. What memcached has too is answered byte for byte as
-          memcached 1.6.18 answers it. [Guide](../guides/memcached.md).\
+          With `--memcached PORT`. Replies are byte for byte those of memcached 1.6.18.
+          [Guide](../guides/memcached.md).\
           """);
 
   @Test
@@ -43,7 +41,7 @@ final class CommandsPageTest {
     StringBuilder page = new StringBuilder(HEAD);
     for (String port : List.of("HTTP", "Redis", "memcached")) {
       page.append("\n## %s\n\n%s\n\n".formatted(port, ABOUT.get(port)));
-      page.append("| command | arguments | what it does |\n|---|---|---|\n");
+      page.append("| command | arguments | description |\n|---|---|---|\n");
       for (CommandHelp each : CommandsCommand.all()) {
         if (each.port().equals(port)) {
           page.append(
@@ -51,7 +49,7 @@ final class CommandsPageTest {
         }
       }
     }
-    page.append("\nMade by a test (CommandsPageTest), which compares it.\n");
+    page.append("\nGenerated and checked by CommandsPageTest.\n");
     if (Boolean.getBoolean("quipu.docs.write")) {
       Files.writeString(PAGE, page.toString());
     }

@@ -32,11 +32,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Commands, on a data directory and against a server: the same answers. */
+/** Commands have the same results on a data directory and on a server. */
 final class CommandsTest {
   @TempDir Path temporary;
 
-  /** What a command said and how it ended. */
+  /** The output and exit code of a command. */
   private record CommandResult(int code, String out, String err) {}
 
   private static CommandResult run(List<String> target, String... arguments) {
@@ -123,7 +123,57 @@ final class CommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"directory", "server"})
-  void whoIsOnlineIsCounted(String kind) throws Exception {
+  void severalCountersAreRead(String kind) throws Exception {
+    on(
+        kind,
+        target -> {
+          run(target, "add", "a", "1");
+          run(target, "add", "b", "2");
+          assertEquals(
+              new CommandResult(0, line("2\tb") + line("1\ta"), ""), run(target, "get", "b", "a"));
+          assertEquals(
+              new CommandResult(1, line("1\ta"), line("no such counter: c")),
+              run(target, "get", "c", "a"));
+          assertEquals(2, run(target, "get").code);
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"directory", "server"})
+  void countersAreSetResetAndDeleted(String kind) throws Exception {
+    on(
+        kind,
+        target -> {
+          assertEquals(new CommandResult(0, line("-5"), ""), run(target, "set", "a/b", "-5"));
+          assertEquals(
+              new CommandResult(3, line("rejected (value-mismatch): a/b is -5"), ""),
+              run(target, "set", "a/b", "7", "--if-value", "6"));
+          assertEquals(
+              new CommandResult(3, line("rejected (value-mismatch): new was never written"), ""),
+              run(target, "set", "new", "7", "--if-value", "6"));
+          assertEquals(
+              new CommandResult(0, line("7"), ""),
+              run(target, "set", "a/b", "7", "--if-value", "-5"));
+          assertEquals(
+              new CommandResult(0, line("1"), ""), run(target, "set", "c", "1", "--if-value", "0"));
+          assertEquals(new CommandResult(0, line("0"), ""), run(target, "reset", "a/b"));
+          assertEquals(
+              line("{\"name\":\"a/b\",\"value\":\"3\"}"),
+              run(target, "set", "a/b", "3", "--json").out);
+          for (int i = 0; i < 2; i++) {
+            assertEquals(
+                new CommandResult(0, line("deleted a/b") + line("deleted c"), ""),
+                run(target, "delete", "a/b", "c"));
+          }
+          assertEquals(new CommandResult(0, "", ""), run(target, "list"));
+          assertEquals(2, run(target, "set", "a").code);
+          assertEquals(2, run(target, "set", "", "1").code);
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"directory", "server"})
+  void presenceIsCounted(String kind) throws Exception {
     on(
         kind,
         target -> {
@@ -145,7 +195,7 @@ final class CommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"directory", "server"})
-  void numbersHaveNoGap(String kind) throws Exception {
+  void sequencesHaveNoGaps(String kind) throws Exception {
     on(
         kind,
         target -> {
@@ -167,13 +217,13 @@ final class CommandsTest {
   }
 
   @Test
-  void aCacheThatCannotWorkIsRejectedBeforeTheServerStarts() {
+  void invalidCacheOptionsAreRejectedBeforeTheServerStarts() {
     List<List<String>> rejected =
         List.of(
             List.of("--cache-first", "need --cache"),
             List.of("--age=2s", "need --cache"),
-            List.of("--cache=memory: --unflushed=5", "go with --cache-first"),
-            List.of("--cache=memory: --cache-first --age=2s", "go with --cache-first"),
+            List.of("--cache=memory: --unflushed=5", "need --cache-first"),
+            List.of("--cache=memory: --cache-first --age=2s", "--age conflicts"),
             List.of("--cache=memory: --cache-first --unflushed=0", "limits are 1 and 1000000"),
             List.of("--cache=memory: --cache-first --write-back=2h", "interval is PT2H"),
             List.of("--cache=memory: --age=0s", "ageMax is PT0S"),
@@ -192,7 +242,7 @@ final class CommandsTest {
   }
 
   @Test
-  void aQueueThatCannotWorkIsRejectedAtOnce() {
+  void invalidQueueOptionsAreRejectedAtOnce() {
     List<List<String>> rejected =
         List.of(
             List.of("--queue=views --store=memory:", "the queue must be a URL"),
@@ -211,12 +261,12 @@ final class CommandsTest {
     CommandResult origin =
         run(List.of("--store", "memory:", "--http", "0"), "serve", "--allow-origin", "blog");
     assertEquals(2, origin.code, origin.err);
-    assertTrue(origin.err.contains("the origin is 'blog'"), origin.err);
+    assertTrue(origin.err.contains("--allow-origin is 'blog'"), origin.err);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"directory", "server"})
-  void outcomesAreToldAndCanceled(String kind) throws Exception {
+  void outcomesAreShownAndRequestsCanceled(String kind) throws Exception {
     on(
         kind,
         target -> {
@@ -232,7 +282,7 @@ final class CommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"directory", "server"})
-  void aLogIsImportedOnceHoweverOften(String kind) throws Exception {
+  void aLogImportedAgainCountsOnce(String kind) throws Exception {
     String log = resource("access.log").toString();
     on(
         kind,
@@ -257,7 +307,7 @@ final class CommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"directory", "server"})
-  void whatIsExportedCanBeImported(String kind) throws Exception {
+  void anExportCanBeImported(String kind) throws Exception {
     Path file = temporary.resolve("export.ndjson");
     on(
         kind,
@@ -275,7 +325,7 @@ final class CommandsTest {
   }
 
   @Test
-  void wrongUseIsExplained() {
+  void usageErrorsAreExplained() {
     List<String> data = List.of("--data", temporary.resolve("d").toString());
     assertEquals(2, run(data, "add", "a", "0").code);
     assertEquals(2, run(data, "add", "a", "1.5").code);
@@ -283,7 +333,7 @@ final class CommandsTest {
     assertEquals(2, large.code);
     assertEquals(
         "quipu: Invalid value for positional parameter at index 1 (DELTA): '9223372036854775808' is"
-            + " not a whole number from -9223372036854775808 to 9223372036854775807\n"
+            + " not an integer from -9223372036854775808 to 9223372036854775807\n"
             + "Try: quipu add --help\n",
         large.err);
     CommandResult floor = run(data, "add", "a", "1", "--floor", "x");
@@ -306,7 +356,7 @@ final class CommandsTest {
     for (String server : List.of("localhost:7080", "127.0.0.1:42080", "[::1]:7080", "host")) {
       CommandResult bare = run(List.of("--server", server), "get", "a");
       assertEquals(2, bare.code);
-      assertTrue(bare.err.contains("write http://" + server), bare.err);
+      assertTrue(bare.err.contains("use http://" + server), bare.err);
     }
     CommandResult broken = run(List.of("--server", "http://a b"), "get", "a");
     assertEquals(2, broken.code);
@@ -318,7 +368,7 @@ final class CommandsTest {
   }
 
   @Test
-  void everyCommandForDataSpeaksJson() throws Exception {
+  void everyDataCommandPrintsJson() throws Exception {
     List<String> data = List.of("--data", temporary.resolve("d").toString(), "--json");
     String log = resource("access.log").toString();
     JsonMapper mapper = JsonMapper.builder().build();
@@ -358,7 +408,7 @@ final class CommandsTest {
   }
 
   @Test
-  void linesOfLogsAreReadAsTheyAre() {
+  void linesOfAccessLogsAreParsed() {
     assertEquals(
         new ViewEvent("/a?b=c#d", Instant.parse("2015-05-17T08:05:03Z"), "::1"),
         CombinedLog.parse(

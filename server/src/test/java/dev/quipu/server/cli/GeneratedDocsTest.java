@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** What {@code ./dev docs} generates is what is committed. */
+/** The committed pages equal the output of {@code ./dev docs}. */
 final class GeneratedDocsTest {
   private static final Path ROOT = Path.of("..");
 
@@ -46,7 +46,7 @@ final class GeneratedDocsTest {
 
   private static void holds(String file, String text) throws IOException {
     String committed = Files.readString(ROOT.resolve(file));
-    assertTrue(committed.contains(text.strip()), file + " is old: run ./dev docs");
+    assertTrue(committed.contains(text.strip()), file + " is outdated; run ./dev docs");
   }
 
   @Test

@@ -48,7 +48,7 @@ import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Imports on a store in memory, which breaks when told. */
+/** Imports to a store in memory with injected failures. */
 final class ImportTest {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
@@ -57,7 +57,7 @@ final class ImportTest {
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
 
-  /** A store that breaks down after so many writes. */
+  /** A store that fails after a number of writes. */
   private static final class BreakingDriver implements BatchDriver, ScanDriver {
     private final MemoryDriver memory = new MemoryDriver();
     private final AtomicLong writesLeft = new AtomicLong(Long.MAX_VALUE);
@@ -77,7 +77,7 @@ final class ImportTest {
       return memory.write(write);
     }
 
-    /** Breaks after the write, when nobody hears of it any more. */
+    /** Fails after the write, so that its reply is lost. */
     @Override
     public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
       long left = writesLeft.decrementAndGet();
@@ -150,7 +150,7 @@ final class ImportTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 700, 1_900})
-  void anImportThatBreaksOffIsRunAgain(long writes) throws IOException {
+  void anInterruptedImportIsRunAgain(long writes) throws IOException {
     StringBuilder log = new StringBuilder();
     for (int i = 0; i < 2_000; i++) {
       log.append(view(i % 100, i / 100)).append('\n');
@@ -159,7 +159,7 @@ final class ImportTest {
     driver.writesLeft.set(writes);
     int code = load("combined-log", file);
     assertTrue(code == ExitCode.UNKNOWN || code == ExitCode.UNREACHABLE, "ended with " + code);
-    assertTrue(err.toString().contains("broken off; run it again: "), err.toString());
+    assertTrue(err.toString().contains("interrupted; run it again: "), err.toString());
     assertEquals("", out.toString());
     driver.writesLeft.set(Long.MAX_VALUE);
     assertEquals(writes, views());
@@ -171,7 +171,7 @@ final class ImportTest {
   }
 
   @Test
-  void linesThatAreWrongAreNamedAndDoNotStopTheRest() throws IOException {
+  void invalidLinesAreReportedAndSkipped() throws IOException {
     String[] lines = new String[14];
     Arrays.fill(lines, "junk");
     lines[3] = view(1, 1);
@@ -194,7 +194,7 @@ final class ImportTest {
   }
 
   @Test
-  void gzippedFilesAreReadAndFilesThatAreNotAreNamed() throws IOException {
+  void gzippedFilesAreReadAndInvalidOnesReported() throws IOException {
     Path good = directory.resolve("log.gz");
     try (Writer writer =
         new OutputStreamWriter(
@@ -210,7 +210,7 @@ final class ImportTest {
   }
 
   @Test
-  void addsCountOnceAndWrongOnesNotAtAll() throws IOException {
+  void addsCountOnceAndInvalidOnesNotAtAll() throws IOException {
     Path file =
         file(
             "adds.ndjson",
@@ -229,8 +229,8 @@ final class ImportTest {
     assertEquals(ExitCode.SKIPPED, load("ndjson", file));
     assertEquals(List.of(12L, 4L, 0L, 6L), result());
     String why = err.toString();
-    assertTrue(why.contains("line 7 skipped: id: used for another request before"), why);
-    assertTrue(why.contains("line 8 skipped: floor: not known"), why);
+    assertTrue(why.contains("line 7 skipped: id: used for a different request before"), why);
+    assertTrue(why.contains("line 8 skipped: floor: unknown field"), why);
     assertTrue(why.contains("line 9 skipped: delta: not a 64-bit integer"), why);
     assertTrue(why.contains("line 10 skipped: id: not a string"), why);
     assertTrue(why.contains("line 11 skipped: not JSON"), why);
@@ -243,7 +243,7 @@ final class ImportTest {
   }
 
   @Test
-  void whatIsExportedIsTheSameTextEveryTime() {
+  void anExportIsDeterministic() {
     for (String name : List.of("a", "b")) {
       assertEquals(0, run("add", name, "5", "--data", directory.toString()));
     }
@@ -276,10 +276,10 @@ final class ImportTest {
   }
 
   @Test
-  void anAddUnderAnIdThatIsLostIsRepeated() {
+  void anAddWithAnUnknownOutcomeIsRepeated() {
     driver.writesLeft.set(1);
     String[] add = {"add", "a", "5", "--id", "x", "--data", directory.toString()};
-    // Applied, and the reply lost; then the store lets nobody in: what is known is nothing.
+    // Applied, and the reply lost; then access is denied: the outcome stays unknown.
     assertEquals(ExitCode.UNKNOWN, run(add));
     assertTrue(err.toString().contains("request id: x"), err.toString());
     driver.writesLeft.set(Long.MAX_VALUE);
@@ -291,7 +291,7 @@ final class ImportTest {
   }
 
   @Test
-  void aDirectoryThatIsNotThereIsNotMadeByReading() {
+  void readingDoesNotCreateAMissingDirectory() {
     String none = directory.resolve("none").toString();
     for (String[] command :
         new String[][] {
@@ -327,7 +327,7 @@ final class ImportTest {
         "a - - [17/May/2015:10:05:03 +0000] \"GET /\uFFFD HTTP/1.1\"|request",
         "a - - [17/May/2015:10:05:03 +0000] \"GET  HTTP/1.1\"|url",
       })
-  void theFieldThatIsWrongIsNamed(@Nullable String line, String field) {
+  void anInvalidFieldIsNamed(@Nullable String line, String field) {
     IllegalArgumentException wrong =
         assertThrows(
             IllegalArgumentException.class, () -> CombinedLog.parse(line == null ? "" : line));
@@ -335,7 +335,7 @@ final class ImportTest {
   }
 
   @Test
-  void longAndOddLinesAreRead() {
+  void longAndUnusualLinesAreParsed() {
     Instant time = Instant.parse("2015-05-17T10:05:03Z");
     String start = "::1 - the [first] [17/May/2015:12:05:03 +0200] \"GET ";
     assertEquals(

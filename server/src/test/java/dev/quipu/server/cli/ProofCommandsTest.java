@@ -23,7 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class ProofCommandsTest {
   @TempDir Path temporary;
 
-  /** What a command said and how it ended. */
+  /** The output and exit code of a command. */
   private record CommandResult(int code, String out, String err) {
     JsonNode json() {
       return JsonMapper.builder().build().readTree(out);
@@ -68,7 +68,7 @@ final class ProofCommandsTest {
   }
 
   @Test
-  void aTechniqueWithIdsIsExactAndAPageShowsIt() throws Exception {
+  void aTechniqueWithIdsIsExactInTheReport() throws Exception {
     Path page = temporary.resolve("page.html");
     CommandResult result =
         run(
@@ -94,7 +94,7 @@ final class ProofCommandsTest {
   }
 
   @Test
-  void aRunInWhichNothingWentWrongProvesNothing() {
+  void aRunWithoutFaultsVerifiesNothing() {
     CommandResult result =
         run(
             "verify",
@@ -107,11 +107,11 @@ final class ProofCommandsTest {
             "--rate",
             "0.0000000001");
     assertEquals(1, result.code);
-    assertTrue(result.err.contains("proves nothing"), result.err);
+    assertTrue(result.err.contains("nothing was verified"), result.err);
   }
 
   @Test
-  void wrongUseNamesWhatThereIs() {
+  void usageErrorsListTheKnownValues() {
     CommandResult fault =
         run("verify", "--technique", "atomic-add", "--store", "memory:", "--faults", "rain");
     assertEquals(2, fault.code);
@@ -146,7 +146,7 @@ final class ProofCommandsTest {
   }
 
   @Test
-  void noTechniqueDoesEverything() {
+  void noTechniqueMeetsAllRequirements() {
     CommandResult result =
         run("advise", "--store", "memcached", "--floor", "0", "--retry-window", "1h");
     assertEquals(1, result.code);
@@ -155,16 +155,16 @@ final class ProofCommandsTest {
   }
 
   @Test
-  void questionsAreAskedForWhatIsNotGiven() {
+  void missingOptionsArePrompted() {
     InputStream before = System.in;
     System.setIn(
         new ByteArrayInputStream("50\n10\n\n\n\n24h\n\n\n".getBytes(StandardCharsets.UTF_8)));
     try {
       CommandResult result = run("advise", "--ask", "--store", "redis");
       assertEquals(0, result.code, result.err);
-      assertTrue(result.err.contains("Adds a second"), result.err);
-      assertFalse(result.err.contains("Which store"), result.err);
-      assertTrue(result.out.contains("no price known"), result.out);
+      assertTrue(result.err.contains("Adds per second"), result.err);
+      assertFalse(result.err.contains("The store"), result.err);
+      assertTrue(result.out.contains("price unknown"), result.out);
     } finally {
       System.setIn(before);
     }

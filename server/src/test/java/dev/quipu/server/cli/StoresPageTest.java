@@ -22,7 +22,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What the page of stores says is what the drivers say; {@code ./dev docs} writes it. */
+/** The page of stores equals the profiles of the drivers; {@code ./dev docs} writes it. */
 final class StoresPageTest {
   private static final Path PAGE = Path.of("../docs/reference/stores.md");
   private static final String HEAD =

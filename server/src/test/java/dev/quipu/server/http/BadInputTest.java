@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.net.Socket;
+import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever comes in: a clear problem or a closed connection, and the server goes on. */
+/** Malformed input gets a clear problem or a closed connection, and the server still works. */
 @SuppressWarnings("NullAway.Init") // JUnit calls start before all tests
 final class BadInputTest {
   private static final String HEAD =
@@ -63,9 +64,9 @@ final class BadInputTest {
     client.add("state", "{\"delta\":7}");
   }
 
-  /** Every type of problem that the reference names has a page, and every page is in it. */
+  /** Every problem type in the reference has a page, and every page is in the reference. */
   @Test
-  void eachTypeOfProblemIsExplained() throws IOException {
+  void everyProblemTypeIsExplained() throws IOException {
     Set<String> types = new TreeSet<>();
     Pattern row = Pattern.compile("\\| [0-9, ]+ \\|([^|]*)\\|.*");
     Pattern type = Pattern.compile("`([a-z-]+)`");
@@ -88,7 +89,7 @@ final class BadInputTest {
   }
 
   @AfterEach
-  void itGoesOnAndNothingHasChanged() {
+  void theServerStillWorksAndNothingHasChanged() {
     assertEquals("7", client.get("/v1/counters/state").text("value"));
     assertEquals(404, client.get("/v1/counters/a").status());
   }
@@ -98,7 +99,7 @@ final class BadInputTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "{`delta`:1,`x`:2}|field x is not known",
+        "{`delta`:1,`x`:2}|unknown field x",
         "{`delta`:1,`delta`:2}|uplicate",
         "{`floor`:1}|field delta is missing",
         "{`delta`:0}|delta must not be 0",
@@ -114,9 +115,9 @@ final class BadInputTest {
         "{`delta`:`0x10`}|field delta is not an integer",
         "{`delta`:``}|field delta is not an integer",
         "{`delta`:`١`}|field delta is not an integer",
-        "{`delta`:9223372036854775808}|beyond 64 bits",
-        "{`delta`:-9223372036854775809}|beyond 64 bits",
-        "{`delta`:`18446744073709551616`}|beyond 64 bits",
+        "{`delta`:9223372036854775808}|does not fit into 64 bits",
+        "{`delta`:-9223372036854775809}|does not fit into 64 bits",
+        "{`delta`:`18446744073709551616`}|does not fit into 64 bits",
         "{`delta`:1,`floor`:2,`ceiling`:1}|floor 2 is above ceiling 1",
         "{`delta`:NaN}|not valid JSON",
         "{`delta`:Infinity}|not valid JSON",
@@ -132,6 +133,59 @@ final class BadInputTest {
     Client.Reply reply = client.add("a", body.replace('`', '"'));
     assertEquals(400, reply.status(), reply.body());
     assertEquals("/problems/bad-request", reply.text("type"));
+    assertTrue(reply.text("detail").contains(detail), reply.body());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{}|field names is missing",
+        "{`names`:`a`}|field names is not an array of strings",
+        "{`names`:[`a`,1]}|field names is not an array of strings",
+        "{`names`:[`a`,[`b`]]}|field names is not an array of strings",
+        "{`names`:[`a`,``]}|names[1] is empty",
+        "{`names`:[`a`|the body is not valid JSON",
+        "{`name`:`a`}|unknown field name",
+      })
+  void wrongNamesAreNamed(String body, String detail) {
+    Client.Reply reply = client.post("/v1/counters/read", body.replace('`', '"'));
+    assertEquals(400, reply.status());
+    assertTrue(reply.text("detail").contains(detail), reply.body());
+  }
+
+  @Test
+  void moreThanAThousandNamesAreRejected() {
+    String body = "{\"names\":[" + "\"a\",".repeat(1_000) + "\"a\"]}";
+    Client.Reply reply = client.post("/v1/counters/read", body);
+    assertEquals(400, reply.status());
+    assertEquals(
+        "field names has 1001 strings; the limit is 1000. Send several requests",
+        reply.text("detail"));
+    String most = "{\"names\":[" + ("\"" + "x".repeat(512) + "\",").repeat(999) + "\"a\"]}";
+    assertEquals(200, client.post("/v1/counters/read", most).status());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{}|field value is missing",
+        "{`value`:1.5}|field value is not an integer",
+        "{`value`:1,`ifValue`:null}|field ifValue is not an integer",
+        "{`value`:9223372036854775808}|field value does not fit into 64 bits",
+        "{`value`:1,`delta`:2}|unknown field delta",
+      })
+  void wrongValuesAreNamed(String body, String detail) {
+    Client.Reply reply =
+        client.send(
+            client
+                .request("/v1/counters/state")
+                .header("Content-Type", "application/json")
+                .PUT(HttpRequest.BodyPublishers.ofString(body.replace('`', '"'))));
+    assertEquals(400, reply.status());
     assertTrue(reply.text("detail").contains(detail), reply.body());
   }
 
@@ -152,9 +206,9 @@ final class BadInputTest {
             .status());
   }
 
-  /** The limit is named, and nothing of the parser is shown. */
+  /** The message states the limit, and no internals of the parser. */
   @Test
-  void whatTheParserRejectsIsSaidInOurWords() {
+  void messagesShowNoInternalsOfTheParser() {
     for (List<String> each :
         List.of(
             List.of("{\"delta\":1", "the body is not valid JSON: Unexpected end-of-input"),
@@ -271,7 +325,7 @@ final class BadInputTest {
         "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003",
         "*1\r\n$4\r\nPING\r\n",
       })
-  void whatIsNotAProperRequestIsRejectedAndTheConnectionClosed(String request) throws IOException {
+  void malformedRequestsAreRejectedAndTheConnectionIsClosed(String request) throws IOException {
     String answer = client.raw(request);
     assertTrue(
         answer.isEmpty() || answer.startsWith("HTTP/1.1 400 ") || answer.equals("[reset]"), answer);
@@ -308,13 +362,13 @@ final class BadInputTest {
         OutputStream out = socket.getOutputStream();
         out.write(begun.getBytes(StandardCharsets.US_ASCII));
         out.flush();
-        assertEquals("", Client.read(socket)); // closed without an answer
+        assertEquals("", Client.read(socket)); // closed without a reply
       }
     }
   }
 
   @Test
-  void aRequestThatWaitsToBeToldToContinueIsTold() throws IOException {
+  void expect100ContinueIsSupported() throws IOException {
     try (Socket socket = client.connect()) {
       OutputStream out = socket.getOutputStream();
       out.write(
@@ -322,8 +376,8 @@ final class BadInputTest {
                   + "Content-Length: 11\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n")
               .getBytes(StandardCharsets.US_ASCII));
       out.flush();
-      byte[] told = socket.getInputStream().readNBytes(25);
-      assertTrue(new String(told, StandardCharsets.US_ASCII).startsWith("HTTP/1.1 100 "));
+      byte[] status = socket.getInputStream().readNBytes(25);
+      assertTrue(new String(status, StandardCharsets.US_ASCII).startsWith("HTTP/1.1 100 "));
       out.write("{\"delta\":1}".getBytes(StandardCharsets.US_ASCII));
       out.flush();
       assertTrue(Client.read(socket).contains(" 200 "));
@@ -331,7 +385,7 @@ final class BadInputTest {
   }
 
   @Test
-  void tenThousandIdleConnectionsDisturbNobody() throws IOException {
+  void tenThousandIdleConnectionsDoNotAffectOthers() throws IOException {
     Process clients =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -354,7 +408,7 @@ final class BadInputTest {
         assertEquals(200, client.add("busy", "{\"delta\":1}").status());
       }
       assertEquals("100", client.get("/v1/counters/busy").text("value"));
-      // Those above the limit take the place of such as are idle.
+      // Connections above the limit replace idle ones.
       for (int i = 0; i < 200; i++) {
         more.add(client.connect());
       }

@@ -17,7 +17,7 @@ import java.time.Duration;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Talks to a server: politely, or byte by byte. */
+/** An HTTP client that can also send malformed requests. */
 final class Client {
   static final String ADD = "/v1/counters/%s/add";
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
@@ -30,7 +30,7 @@ final class Client {
     this.address = address;
   }
 
-  /** An answer. */
+  /** A response. */
   record Reply(int status, String body, HttpHeaders headers) {
     JsonNode json() {
       return MAPPER.readTree(body);
@@ -84,7 +84,7 @@ final class Client {
     return socket;
   }
 
-  /** Sends these bytes, and returns all that comes until the server closes. */
+  /** Sends these bytes, and returns all bytes until the server closes the connection. */
   String raw(byte[] bytes) throws IOException {
     try (Socket socket = connect()) {
       OutputStream out = socket.getOutputStream();

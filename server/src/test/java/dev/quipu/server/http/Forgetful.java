@@ -11,7 +11,7 @@ import dev.quipu.store.WriteResult;
 import java.time.Instant;
 import java.util.Optional;
 
-/** A store that does not know whether it lost something. */
+/** A store that cannot know whether it lost data. */
 final class Forgetful implements StoreDriver {
   private final MemoryDriver memory = new MemoryDriver();
 

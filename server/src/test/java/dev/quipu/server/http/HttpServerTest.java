@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the server answers, over the engine. */
+/** Responses of the server on the engine. */
 @SuppressWarnings("NullAway.Init") // JUnit calls start before each test
 final class HttpServerTest {
   @TempDir Path directory;
@@ -75,15 +75,15 @@ final class HttpServerTest {
         second.body());
     assertEquals(Optional.of("true"), second.headers().firstValue("Idempotent-Replayed"));
     assertEquals("1", client.get("/v1/counters/article/42").text("value"));
-    // A bare key is the same key.
+    // A key without quotes is the same key.
     assertEquals(
         "true",
         client.add("article/42", "{\"delta\":1}", "Idempotency-Key", "order-981").text("replayed"));
   }
 
-  /** A header holds bytes; those of an id are UTF-8, as in a body and a path. */
+  /** The bytes of an id in a header are UTF-8, as in a body and a path. */
   @Test
-  void anIdBeyondAsciiIsTheSameInAHeaderALineAndAPath() throws IOException {
+  void aNonAsciiIdIsTheSameInAHeaderALineAndAPath() throws IOException {
     String id = "bestellung-ä1";
     String line = "{\"name\":\"a\",\"delta\":1,\"id\":\"" + id + "\"}";
     client.postAs("/v1/counters/bulk", "application/x-ndjson", line);
@@ -158,7 +158,7 @@ final class HttpServerTest {
   }
 
   @Test
-  void concurrentTwinsCountOnce() throws Exception {
+  void concurrentDuplicatesCountOnce() throws Exception {
     for (int round = 0; round < 5; round++) {
       String key = "twin-" + round;
       List<Callable<Client.Reply>> calls = new ArrayList<>();
@@ -178,7 +178,7 @@ final class HttpServerTest {
   }
 
   @Test
-  void boundsAreAnsweredWithWhatWasReached() {
+  void aRejectionStatesTheBoundThatWasReached() {
     client.add("stock", "{\"delta\":\"2\"}");
     Client.Reply reply = client.add("stock", "{\"delta\":-3,\"floor\":0}");
     assertEquals(409, reply.status());
@@ -216,7 +216,7 @@ final class HttpServerTest {
   }
 
   @Test
-  void aLineOfABulkThatCannotBeReadIsRejectedAlone() {
+  void anUndecodableLineOfABulkIsRejectedByItself() {
     String good = "{\"name\":\"a\",\"delta\":1}\n";
     String body =
         good + "x".repeat(64 << 10) + "\n" + "x".repeat((64 << 10) + 1) + "\n\u00ff\n" + good;
@@ -244,7 +244,7 @@ final class HttpServerTest {
   }
 
   @Test
-  void bulkAnswersEachLineByItself() {
+  void eachLineOfABulkHasItsOwnResult() {
     String body =
         """
         {"name":"a","delta":1,"id":"one"}
@@ -266,7 +266,7 @@ final class HttpServerTest {
     assertEquals(3, lines.get(2).path("line").asInt());
     assertTrue(lines.get(2).path("detail").asString().startsWith("the line is not valid JSON"));
     assertEquals(6, lines.get(5).path("line").asInt());
-    assertEquals("the line is blank; leave it out", lines.get(5).path("detail").asString());
+    assertEquals("the line is blank; remove it", lines.get(5).path("detail").asString());
     assertEquals("1", client.get("/v1/counters/a").text("value"));
     String tooMany = "{\"name\":\"a\",\"delta\":1}\n".repeat(10_001);
     assertEquals(400, client.postAs("/v1/counters/bulk", "application/x-ndjson", tooMany).status());
@@ -275,7 +275,7 @@ final class HttpServerTest {
   }
 
   @Test
-  void theOutcomeOfARequestCanBeAskedAndCanceled() {
+  void theOutcomeOfARequestIsReturnedAndARequestIsCanceled() {
     client.add("a", "{\"delta\":3}", "Idempotency-Key", "one/1");
     assertEquals("applied", client.get("/v1/requests/one%2F1?counter=a").text("outcome"));
     assertEquals("not-seen", client.get("/v1/requests/two?counter=a").text("outcome"));
@@ -288,7 +288,7 @@ final class HttpServerTest {
   }
 
   @Test
-  void viewsCountOnceAndCanBeAskedByTime() {
+  void viewsCountOnceAndAreQueriedByTime() {
     String view = "{\"url\":\"/a?b=c\",\"time\":\"2022-03-28T13:17:%s+00:00\",\"clientId\":\"me\"}";
     assertEquals(202, client.post("/v1/views", view.formatted("23")).status());
     assertEquals(202, client.post("/v1/views", view.formatted("23")).status());
@@ -312,7 +312,7 @@ final class HttpServerTest {
   }
 
   @Test
-  void operatorsAreAnswered() {
+  void healthMetricsAndProblemTypesAreServed() {
     client.add("a", "{\"delta\":1}");
     assertEquals("ok\n", client.get("/livez").body());
     assertEquals("ok\n", client.get("/readyz").body());
@@ -322,6 +322,52 @@ final class HttpServerTest {
     assertTrue(metrics.contains("route=\"/v1/counters/{name}/add\",status=\"200\""), metrics);
     assertEquals(200, client.get("/problems/bound-reached").status());
     assertEquals(404, client.get("/problems/nothing").status());
+  }
+
+  @Test
+  void severalCountersAreReadInOrder() {
+    client.add("a", "{\"delta\":1}");
+    client.add("b/c", "{\"delta\":2}");
+    assertEquals(
+        "{\"counters\":["
+            + "{\"name\":\"b/c\",\"value\":\"2\",\"low\":\"2\",\"high\":\"2\"},"
+            + "{\"name\":\"never\"},"
+            + "{\"name\":\"a\",\"value\":\"1\",\"low\":\"1\",\"high\":\"1\"}]}",
+        client.post("/v1/counters/read", "{\"names\":[\"b/c\",\"never\",\"a\"]}").body());
+    assertEquals("{\"counters\":[]}", client.post("/v1/counters/read", "{\"names\":[]}").body());
+  }
+
+  private Client.Reply put(String name, String body) {
+    return client.send(
+        client
+            .request("/v1/counters/" + name)
+            .header("Content-Type", "application/json")
+            .PUT(HttpRequest.BodyPublishers.ofString(body)));
+  }
+
+  @Test
+  void aCounterIsSetIfItHasTheValue() {
+    assertEquals("{\"name\":\"s\",\"value\":\"5\"}", put("s", "{\"value\":\"5\"}").body());
+    assertEquals(200, put("s", "{\"value\":-3,\"ifValue\":5}").status());
+    Client.Reply mismatch = put("s", "{\"value\":0,\"ifValue\":5}");
+    assertEquals(409, mismatch.status());
+    assertEquals("/problems/value-mismatch", mismatch.text("type"));
+    assertEquals("-3", mismatch.text("value"));
+    assertEquals(200, put("new", "{\"value\":1,\"ifValue\":0}").status());
+    assertEquals("-3", client.get("/v1/counters/s").text("value"));
+  }
+
+  @Test
+  void aDeletedCounterIsGoneAndItsRequestsStayReplays() {
+    String[] key = {"Idempotency-Key", "one"};
+    client.add("d/e", "{\"delta\":1}", key);
+    for (int i = 0; i < 2; i++) {
+      Client.Reply reply = client.send(client.request("/v1/counters/d/e").DELETE());
+      assertEquals(204, reply.status());
+      assertEquals("", reply.body());
+      assertEquals(404, client.get("/v1/counters/d/e").status());
+    }
+    assertEquals("true", client.add("d/e", "{\"delta\":1}", key).text("replayed"));
   }
 
   @Test
@@ -343,10 +389,11 @@ final class HttpServerTest {
   }
 
   @Test
-  void methodsAreToldApart() {
+  void unknownPathsAndMethodsAreRejected() {
     assertEquals(404, client.get("/v2/counters").status());
-    Client.Reply wrong = client.send(client.request("/v1/counters/a/add").DELETE());
+    Client.Reply wrong = client.send(client.request("/v1/views").DELETE());
     assertEquals(405, wrong.status());
+    assertEquals(Optional.of("POST, GET, HEAD, OPTIONS"), wrong.headers().firstValue("Allow"));
     Client.Reply options =
         client.send(
             client.request("/v1/views").method("OPTIONS", HttpRequest.BodyPublishers.noBody()));
@@ -360,7 +407,7 @@ final class HttpServerTest {
   }
 
   @Test
-  void aTokenIsAskedForWhereThereIsOne() throws Exception {
+  void aTokenIsRequiredIfTheServerHasOne() throws Exception {
     HttpOptions options =
         HttpOptions.defaults().at("127.0.0.1", 0, Optional.of("0123456789abcdef"), false);
     try (HttpServer guarded = serve(options, quipu)) {
@@ -381,7 +428,7 @@ final class HttpServerTest {
   }
 
   @Test
-  void aPageOfAnotherSiteCannotReachIn() throws Exception {
+  void aPageOfAnotherSiteCannotWrite() throws Exception {
     String request =
         "POST /v1/counters/a/add HTTP/1.1\r\nHost: %s\r\n%sContent-Type: application/json\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{\"delta\":1}";
     assertTrue(client.raw(request.formatted("evil.example", "")).contains(" 403 "));
@@ -415,7 +462,7 @@ final class HttpServerTest {
   }
 
   @Test
-  void itStopsWhenItsWorkIsDone() throws Exception {
+  void aClosedServerAcceptsNoConnections() throws Exception {
     client.add("a", "{\"delta\":1}");
     server.close();
     assertThrows(IOException.class, () -> client.connect().close());
@@ -424,7 +471,7 @@ final class HttpServerTest {
             HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false),
             Backends.on(new MemoryDriver()))) {
       Client other = new Client(memory.address());
-      // A technique that cannot tell the value leaves it out.
+      // A technique that does not return the value leaves it out.
       assertEquals(
           "{\"name\":\"a\",\"added\":\"1\",\"replayed\":false}",
           other.add("a", "{\"delta\":1}").body());

@@ -7,11 +7,11 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A process that opens connections, says nothing over them, and holds them until it is ended. */
+/** A process that opens idle connections, and holds them until it is killed. */
 final class IdleClients {
   private IdleClients() {}
 
-  /** Arguments: port, how many. Prints how many it could open, and waits. */
+  /** Arguments: port, number of connections. Prints the number that it opened, and waits. */
   public static void main(String[] arguments) throws IOException {
     List<Socket> sockets = new ArrayList<>();
     InetSocketAddress server =

@@ -26,7 +26,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A server whose clients together may hold little, and whose handlers fail. */
+/** A server with a small memory budget for its clients, and with failing handlers. */
 @SuppressWarnings("NullAway.Init") // each test starts its server
 final class MemoryBudgetTest {
   private static final String BULK = "/v1/counters/bulk";
@@ -91,7 +91,7 @@ final class MemoryBudgetTest {
   }
 
   @Test
-  void ofManyBulksThatFitOneByOneSomeAreServed() throws Exception {
+  void ofManyConcurrentBulksThatEachFitSomeAreServed() throws Exception {
     start(20 << 20, 100);
     String body = ("{\"name\":\"a\",\"delta\":1" + " ".repeat(600) + "}\n").repeat(9_000);
     List<CompletableFuture<Client.Reply>> bulks = new ArrayList<>();
@@ -117,7 +117,7 @@ final class MemoryBudgetTest {
   }
 
   @Test
-  void aHeadIsCountedWhileItsBodyIsStillToCome() throws Exception {
+  void aHeaderIsReservedUntilItsBodyIsComplete() throws Exception {
     start(1 << 20, 100);
     String head =
         "POST /v1/counters/a/add?%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000\r\n"
@@ -140,7 +140,7 @@ final class MemoryBudgetTest {
   }
 
   @Test
-  void aClientThatExpectsToContinueIsRejectedBeforeItSends() throws Exception {
+  void aClientThatExpects100ContinueIsRejectedBeforeItSends() throws Exception {
     start(1 << 20, 100);
     String head =
         "POST /v1/counters/bulk HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
@@ -152,7 +152,7 @@ final class MemoryBudgetTest {
   }
 
   @Test
-  void halfSentRequestsHoldNoMoreThanTheBudgetAndEndInTime() throws Exception {
+  void incompleteRequestsHoldNoMoreThanTheBudgetAndTimeOut() throws Exception {
     start(100 << 10, 100);
     List<Socket> half = new ArrayList<>();
     String head = "POST /v1/counters/a/add HTTP/1.1\r\nHost: localhost\r\n";
@@ -164,7 +164,7 @@ final class MemoryBudgetTest {
       assertTrue(budget.usedBytes() <= budget.limitBytes());
       assertEquals(200, client.add("b", "{\"delta\":1}").status());
     }
-    // Bytes that trickle in do not start the time again.
+    // Bytes that trickle in do not extend the deadline.
     for (Socket each : half) {
       trickle(each);
     }
@@ -217,7 +217,7 @@ final class MemoryBudgetTest {
   }
 
   @Test
-  void anOutOfMemoryErrorInAHandlerIsReportedAndAnswered() throws Exception {
+  void anOutOfMemoryErrorInAHandlerIsReportedAndHasAResponse() throws Exception {
     views =
         () -> {
           throw new OutOfMemoryError("on purpose");
@@ -230,7 +230,7 @@ final class MemoryBudgetTest {
   }
 
   @Test
-  void anExceptionInAHandlerIsAnsweredWithTheIdOfItsLogEntry() throws Exception {
+  void theResponseToAHandlerExceptionHasTheErrorIdOfTheLog() throws Exception {
     views =
         () -> {
           throw new IllegalStateException("a secret of the payload");
@@ -246,7 +246,7 @@ final class MemoryBudgetTest {
   }
 
   @Test
-  void aRequestOfTooManyHeadersIsRejected() throws Exception {
+  void aRequestWithTooManyHeadersIsRejected() throws Exception {
     start(1 << 20, 100);
     String answer =
         client.raw("GET /livez HTTP/1.1\r\nHost: localhost\r\n" + "a: b\r\n".repeat(200) + "\r\n");

@@ -26,7 +26,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What pages embed and send: views through a queue, badges, the script, and from which sites. */
+/** Tests what pages embed and send: views through a queue, badges, the script, and origins. */
 final class PagesTest {
   private static final String VIEW =
       """
@@ -40,7 +40,7 @@ final class PagesTest {
   @SuppressWarnings("NullAway.Init") // JUnit sets the directory
   PagesTest() {}
 
-  /** What to ask of a server. */
+  /** A test on a server. */
   private interface Questions {
     void ask(Client client) throws Exception;
   }
@@ -58,7 +58,7 @@ final class PagesTest {
   }
 
   @Test
-  void aBadgeCountsItsHitsAndIsNotToBeCached() throws Exception {
+  void aBadgeCountsItsHitsAndForbidsCaching() throws Exception {
     serve(
         OPTIONS,
         client -> {
@@ -86,7 +86,7 @@ final class PagesTest {
   }
 
   @Test
-  void whatStandsOnABadgeIsEscapedAndLimited() throws Exception {
+  void theLabelOfABadgeIsEscapedAndLimited() throws Exception {
     serve(
         OPTIONS,
         client -> {
@@ -112,7 +112,7 @@ final class PagesTest {
   }
 
   @Test
-  void pagesOfKnownSitesMaySendViewsAndNothingElse() throws Exception {
+  void pagesOfAllowedOriginsMaySendViewsAndNothingElse() throws Exception {
     HttpOptions options =
         OPTIONS
             .at("127.0.0.1", 0, Optional.of("a-token-of-some-length"), false)
@@ -160,7 +160,7 @@ final class PagesTest {
   }
 
   @Test
-  void viewsAreCountedForTheirSiteAndDayIfAskedTo() throws Exception {
+  void viewsAreCountedForTheirSiteAndDayIfConfigured() throws Exception {
     try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       ViewCounter views =
           new ViewCounter(
@@ -185,7 +185,7 @@ final class PagesTest {
   }
 
   @Test
-  void aQueueTakesViewsWhileTheStoreIsAwayAndEachCountsOnce() throws Exception {
+  void aQueueAcceptsViewsWhileTheStoreIsUnreachableAndEachCountsOnce() throws Exception {
     FaultingDriver away =
         new FaultingDriver(
             new MemoryDriver(),

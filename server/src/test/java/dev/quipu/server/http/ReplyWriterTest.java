@@ -25,11 +25,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A long answer, to a client that did not read for a while. */
+/** A long reply to a client that did not read for a while. */
 final class ReplyWriterTest {
   private static final int HIGH_WATER_BYTES = 8 << 10; // each slice passes it
 
-  /** Goes on with the answer when the channel is writable again, as a connection does. */
+  /** Continues the reply when the channel is writable again, as a connection does. */
   private static final class Writing extends ChannelInboundHandlerAdapter {
     private final List<ChannelFuture> written = new ArrayList<>();
     private final HttpReply answer;

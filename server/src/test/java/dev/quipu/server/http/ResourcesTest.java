@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What any client can make the server hold, without a token and without reading. */
+/** Bounds the memory that clients can make the server hold, without a token and without reading. */
 @SuppressWarnings("NullAway.Init") // JUnit calls start before each test
 final class ResourcesTest {
   private static final int GREEDY_CLIENTS = 150;
@@ -79,7 +79,7 @@ final class ResourcesTest {
     return PlatformDependent.usedDirectMemory();
   }
 
-  /** Sends a request again and again, reads nothing, and returns when the server takes no more. */
+  /** Sends a request repeatedly without reading, until the server accepts no more bytes. */
   private static SocketChannel ask(InetSocketAddress address, String request)
       throws IOException, InterruptedException {
     SocketChannel channel = SocketChannel.open(address);

@@ -21,7 +21,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Counters that are shown, and who is online, over HTTP. */
+/** Display counters and presence over HTTP. */
 final class ShownTest {
   private static final HttpOptions OPTIONS =
       HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
@@ -31,7 +31,7 @@ final class ShownTest {
   @SuppressWarnings("NullAway.Init") // JUnit sets the directory
   ShownTest() {}
 
-  /** What to ask of a server. */
+  /** A test on a server. */
   private interface Questions {
     void ask(Client client);
   }
@@ -51,7 +51,7 @@ final class ShownTest {
   }
 
   @Test
-  void withoutACacheTheEngineIsShown() throws Exception {
+  void withoutACacheDisplayCountersComeFromTheEngine() throws Exception {
     try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       serve(
           Services.of(quipu, "test"),
@@ -72,7 +72,7 @@ final class ShownTest {
   }
 
   @Test
-  void aViewInACacheFirstKeepsNoIdAndTellsWhatIsDurable() throws Exception {
+  void cacheFirstKeepsNoIdsAndReturnsTheDurableLowerBound() throws Exception {
     try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       Store cache = new Store(new MemoryDriver(), Clock.system());
       CacheFirst display =
@@ -96,7 +96,7 @@ final class ShownTest {
   }
 
   @Test
-  void whoIsOnlineIsCountedExactlyOnTheEngine() throws Exception {
+  void presenceIsExactOnTheEngine() throws Exception {
     try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       serve(
           Services.of(quipu, "test"),
@@ -122,7 +122,7 @@ final class ShownTest {
   }
 
   @Test
-  void whatMayHaveBeenLostIsToldWithoutBounds() throws Exception {
+  void anIncompletePresenceHasNoBounds() throws Exception {
     ManualClock clock = new ManualClock(Clock.system().epochMillis());
     try (Quipu quipu = Quipu.builder().directory(directory).build()) {
       OnlineRing ring = new OnlineRing(new Store(new Forgetful(), clock), Window.DEFAULT);

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What {@code views.js} does, run by Node as pages run it: {@code src/test/browser/page.mjs}. */
+/** Tests {@code views.js} in Node, as pages run it: {@code src/test/browser/page.mjs}. */
 final class ViewsScriptTest {
   private static final String PAGE = "/v1/views?url=blog.example/article";
   private static final HttpOptions OPTIONS =
@@ -43,7 +43,7 @@ final class ViewsScriptTest {
   @SuppressWarnings("NullAway.Init") // JUnit sets the directory
   ViewsScriptTest() {}
 
-  /** What pages did: a line for each timer and each request; and how many views are counted. */
+  /** The run of a page: a line for each timer and each request, and the number of views. */
   private record Seen(List<String> lines, String views) {
     /** The body of a request. */
     String body(int line) {
@@ -55,7 +55,7 @@ final class ViewsScriptTest {
       return lines.stream().map(line -> line.replaceFirst(" \\{.*", "")).toList();
     }
 
-    /** All that does not differ from one right run to the next. */
+    /** The lines that are the same in every correct run. */
     String summary() {
       long clients =
           lines.stream()
@@ -67,7 +67,7 @@ final class ViewsScriptTest {
     }
   }
 
-  /** Opens pages, as described in the script's comment. */
+  /** Opens pages, as described in the comment of the script. */
   private Seen open(String setup) throws Exception {
     return open(OPTIONS, 0, setup);
   }
@@ -123,7 +123,7 @@ final class ViewsScriptTest {
   }
 
   @Test
-  void theTimeToWaitIsAnAttribute() throws Exception {
+  void theDelayIsAnAttribute() throws Exception {
     Seen seen = open("{\"attributes\": {\"data-wait\": \"12\"}}");
     assertEquals(List.of("wait 12000", "send 202"), seen.events());
   }
@@ -137,14 +137,14 @@ final class ViewsScriptTest {
         "\"navigator\": {\"webdriver\": true}",
         "\"navigator\": {\"userAgent\": \"Mozilla/5.0 (compatible; Googlebot/2.1)\"}"
       })
-  void whoAsksNotToBeTrackedAndRobotsAreNoView(String browser) throws Exception {
+  void doNotTrackAndRobotsAreNotViews(String browser) throws Exception {
     Seen seen = open("{" + browser + "}");
     assertEquals(List.of(), seen.lines);
     assertEquals("none", seen.views);
   }
 
   @Test
-  void whoAllowsTrackingIsAView() throws Exception {
+  void allowedTrackingIsAView() throws Exception {
     assertEquals("1", open("{\"navigator\": {\"doNotTrack\": \"0\"}}").views);
   }
 
@@ -166,7 +166,7 @@ final class ViewsScriptTest {
   }
 
   @Test
-  void aReplyThatIsLostIsAskedForAgainAndCountsOnce() throws Exception {
+  void aRequestIsRetriedAfterALostReplyAndCountsOnce() throws Exception {
     Seen seen = open("{\"lost\": 1}");
     assertEquals(List.of("wait 5000", "send 202", "wait 5000", "send 202"), seen.events());
     assertEquals(seen.body(1), seen.body(3));
@@ -174,7 +174,7 @@ final class ViewsScriptTest {
   }
 
   @Test
-  void aServerThatCannotCountIsAskedAgain() throws Exception {
+  void aRequestIsRetriedAfterAServerError() throws Exception {
     Seen seen = open(OPTIONS, 2, "{}");
     assertEquals(
         List.of("wait 5000", "send 503", "wait 5000", "send 503", "wait 5000", "send 202"),
@@ -184,20 +184,20 @@ final class ViewsScriptTest {
   }
 
   @Test
-  void afterFourAttemptsItGivesUp() throws Exception {
+  void theScriptGivesUpAfterFourAttempts() throws Exception {
     Seen seen = open(OPTIONS, Integer.MAX_VALUE, "{}");
     assertEquals(8, seen.lines.size());
     assertEquals("send 503", seen.events().getLast());
   }
 
   @Test
-  void aServerThatDoesNotKnowTheSiteIsNotAskedAgain() throws Exception {
+  void aRequestIsNotRetriedIfTheSiteIsUnknown() throws Exception {
     Seen seen = open(OPTIONS.forPagesOf(Set.of("https://other.example")), 0, "{}");
     assertEquals(List.of("wait 5000", "send 403"), seen.events());
     assertEquals("none", seen.views);
   }
 
-  /** The same pages with a script that is wrong on purpose: the tests above would fail. */
+  /** The same pages with a defective script: the tests above would fail. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -208,10 +208,10 @@ final class ViewsScriptTest {
         "body: event                  | body: '{}'  | \"pages\": 1",
         "setItem('quipu-client'       | setItem('x' | \"pages\": 2",
         "waitMillis);                 | 0);         | \"pages\": 1",
-        "answer.status >= 500         | true        | \"pages\": 1",
+        "response.status >= 500       | true        | \"pages\": 1",
         "send(3)                      | send(0)     | \"lost\": 1"
       })
-  void aScriptThatIsWrongIsSeen(String from, String to, String setup) throws Exception {
+  void aDefectiveScriptIsDetected(String from, String to, String setup) throws Exception {
     String replaced = "\"replace\": [\"%s\", \"%s\"]".formatted(from, to);
     assertNotEquals(
         open("{" + setup + "}").summary(), open("{" + setup + ", " + replaced + "}").summary());

@@ -11,10 +11,10 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Repeats a call whose outcome is not known. For calls that count once however often they are made.
+ * Repeats a call whose outcome is unknown. For calls that are idempotent.
  *
- * <p>Once unknown, the outcome stays unknown until an answer is definite: that a repeat certainly
- * did not apply (nobody listens any more, say) tells nothing about the call before it.
+ * <p>Once unknown, the outcome stays unknown until a repeat succeeds: that a repeat was not applied
+ * (connection refused, for example) says nothing about the call before it.
  */
 public final class Attempts {
   private static final RetryPolicy POLICY =
@@ -28,9 +28,9 @@ public final class Attempts {
   }
 
   /**
-   * Makes the call, and makes it again while nobody can tell whether it applied.
+   * Makes the call, and repeats it while its outcome is unknown.
    *
-   * @throws QuipuException if it certainly did not apply, or if it is not known in the end
+   * @throws QuipuException if it was not applied, or if its outcome is still unknown at the end
    */
   public <T> T repeat(Supplier<T> call) {
     RetryPolicy.Attempts attempts = POLICY.begin(clock, random);

@@ -5,9 +5,9 @@ import dev.quipu.time.Clock;
 import java.nio.file.Path;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** What all commands have of the command at the root. */
+/** The environment of all commands, kept by the root command. */
 public interface Environment {
-  /** Returns the one of a command. */
+  /** Returns the environment of a command. */
   static Environment of(CommandSpec command) {
     return (Environment) command.root().userObject();
   }
@@ -15,9 +15,9 @@ public interface Environment {
   /** Opens a data directory. */
   Quipu open(Path directory);
 
-  /** The clock to wait by. */
+  /** Returns the clock. */
   Clock clock();
 
-  /** When the process began, by the monotonic clock. */
+  /** Returns when the process started, by the monotonic clock. */
   long startedNanos();
 }

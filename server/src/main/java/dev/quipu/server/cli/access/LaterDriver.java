@@ -21,12 +21,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store that is opened when it is first asked: a server starts while it is away. Calls that
- * cannot open it had no effect. Until it is open, it is assumed to be set up for the most. Not for
- * memcached, whose own atomic operations this does not have.
+ * A driver that opens its store at the first call, so that a server starts while the store is
+ * unreachable. Calls that cannot open it have no effect. Until it is open, it is assumed to have
+ * all capabilities. Not for memcached, whose native atomic operations this driver does not have.
  */
 public final class LaterDriver extends ForwardingDriver {
-  /** Pause after an attempt to open it failed. */
+  /** Pause after a failed attempt to open the store. */
   private static final Duration SILENCE = Duration.ofSeconds(1);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(LaterDriver.class);
@@ -39,9 +39,9 @@ public final class LaterDriver extends ForwardingDriver {
   private long failedNanos;
 
   /**
-   * Does not open it yet.
+   * Creates a driver, without opening the store.
    *
-   * @throws IllegalArgumentException if no store has such a URI
+   * @throws IllegalArgumentException if no driver supports the URI
    */
   public LaterDriver(String uri) {
     this.uri = StoreUri.parse(uri);
@@ -66,23 +66,23 @@ public final class LaterDriver extends ForwardingDriver {
     } catch (QuipuException e) {
       failed = e;
       failedNanos = clock.nanoTime();
-      throw new NotAppliedException(e.reason(), e.getMessage()); // opening it counts nothing
+      throw new NotAppliedException(e.reason(), e.getMessage()); // opening a store applies nothing
     }
   }
 
-  /** What was decided by the assumed profile holds for the real one, or the store is not used. */
+  /** Rejects a store that lacks an assumed capability, since decisions were based on it. */
   private void requireAssumed(StoreDriver driver) {
     Set<Capability> lacking = EnumSet.copyOf(profile().capabilities());
     lacking.removeAll(driver.profile().capabilities());
     if (lacking.remove(Capability.DURABLE)) {
-      LOGGER.warn("Store {} is not durable as it is set up", StoreUri.shown(uri));
+      LOGGER.atWarn().addKeyValue("store", StoreUri.shown(uri)).log("Store is not durable");
     }
     boolean reaches = driver.profile().atomicity().compareTo(profile().atomicity()) >= 0;
     if (!lacking.isEmpty() || !reaches) {
       driver.close();
       throw new NotAppliedException(
           Reason.DENIED,
-          "store %s cannot do all that was assumed while it was away; restart this process"
+          "store %s lacks capabilities assumed while it was unreachable; restart this process"
               .formatted(StoreUri.shown(uri)));
     }
   }

@@ -11,6 +11,7 @@ import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetResult;
 import dev.quipu.presence.Online;
 import dev.quipu.presence.Presence;
 import dev.quipu.sequence.SequenceOfRecords;
@@ -26,7 +27,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** A data directory, or any store, in this process. */
+/** Accesses a data directory in this process. */
 final class LocalAccess implements Access {
   private final Quipu quipu;
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
@@ -51,6 +52,21 @@ final class LocalAccess implements Access {
   }
 
   @Override
+  public List<Optional<Reading>> readAll(List<String> counters) {
+    return quipu.counters().readAll(counters);
+  }
+
+  @Override
+  public SetResult set(String counter, long value, OptionalLong ifValue) {
+    return quipu.counters().set(counter, value, ifValue);
+  }
+
+  @Override
+  public void delete(String counter) {
+    quipu.counters().delete(counter);
+  }
+
+  @Override
   public CounterPage list(String prefix, String after, int limit) {
     return quipu.counters().list(prefix, after, limit);
   }
@@ -67,7 +83,7 @@ final class LocalAccess implements Access {
         : OptionalLong.of(quipu.part(ViewCounter.class).count(url, from, until));
   }
 
-  /** All at once: the store groups what comes together. */
+  /** Adds concurrently, since the store commits concurrent adds as a group. */
   @Override
   public int addViews(List<ViewEvent> events) {
     List<Future<Boolean>> running = new ArrayList<>();

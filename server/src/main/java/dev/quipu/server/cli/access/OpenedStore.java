@@ -18,15 +18,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store that was opened by what {@code --store} says.
+ * A store that was opened by the URI of an option.
  *
- * @param name as it may be shown: without a password
- * @param engine the engine, if it is one
+ * @param name the URI without a password
+ * @param engine the engine, if the store is one
  */
 public record OpenedStore(
     StoreDriver driver, String name, Optional<Engine> engine, Runnable onClose)
     implements AutoCloseable {
-  /** For commands: they do not know the window of the server that uses the directory otherwise. */
+  /** Options of commands, which do not know the window of the server of a directory. */
   public static final EngineOptions KEEPS_ALL_IDS =
       EngineOptions.defaults().withWindow(EngineOptions.WINDOW_MAX);
 
@@ -34,18 +34,18 @@ public record OpenedStore(
   private static final Logger LOGGER = LoggerFactory.getLogger(OpenedStore.class);
 
   /**
-   * Opens it.
+   * Opens the store of {@code --store}.
    *
-   * @throws IllegalArgumentException if it is no store
+   * @throws IllegalArgumentException if no driver supports the URI
    */
   public static OpenedStore of(String uri) {
     return of("--store", uri);
   }
 
   /**
-   * Opens what another option says.
+   * Opens the store of another option.
    *
-   * @param option for the message
+   * @param option the name of the option, for messages
    */
   public static OpenedStore of(String option, String uri) {
     if (isEngine(uri)) {
@@ -66,15 +66,15 @@ public record OpenedStore(
     return new OpenedStore(driver, StoreUri.shown(parsed), Optional.empty(), driver::close);
   }
 
-  /** The store, by its own clock if it shows one. */
+  /** Returns the store, with its own clock if it has one. */
   public Store store() {
     return new Store(driver, StoreClock.of(driver, Clock.system()));
   }
 
   /**
-   * Opens it; if it is away, later, when it is first asked.
+   * Opens the store now, or at the first call if it is unreachable now.
    *
-   * @throws IllegalArgumentException if it is no store
+   * @throws IllegalArgumentException if no driver supports the URI
    * @throws QuipuException if it cannot be opened for another reason
    */
   public static OpenedStore orLater(String uri) {
@@ -86,20 +86,22 @@ public record OpenedStore(
       if (!e.reason().isTemporary() || !canWait) {
         throw e;
       }
-      LOGGER.warn(
-          "Store {} is away; it is opened when it answers: {}",
-          StoreUri.shown(parsed),
-          e.getMessage());
+      LOGGER
+          .atWarn()
+          .addKeyValue("store", StoreUri.shown(parsed))
+          .addKeyValue("cause", e.getMessage())
+          .log("Store unreachable; will be opened at the first call");
       LaterDriver later = new LaterDriver(uri);
       return new OpenedStore(later, StoreUri.shown(parsed), Optional.empty(), later::close);
     }
   }
 
+  /** Returns whether a URI is {@code engine:DIR}. */
   public static boolean isEngine(String uri) {
     return uri.startsWith(ENGINE) && uri.length() > ENGINE.length();
   }
 
-  /** The directory of an engine. */
+  /** Returns the directory of an engine URI. */
   public static Path directory(String uri) {
     return Path.of(uri.substring(ENGINE.length()));
   }

@@ -11,6 +11,7 @@ import dev.quipu.Reason;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetResult;
 import dev.quipu.Uncertainty;
 import dev.quipu.presence.Online;
 import dev.quipu.sequence.SequenceOfRecords;
@@ -43,7 +44,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
-/** A running server, over HTTP. Repeats nothing by itself. */
+/** Accesses a server over HTTP. Repeats no request by itself. */
 public final class RemoteAccess implements Access {
   private static final Duration DEADLINE = Duration.ofSeconds(30);
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
@@ -51,7 +52,7 @@ public final class RemoteAccess implements Access {
   private static final String NDJSON = "application/x-ndjson";
 
   private static final String TLS_REMEDY =
-      ". If the server has no --tls-cert, write http:// instead of https://; if it has, this"
+      ". If the server has no --tls-cert, use http:// instead of https://; if it has, this"
           + " machine must trust the certificate";
 
   private final URI server;
@@ -68,25 +69,25 @@ public final class RemoteAccess implements Access {
     this.token = token;
   }
 
-  /** A status and what came with it, to a request that may or may not write. */
+  /** A response to a request that may or may not write. */
   private record Reply(int status, String body, boolean writes) {
     JsonNode json() {
       return parse(body);
     }
 
-    /** Each line, of which there is one for each that was sent. */
+    /** Returns the lines, one for each that was sent. */
     List<JsonNode> lines(int sent) {
       if (status != 200) {
         throw failure(status, problem(), writes);
       }
       List<JsonNode> lines = body.lines().map(this::parse).toList();
       if (lines.size() != sent) {
-        throw strange("%d lines answered, %d sent".formatted(lines.size(), sent), null);
+        throw malformed("%d lines in the response to %d".formatted(lines.size(), sent), null);
       }
       return lines;
     }
 
-    /** What is wrong; nothing in it if the answer comes from something that is no Quipu. */
+    /** Returns the problem; without members if the response is not from a Quipu server. */
     JsonNode problem() {
       try {
         return MAPPER.readTree(body);
@@ -99,19 +100,19 @@ public final class RemoteAccess implements Access {
       try {
         return MAPPER.readTree(text);
       } catch (JacksonException e) {
-        throw strange("the answer is not JSON", e);
+        throw malformed("the response is not JSON", e);
       }
     }
 
-    private QuipuException strange(String message, @Nullable Throwable cause) {
+    private QuipuException malformed(String message, @Nullable Throwable cause) {
       Outcome outcome = writes ? Outcome.UNKNOWN : Outcome.NOT_APPLIED;
       return QuipuException.of(outcome, Reason.UNAVAILABLE, message, cause);
     }
   }
 
   /**
-   * Adds. An id beyond ASCII goes in the body of a bulk of one: as a header, the client would send
-   * each of its characters as the same question mark, and two requests would become one.
+   * Adds. A non-ASCII id is sent in the body of a bulk request: in a header, the client would
+   * replace each of its characters by a question mark, and distinct ids would become equal.
    */
   @Override
   public AddResult add(Add add) {
@@ -204,6 +205,45 @@ public final class RemoteAccess implements Access {
       return Optional.empty();
     }
     return Optional.of(reading(ok(reply)));
+  }
+
+  @Override
+  public List<Optional<Reading>> readAll(List<String> counters) {
+    Reply reply = send(post("/v1/counters/read", JSON, json(Map.of("names", counters))), false);
+    List<Optional<Reading>> readings = new ArrayList<>();
+    for (JsonNode each : ok(reply).path("counters")) {
+      readings.add(each.has("value") ? Optional.of(reading(each)) : Optional.empty());
+    }
+    if (readings.size() != counters.size()) {
+      throw reply.malformed(
+          "%d counters in the response to %d names".formatted(readings.size(), counters.size()),
+          null);
+    }
+    return readings;
+  }
+
+  @Override
+  public SetResult set(String counter, long value, OptionalLong ifValue) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    members.put("value", value);
+    ifValue.ifPresent(expected -> members.put("ifValue", expected));
+    HttpRequest.BodyPublisher body = HttpRequest.BodyPublishers.ofString(json(members));
+    Reply reply =
+        send(
+            request("/v1/counters/" + encode(counter)).header("Content-Type", JSON).PUT(body),
+            true);
+    if (reply.problem().path("type").asString("").equals("/problems/value-mismatch")) {
+      return new SetResult.Mismatch(number(reply.problem(), "value"));
+    }
+    return new SetResult.Done(required(ok(reply), "value", true));
+  }
+
+  @Override
+  public void delete(String counter) {
+    Reply reply = send(request("/v1/counters/" + encode(counter)).DELETE(), true);
+    if (reply.status != 204) {
+      throw failure(reply.status, reply.problem(), true);
+    }
   }
 
   private static Reading reading(JsonNode node) {
@@ -312,7 +352,7 @@ public final class RemoteAccess implements Access {
     ok(send(post("/v1/presence/" + encode(room), JSON, json(Map.of("clientId", client))), true));
   }
 
-  /** An id beyond ASCII goes as its 128 bits, which are the same id, since no header takes it. */
+  /** A non-ASCII id, which a header cannot hold, is sent as its 128 bits, which are the same id. */
   @Override
   public SequenceOfRecords.Result next(String series, String payload, RequestId id) {
     boolean isAscii = id.text().chars().allMatch(c -> c >= 0x20 && c < 0x7f);
@@ -330,7 +370,7 @@ public final class RemoteAccess implements Access {
 
   @Override
   public void close() {
-    client.shutdownNow(); // what had no answer by now has been given up
+    client.shutdownNow(); // requests without a response were abandoned
   }
 
   private HttpRequest.Builder get(String path) {
@@ -349,46 +389,46 @@ public final class RemoteAccess implements Access {
     return request;
   }
 
-  /** Sends, and waits for the last byte of the answer, but not beyond the deadline. */
+  /** Sends a request, and waits for the complete response until the deadline. */
   private Reply send(HttpRequest.Builder request, boolean writes) {
-    CompletableFuture<HttpResponse<String>> answer =
+    CompletableFuture<HttpResponse<String>> pending =
         client.sendAsync(
             request.build(), HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
     Outcome outcome = writes ? Outcome.UNKNOWN : Outcome.NOT_APPLIED;
     try {
-      HttpResponse<String> response = answer.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+      HttpResponse<String> response = pending.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
       return new Reply(response.statusCode(), response.body(), writes);
     } catch (ExecutionException e) {
       throw unanswered(e.getCause() == null ? e : e.getCause(), outcome);
     } catch (TimeoutException e) {
-      answer.cancel(true);
-      String message = "no answer from %s in %d s".formatted(server, DEADLINE.toSeconds());
+      pending.cancel(true);
+      String message = "no response from %s within %d s".formatted(server, DEADLINE.toSeconds());
       throw QuipuException.of(outcome, Reason.TIMEOUT, message, e);
     } catch (InterruptedException e) {
-      answer.cancel(true);
+      pending.cancel(true);
       Thread.currentThread().interrupt();
       throw QuipuException.of(outcome, Reason.UNAVAILABLE, "interrupted", e);
     }
   }
 
   private QuipuException unanswered(Throwable cause, Outcome outcome) {
-    // Without a connection nothing was sent.
+    // Nothing was sent without a connection.
     if (cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException) {
       return QuipuException.of(
           Outcome.NOT_APPLIED,
           Reason.UNAVAILABLE,
-          "no server at " + server + "; start one with: quipu serve",
+          "no server at " + server + "; start one: quipu serve",
           cause);
     }
     if (cause instanceof SSLException) {
-      // A request goes out only after the handshake.
+      // A request is sent only after the handshake.
       boolean isHandshake =
           cause instanceof SSLHandshakeException
               || String.valueOf(cause.getMessage()).contains("SSL message");
       return QuipuException.of(
           isHandshake ? Outcome.NOT_APPLIED : outcome,
           Reason.UNAVAILABLE,
-          "no TLS with %s: %s%s"
+          "TLS with %s failed: %s%s"
               .formatted(server, cause.getMessage(), isHandshake ? TLS_REMEDY : ""),
           cause);
     }
@@ -402,9 +442,9 @@ public final class RemoteAccess implements Access {
     return reply.json();
   }
 
-  /** What a problem means: a bad request is the caller's mistake. */
+  /** Maps a problem to an exception; an invalid request is an IllegalArgumentException. */
   private static RuntimeException failure(int status, JsonNode problem, boolean writes) {
-    String detail = problem.path("detail").asString("the server answered with status " + status);
+    String detail = problem.path("detail").asString("the server responded with status " + status);
     String type = problem.path("type").asString("");
     if (status == 400 || status == 413 || type.equals("/problems/unsupported")) {
       return new IllegalArgumentException(detail);
@@ -417,20 +457,20 @@ public final class RemoteAccess implements Access {
           case 500 -> type.equals("/problems/store-damaged") ? Reason.CORRUPT : Reason.UNAVAILABLE;
           default -> Reason.UNAVAILABLE;
         };
-    // A 5xx that does not say comes from something between: the server may have done it.
-    String said = problem.path("outcome").asString(status >= 500 ? "unknown" : "not-applied");
-    boolean unknown = writes && said.equals("unknown");
+    // A 5xx without an outcome comes from a proxy; the server may have applied the request.
+    String outcome = problem.path("outcome").asString(status >= 500 ? "unknown" : "not-applied");
+    boolean unknown = writes && outcome.equals("unknown");
     return QuipuException.of(unknown ? Outcome.UNKNOWN : Outcome.NOT_APPLIED, reason, detail, null);
   }
 
-  /** A field that every Quipu server answers with. */
+  /** Returns a field that every response of a Quipu server has. */
   private static long required(JsonNode node, String field, boolean writes) {
     return number(node, field)
         .orElseThrow(() ->
             QuipuException.of(
                 writes ? Outcome.UNKNOWN : Outcome.NOT_APPLIED,
                 Reason.UNAVAILABLE,
-                "the answer has no number %s; is --server a Quipu server?".formatted(field),
+                "the response has no number %s; is --server a Quipu server?".formatted(field),
                 null));
   }
 

@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** The options that say what a command counts on. */
+/** Options that select the server or the data directory of a command. */
 public final class Target {
   private static final String TOKEN = "QUIPU_TOKEN"; // in the environment
   private static final int TOKEN_LENGTH_MIN = 16;
@@ -28,7 +28,7 @@ public final class Target {
   @Option(
       names = "--data",
       paramLabel = "DIR",
-      description = "Work directly on this data directory, which no server may have open.")
+      description = "Open this data directory, which no server may have open.")
   private @Nullable Path data;
 
   @Option(
@@ -36,16 +36,16 @@ public final class Target {
       paramLabel = "URL",
       defaultValue = "${env:QUIPU_SERVER:-http://127.0.0.1:7080}",
       converter = ServerConverter.class,
-      description = "Ask this server (env QUIPU_SERVER; default ${DEFAULT-VALUE}).")
+      description = "Use this server (env QUIPU_SERVER; default ${DEFAULT-VALUE}).")
   private URI server = URI.create("http://127.0.0.1:7080");
 
   @Option(
       names = "--token-file",
       paramLabel = "FILE",
-      description = "Show the token in this file to the server (or env QUIPU_TOKEN).")
+      description = "Send the bearer token in this file (or env QUIPU_TOKEN).")
   private @Nullable Path tokenFile;
 
-  /** Opens what a command writes to; a directory is made if need be. */
+  /** Opens the target of a command that writes; creates a missing directory. */
   public Access open() {
     Path directory = data;
     return directory != null
@@ -53,7 +53,7 @@ public final class Target {
         : new RemoteAccess(checked(server), token(tokenFile));
   }
 
-  /** Opens what a command only reads: a directory whose name is misspelt is not made. */
+  /** Opens the target of a command that reads; does not create a directory. */
   public Access openToRead() {
     Path directory = data;
     if (directory != null && !Files.isDirectory(directory)) {
@@ -62,12 +62,12 @@ public final class Target {
     return open();
   }
 
-  /** Repeats what has no known outcome. */
+  /** Returns what repeats calls with an unknown outcome. */
   public Attempts attempts() {
     return new Attempts(Environment.of(command).clock());
   }
 
-  /** Reads a URL. */
+  /** Parses a URL. */
   public static URI url(String text) {
     try {
       return new URI(text);
@@ -77,13 +77,13 @@ public final class Target {
     }
   }
 
-  /** Reads the URL of a server; completes one that has no scheme, in the message. */
+  /** Parses the URL of a server; the message for a missing scheme states the complete URL. */
   static final class ServerConverter implements ITypeConverter<URI> {
     @Override
     public URI convert(String text) {
       if (HOST_AND_PORT.matcher(text).matches()) {
         throw new TypeConversionException(
-            "'%s' has no scheme; write http://%s".formatted(text, text));
+            "'%s' has no scheme; use http://%s".formatted(text, text));
       }
       return url(text);
     }
@@ -94,16 +94,16 @@ public final class Target {
     boolean web = "http".equalsIgnoreCase(scheme) || "https".equalsIgnoreCase(scheme);
     if (!web || server.getHost() == null) {
       throw new IllegalArgumentException(
-          "--server is not like http://127.0.0.1:7080: it needs http or https, and a host");
+          "--server must be like http://127.0.0.1:7080, with http or https, and a host");
     }
     if (server.getRawUserInfo() != null) {
       throw new IllegalArgumentException(
-          "--server has a user or password before '@', which is not used; give --token-file");
+          "--server has a user or password before '@', which is not used; use --token-file");
     }
     return server;
   }
 
-  /** The token in a file, or in the environment. */
+  /** Returns the token of a file, or of the environment. */
   public static Optional<String> token(@Nullable Path file) {
     if (file == null) {
       return Optional.ofNullable(System.getenv(TOKEN)).map(token -> checked(token, TOKEN));
@@ -118,7 +118,7 @@ public final class Target {
   private static String checked(String token, String from) {
     if (token.length() < TOKEN_LENGTH_MIN) {
       throw new IllegalArgumentException(
-          "the token in %s has %d characters, at least %d are needed"
+          "the token in %s has %d characters; the minimum is %d"
               .formatted(from, token.length(), TOKEN_LENGTH_MIN));
     }
     return token;

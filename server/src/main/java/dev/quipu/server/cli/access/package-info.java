@@ -1,4 +1,4 @@
-/** How commands reach counters: a data directory, a store, or a server. */
+/** Access to counters for commands: a data directory, a store, or a server. */
 @NullMarked
 package dev.quipu.server.cli.access;
 

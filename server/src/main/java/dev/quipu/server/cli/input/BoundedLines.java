@@ -3,9 +3,9 @@ package dev.quipu.server.cli.input;
 import java.io.IOException;
 import java.io.Reader;
 
-/** The lines of a text, one after the other; of a line that is too long only the beginning. */
+/** Reads lines one by one; keeps only the beginning of a line that is too long. */
 public final class BoundedLines {
-  /** Most characters of a line. */
+  /** Longest line, in characters. */
   static final int LENGTH_MAX = 1 << 20;
 
   private final Reader in;
@@ -16,7 +16,7 @@ public final class BoundedLines {
     this.in = in;
   }
 
-  /** Goes on to the next line; returns false at the end. */
+  /** Reads the next line; returns false at the end. */
   public boolean next() throws IOException {
     line.setLength(0);
     length = 0;
@@ -33,13 +33,13 @@ public final class BoundedLines {
     return true;
   }
 
-  /** Returns the length of the line, in characters. */
+  /** Returns the length of the current line, in characters. */
   public long length() {
     return length;
   }
 
   /**
-   * Returns the line.
+   * Returns the current line.
    *
    * @throws IllegalArgumentException if it is too long
    */

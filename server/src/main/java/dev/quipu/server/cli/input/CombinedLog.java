@@ -8,20 +8,20 @@ import java.time.format.ResolverStyle;
 import java.util.Locale;
 
 /**
- * Lines of a web server's access log in the common or combined format:
+ * Parses lines of a web server's access log in the common or combined format:
  *
  * <pre>
  * 83.149.9.216 - - [17/May/2015:10:05:03 +0000] "GET /page HTTP/1.1" 200 203023 "referrer" "agent"
  * </pre>
  *
- * <p>A line is a view of the URL of its request line, at its time, by its client address, whatever
- * its method and status. What follows the request is not looked at.
+ * <p>A line is a view of the URL in its request, at its time, by its client address, whatever its
+ * method and status. The text after the request is ignored.
  *
- * <p>Read by hand: a regular expression that steps over escaped quotes takes a stack frame for each
- * character, and a long line would end the import.
+ * <p>Parsed without a regular expression: one that skips escaped quotes takes a stack frame for
+ * each character, and overflows the stack on a long line.
  */
 public final class CombinedLog {
-  /** Strict: 31 February is a mistake, not the last day of that month. */
+  /** Strict: 31 February is an error, not the last day of that month. */
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("dd/MMM/uuuu:HH:mm:ss Z", Locale.ENGLISH)
           .withResolverStyle(ResolverStyle.STRICT);
@@ -29,16 +29,16 @@ public final class CombinedLog {
   private CombinedLog() {}
 
   /**
-   * Reads a line.
+   * Parses a line.
    *
-   * @throws IllegalArgumentException naming the field that is wrong
+   * @throws IllegalArgumentException naming the invalid field
    */
   public static ViewEvent parse(String line) {
     int clientEnd = line.indexOf(' ');
     if (clientEnd <= 0) {
       throw new IllegalArgumentException("client address: the line does not start with one");
     }
-    // The name of a user may hold brackets, but no quote that is not escaped.
+    // A user name may contain brackets, but no unescaped quote.
     int timeEnd = line.indexOf("] \"", clientEnd);
     int timeStart = line.lastIndexOf(" [", timeEnd);
     if (timeStart < clientEnd) {
@@ -65,7 +65,7 @@ public final class CombinedLog {
         return i;
       }
       if (c == '\\') {
-        i++; // whatever is escaped
+        i++; // skips the escaped character
       }
     }
     return -1;
@@ -79,7 +79,7 @@ public final class CombinedLog {
     }
   }
 
-  /** Bytes that are no UTF-8 were all read as one character: two URLs could become one. */
+  /** Rejects replacement characters: bytes that are not UTF-8 would make distinct URLs equal. */
   static String checkEncoding(String field, String text) {
     if (text.indexOf('\uFFFD') >= 0) {
       throw new IllegalArgumentException(field + ": not UTF-8");

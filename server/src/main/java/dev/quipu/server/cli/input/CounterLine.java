@@ -15,10 +15,10 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Lines of NDJSON that add to counters: {@code {"name","delta","id"}}, the id optional, or {@code
- * {"name","value"}} as export prints them.
+ * Parses lines of NDJSON that add to counters: {@code {"name","delta","id"}}, with an optional id,
+ * or {@code {"name","value"}} as printed by export.
  *
- * <p>A field that is not known is a mistake: a line with a floor must not count without it.
+ * <p>An unknown field is an error: a line with a floor must not be added without it.
  */
 public final class CounterLine {
   private static final Set<String> ADD = Set.of("name", "delta", "id");
@@ -32,11 +32,11 @@ public final class CounterLine {
   private CounterLine() {}
 
   /**
-   * Reads a line.
+   * Parses a line.
    *
-   * @param number where the line stands in its file, from 1
-   * @return empty if there is nothing to add: a blank line, or a counter exported at 0
-   * @throws IllegalArgumentException naming the field that is wrong
+   * @param number the line number in its file, from 1
+   * @return empty if there is nothing to add: a blank line, or an exported counter with value 0
+   * @throws IllegalArgumentException naming the invalid field
    */
   public static Optional<Add> parse(String line, long number) {
     if (line.isBlank()) {
@@ -47,7 +47,7 @@ public final class CounterLine {
     for (String field : node.propertyNames()) {
       if (!(exported ? EXPORTED : ADD).contains(field)) {
         throw new IllegalArgumentException(
-            field + ": not known; known are name, delta and id, or name and value");
+            field + ": unknown field; known fields are name, delta and id, or name and value");
       }
     }
     String name = text(node, "name");

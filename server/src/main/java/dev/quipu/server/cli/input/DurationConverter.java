@@ -6,7 +6,7 @@ import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads 200ms, 30s, 90m, 24h, 7d, or the form of ISO 8601. */
+/** Parses durations such as 200ms, 30s, 90m, 24h, 7d, or ISO 8601. */
 public final class DurationConverter implements ITypeConverter<Duration> {
   @Override
   public Duration convert(String value) {
@@ -17,7 +17,7 @@ public final class DurationConverter implements ITypeConverter<Duration> {
     }
   }
 
-  /** Returns the time that a text is. */
+  /** Parses a duration. */
   public static Duration duration(String value) {
     String text = value.toUpperCase(Locale.ROOT);
     if (text.matches("[0-9]{1,9}MS")) {

@@ -6,25 +6,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Lets work end in order when the process is told to stop: the work looks whether it was asked to,
- * and the process waits for it to close this.
+ * Ends work in order when the process must stop: the work polls whether a stop was requested, and
+ * the shutdown waits until the work closes this.
  */
 public final class Stopping implements AutoCloseable {
   private final CountDownLatch ended = new CountDownLatch(1);
   private final Thread hook;
-  private volatile boolean asked;
+  private volatile boolean requested;
 
   /**
-   * Begins to listen.
+   * Registers a shutdown hook.
    *
-   * @param patience longest wait for work that does not end, because its input does not come, say
+   * @param patience longest wait for the work, which may be blocked by its input
    */
   public Stopping(Duration patience) {
-    hook = new Thread(() -> ask(patience), "quipu-stop");
+    hook = new Thread(() -> request(patience), "quipu-stop");
     Runtime.getRuntime().addShutdownHook(hook);
   }
 
-  /** The same for a process that ends with an error of the virtual machine. */
+  /** Waits like the method below, and rethrows an error of the virtual machine. */
   public static void await(Runnable ready, Runnable close) {
     await(
         ready,
@@ -35,12 +35,12 @@ public final class Stopping implements AutoCloseable {
   }
 
   /**
-   * Until the process is to stop, and what was opened is closed. An error of the virtual machine
-   * does not end the wait: whether the process goes on is not for the thread that waits.
+   * Waits until the process must stop, and everything is closed. An error of the virtual machine
+   * does not end the wait: {@code onError} decides whether the process continues.
    *
-   * @param ready says that it is ready
-   * @param close closes it, when the process stops
-   * @param onError takes an error of the virtual machine, and may throw to end the wait
+   * @param ready reports that the process is ready
+   * @param close closes everything, when the process stops
+   * @param onError handles an error of the virtual machine, and may throw to end the wait
    */
   public static void await(Runnable ready, Runnable close, Consumer<VirtualMachineError> onError) {
     CountDownLatch closed = new CountDownLatch(1);
@@ -70,15 +70,15 @@ public final class Stopping implements AutoCloseable {
     }
   }
 
-  /** Whether to end. */
-  public boolean isAsked() {
-    return asked;
+  /** Returns whether a stop was requested. */
+  public boolean isRequested() {
+    return requested;
   }
 
-  private void ask(Duration patience) {
-    asked = true;
+  private void request(Duration patience) {
+    requested = true;
     try {
-      var unused = ended.await(patience.toMillis(), TimeUnit.MILLISECONDS); // enough either way
+      var unused = ended.await(patience.toMillis(), TimeUnit.MILLISECONDS); // timed out or not
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -90,7 +90,7 @@ public final class Stopping implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException stoppingAlready) {
-      // and the hook has run, or runs
+      // the hook runs, or has run
     }
   }
 }

@@ -1,4 +1,4 @@
-/** What commands read: times, lines, access logs. */
+/** Parsers for the input of commands: durations, lines, access logs. */
 @NullMarked
 package dev.quipu.server.cli.input;
 

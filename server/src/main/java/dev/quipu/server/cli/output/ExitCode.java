@@ -1,6 +1,6 @@
 package dev.quipu.server.cli.output;
 
-/** What the command's exit code says. */
+/** Exit codes of all commands. */
 public final class ExitCode {
   public static final int OK = 0;
   public static final int FAILED = 1;

@@ -3,16 +3,15 @@ package dev.quipu.server.cli.output;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The option that says how a command that runs on writes its log. */
+/** The option for the log format of a long-running command. */
 public final class LogOption {
   @Option(
       names = "--log",
       paramLabel = "FORM",
-      description =
-          "Form of the log on standard error: json or text (default: text on a terminal, else json).")
+      description = "Log format on standard error: json or text (default: text on a terminal).")
   private LogSetup.@Nullable Form log;
 
-  /** Sets the log up so. */
+  /** Applies the option. */
   public void use() {
     LogSetup.Form terminal = Terminal.isStandardError() ? LogSetup.Form.text : LogSetup.Form.json;
     LogSetup.use(log == null ? terminal : log);

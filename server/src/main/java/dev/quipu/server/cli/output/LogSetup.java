@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Marker;
 
 /**
- * One JSON object a line, or plain text, on standard error. In code, for a start without parsing
- * XML.
+ * Configures logging to standard error: one JSON object per line, or plain text. In code, since
+ * parsing XML would slow the start down.
  */
 public final class LogSetup extends ContextAwareBase implements Configurator {
-  /** A message on one line, whatever is in it: %kvp are its parts, %ex what it was about. */
+  /** A message on one line, with its key-value pairs, and then the stack trace. */
   private static final String LINE =
       "%d{HH:mm:ss.SSS} %-5level %replace(%msg %kvp){'[\\p{Cntrl}]+', ' '}%n%ex";
 
@@ -32,34 +32,34 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
   private static final List<String> ERRORS_ONLY =
       List.of("io.lettuce.core.resource.Transports", "com.zaxxer.hikari.pool.PoolBase");
 
-  /** What the log looks like. */
+  /** The log format. */
   public enum Form {
-    /** For programs. */
+    /** One JSON object per line. */
     json,
-    /** For people. */
+    /** Plain text. */
     text
   }
 
   private static volatile Form form = Form.json;
   private static volatile Consumer<Throwable> onVirtualMachineError = error -> {};
 
-  /** For {@link java.util.ServiceLoader}. */
+  /** Creates the configurator, for {@link java.util.ServiceLoader}. */
   public LogSetup() {}
 
-  /** Sets what the log looks like. To be called before the first logger is made. */
+  /** Sets the log format. Must be called before the first logger is created. */
   public static void use(Form wanted) {
     form = wanted;
   }
 
   /**
-   * Sets what takes each {@link VirtualMachineError} that is about to be logged. Libraries log, and
-   * then forget, what their threads and event loops meet: this is the only place that sees it.
+   * Sets the listener for each {@link VirtualMachineError} that is logged. Libraries catch, log and
+   * drop the errors of their threads and event loops: only the log sees them.
    */
   public static void onVirtualMachineError(Consumer<Throwable> listener) {
     onVirtualMachineError = listener;
   }
 
-  /** Sees what is logged before anything is allocated for it. */
+  /** Runs before anything is allocated for a log event. */
   private static final class ErrorFilter extends TurboFilter {
     @Override
     public FilterReply decide(
@@ -90,7 +90,7 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
     appender.start();
     context.getLogger("ROOT").setLevel(Level.WARN);
     context.getLogger("dev.quipu").setLevel(Level.INFO);
-    // The client of memcached logs each attempt to connect as an error; the driver reports it.
+    // The memcached client logs each failed connection attempt; the driver reports them.
     SILENT.forEach(name -> context.getLogger(name).setLevel(Level.OFF));
     // These warn of a choice of transport, and of each connection that a restart of a store closed.
     ERRORS_ONLY.forEach(name -> context.getLogger(name).setLevel(Level.ERROR));
@@ -106,7 +106,7 @@ public final class LogSetup extends ContextAwareBase implements Configurator {
     encoder.setWithSequenceNumber(false);
     encoder.setWithNanoseconds(false);
     encoder.setWithArguments(false);
-    encoder.setWithFormattedMessage(true); // the message alone has {} for what it is about
+    encoder.setWithFormattedMessage(true); // the raw message has {} in place of its arguments
     encoder.start();
     return encoder;
   }

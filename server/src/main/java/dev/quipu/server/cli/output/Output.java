@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.json.JsonMapper;
 
-/** How a command prints: data on standard output, all else on standard error. */
+/** Prints the output of a command: data to standard output, notes to standard error. */
 public final class Output {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
@@ -22,7 +22,7 @@ public final class Output {
   @Option(names = "--json", description = "Print JSON.")
   private boolean json;
 
-  /** Two members in this order: that of {@code Map.of} is another in every process. */
+  /** Returns two members in this order, which {@code Map.of} would not keep. */
   public static Map<String, Object> members(String first, Object one, String second, Object two) {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put(first, one);
@@ -40,26 +40,23 @@ public final class Output {
   }
 
   /**
-   * Prints what has no form in JSON.
+   * Prints text that has no JSON form.
    *
-   * @throws IllegalArgumentException if JSON was asked for
+   * @throws IllegalArgumentException if JSON was requested
    */
   public void printText(String text) {
     if (json) {
-      throw new IllegalArgumentException("--json cannot be had together with another form");
+      throw new IllegalArgumentException("--json cannot be combined with another format");
     }
     printLine(text);
   }
 
-  /** Prints JSON whatever was asked for. */
+  /** Prints JSON, even without --json. */
   public void printJson(Map<String, ?> members) {
     printLine(MAPPER.writeValueAsString(members));
   }
 
-  /**
-   * A writer keeps its failures to itself: without a look at them, an export to a full disk would
-   * end well.
-   */
+  /** Checks for errors, since a PrintWriter does not throw: an export to a full disk must fail. */
   private void printLine(String text) {
     PrintWriter out = line().getOut();
     out.println(text);
@@ -68,7 +65,7 @@ public final class Output {
     }
   }
 
-  /** Prints what is not data. */
+  /** Prints a note to standard error. */
   public void note(String text) {
     PrintWriter err = line().getErr();
     err.println(text);

@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import me.tongfei.progressbar.ProgressBarConsumer;
 
-/** Whether somebody watches. */
+/** Detects a terminal. */
 public final class Terminal {
   private Terminal() {}
 
-  /** Whether standard error is a terminal that can show progress. */
+  /** Returns whether standard error is a terminal that can show progress. */
   public static boolean isStandardError() {
     if ("dumb".equals(System.getenv("TERM"))) {
       return false;
@@ -21,7 +21,7 @@ public final class Terminal {
     }
   }
 
-  /** Shows progress to nobody. */
+  /** Discards progress. */
   public static final class Nowhere implements ProgressBarConsumer {
     @Override
     public int getMaxRenderedLength() {

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The version trees of a counter, drawn: what each value was made of, and what it added. */
+/** Renders the version trees of a counter as text or SVG. */
 public final class TreePicture {
   private static final int COLUMN = 150;
   private static final int ROW = 44;
@@ -26,7 +26,7 @@ public final class TreePicture {
   private final Set<VersionNode> tips = new HashSet<>();
   private final Map<VersionNode.Version, List<VersionNode>> children = new HashMap<>();
 
-  /** Of these items. */
+  /** Creates the picture of these items. */
   public TreePicture(String counter, Map<Integer, VersionTrees> trees) {
     this.counter = counter;
     this.trees = trees;
@@ -49,7 +49,7 @@ public final class TreePicture {
     tops.put(item, ofItem);
   }
 
-  /** The count. */
+  /** Returns the value of the counter. */
   public long value() {
     return trees.values().stream().mapToLong(tree -> tree.value(counter)).sum();
   }
@@ -58,12 +58,12 @@ public final class TreePicture {
     return children.getOrDefault(node.version(), List.of());
   }
 
-  /** What the last value of a branch brings to the count; nothing for the others. */
+  /** Returns what the last version of a branch adds to the value; empty for the others. */
   private String part(VersionNode node) {
     return tips.contains(node) ? "%+d".formatted(node.own()) : "";
   }
 
-  /** One line a value, indented below what it was made of. */
+  /** Returns a line for each version, indented below its parent. */
   public String text() {
     StringBuilder text = new StringBuilder("%s = %d%n".formatted(counter, value()));
     trees.forEach((item, tree) -> {
@@ -95,7 +95,7 @@ public final class TreePicture {
     text.append("%s%d  version %s%s%n".formatted(indent, node.count(), node.version(), part));
   }
 
-  /** The same as a picture that needs nothing else. */
+  /** Returns a self-contained SVG image. */
   public String svg() {
     StringBuilder lines = new StringBuilder();
     StringBuilder nodes = new StringBuilder();
@@ -124,7 +124,7 @@ public final class TreePicture {
 
   private record Placed(int row, int nextRow, int depth) {}
 
-  /** Children to the right; a value stands in the row of its first. */
+  /** Places children to the right; a version is in the row of its first child. */
   private Placed place(
       StringBuilder lines, StringBuilder nodes, VersionNode node, int column, int firstRow) {
     int next = firstRow;

@@ -2,12 +2,12 @@ package dev.quipu.server.cli.output;
 
 import picocli.CommandLine.IVersionProvider;
 
-/** The version that the jar was built with. */
+/** The version of this build. */
 public final class Version implements IVersionProvider {
-  /** For picocli. */
+  /** Creates the provider, for picocli. */
   public Version() {}
 
-  /** Returns the version, as it stands in the manifest of the jar. */
+  /** Returns the version in the manifest of the jar. */
   public static String current() {
     String version = Version.class.getPackage().getImplementationVersion();
     return version == null ? "development" : version;

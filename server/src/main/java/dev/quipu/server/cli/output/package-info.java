@@ -1,4 +1,4 @@
-/** What commands print, log and end with. */
+/** Output, logs and exit codes of commands. */
 @NullMarked
 package dev.quipu.server.cli.output;
 

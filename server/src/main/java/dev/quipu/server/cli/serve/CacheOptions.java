@@ -13,29 +13,29 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that say from where counters are shown. */
+/** Options for the cache of display counters. */
 final class CacheOptions {
   @Option(
       names = "--cache",
       paramLabel = "URI",
       description =
-          "Show counters (/v1/display) from this cache, and keep there who is online:"
+          "Read display counters (/v1/display) from this cache, and keep presence there:"
               + " memcached://HOST:PORT, or another store.")
   private @Nullable String cache;
 
   @Option(
       names = "--cache-first",
       description =
-          "Count what is shown in the cache, and carry it to the store now and then. Without it,"
-              + " each view is durable at once.")
+          "Count views of display counters in the cache, and write them to the store"
+              + " periodically (default: each view is durable at once).")
   private boolean cacheFirst;
 
   @Option(
       names = "--unflushed",
       paramLabel = "N",
       description =
-          "With --cache-first: so many views of a counter may be lost with the cache, 1 to 1000000"
-              + " (default "
+          "With --cache-first: most views of a counter that may be lost with the cache, 1 to"
+              + " 1000000 (default "
               + CacheFirst.UNFLUSHED_DEFAULT
               + ").")
   private @Nullable Long unflushed;
@@ -44,29 +44,29 @@ final class CacheOptions {
       names = "--write-back",
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "With --cache-first: carry it to the store so often (default 5s).")
+      description = "With --cache-first: interval between writes to the store (default 5s).")
   private @Nullable Duration writeBack;
 
   @Option(
       names = "--age",
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "Without --cache-first: show numbers that are at most so old (default 1s).")
+      description = "Without --cache-first: highest age of a value from the cache (default 1s).")
   private @Nullable Duration age;
 
   private static final Duration WRITE_BACK = Duration.ofSeconds(5);
 
   /**
-   * From where counters are shown.
+   * The display counters.
    *
-   * @param store of the cache, if there is one
+   * @param store the cache, if there is one
    */
   record Shown(DisplayCounters counters, Optional<Store> store, Runnable onClose) {}
 
   /**
    * Opens the cache.
    *
-   * @throws IllegalArgumentException for options that do not go together
+   * @throws IllegalArgumentException for conflicting options
    */
   Shown open(Quipu quipu) {
     boolean ofCacheFirst = unflushed != null || writeBack != null;
@@ -79,7 +79,7 @@ final class CacheOptions {
     }
     if (cacheFirst ? age != null : ofCacheFirst) {
       throw new IllegalArgumentException(
-          "--unflushed and --write-back go with --cache-first, --age without");
+          "--unflushed and --write-back need --cache-first; --age conflicts with it");
     }
     OpenedStore opened = OpenedStore.of("--cache", cache);
     try {
@@ -92,7 +92,7 @@ final class CacheOptions {
         return new Shown(counters, Optional.of(store), opened::close);
       }
       if (quipu.isRegional()) {
-        throw new UnsupportedOperationException("--cache-first does not go with regions");
+        throw new UnsupportedOperationException("--cache-first is not supported with regions");
       }
       CacheFirst counters =
           new CacheFirst(

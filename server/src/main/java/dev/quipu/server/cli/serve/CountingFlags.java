@@ -20,14 +20,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that say how counters are kept: those that all servers of a store agree on. */
+/** Options for counting; all servers of a store must have the same. */
 public final class CountingFlags {
   @Option(
       names = "--technique",
       paramLabel = "NAME",
       description =
-          "How to count on another store (quipu techniques lists them; default: the one that"
-              + " promises most).")
+          "Technique on a store other than the engine (quipu techniques lists them; default:"
+              + " the one with the most guarantees).")
   private @Nullable String technique;
 
   @Option(
@@ -35,20 +35,20 @@ public final class CountingFlags {
       paramLabel = "N",
       defaultValue = "1",
       description =
-          "Divide each counter over this many items of another store, 1 to 64 (default 1). Bounds of"
-              + " single adds cannot be kept then; --floor and --ceiling are, of all counters.")
+          "Divide each counter into this number of items of another store, 1 to 64 (default 1)."
+              + " Bounds of single adds are then not supported; use --floor and --ceiling.")
   private int shards;
 
   @Option(
       names = "--floor",
       paramLabel = "N",
-      description = "Reject adds to any counter that would go below this, 0 or less.")
+      description = "Lower bound of all counters, 0 or less.")
   private long floor = Long.MIN_VALUE;
 
   @Option(
       names = "--ceiling",
       paramLabel = "N",
-      description = "Reject adds to any counter that would go above this, 0 or more.")
+      description = "Upper bound of all counters, 0 or more.")
   private long ceiling = Long.MAX_VALUE;
 
   @Option(
@@ -56,27 +56,28 @@ public final class CountingFlags {
       paramLabel = "TIME",
       defaultValue = "24h",
       converter = DurationConverter.class,
-      description = "Remember request ids for at least this time (default ${DEFAULT-VALUE}).")
+      description = "Keep request ids for at least this time (default ${DEFAULT-VALUE}).")
   private Duration window = Duration.ofHours(24);
 
   @Option(
       names = "--region",
       paramLabel = "NAME",
       description =
-          "Count in this one of several regions, on its own replica of a table; with --topology,"
-              + " and without --store. Only counters are served then.")
+          "Count in this region, on its own replica of a table; with --topology instead of"
+              + " --store. Serves counters only.")
   private @Nullable String region;
 
   @Option(
       names = "--topology",
       paramLabel = "FILE",
       description =
-          "The regions, in JSON, the same in all of them: initial, regions with their stores,"
-              + " floor, ceiling, cells, lease, slack.")
+          "File with all regions in JSON, identical in all of them: initial, regions with their"
+              + " stores, floor, ceiling, cells, lease, slack.")
   private @Nullable Path topology;
 
-  /** The region to count in, and the file of all. */
+  /** The region to count in, and the topology. */
   public record InRegion(String own, Topology topology) {
+    /** Opens the regions. */
     public Topology.Opened open() {
       return topology.open(own);
     }
@@ -86,7 +87,7 @@ public final class CountingFlags {
     return window;
   }
 
-  /** Whether there is an option that the engine does not take. */
+  /** Returns whether an option is set that the engine does not support. */
   boolean areForOtherStores() {
     return technique != null || isDivided();
   }
@@ -104,9 +105,9 @@ public final class CountingFlags {
   }
 
   /**
-   * The region to count in; empty to count on one store.
+   * Returns the region to count in; empty to count on one store.
    *
-   * @throws IllegalArgumentException for options that do not go together, or a malformed file
+   * @throws IllegalArgumentException for conflicting options, or a malformed file
    */
   public Optional<InRegion> inRegion() {
     String own = region;
@@ -115,12 +116,12 @@ public final class CountingFlags {
       return Optional.empty();
     }
     if (own == null || file == null) {
-      throw new IllegalArgumentException("--region and --topology go together");
+      throw new IllegalArgumentException("--region and --topology need each other");
     }
     if (areForOtherStores()) {
       throw new IllegalArgumentException(
-          "the topology says where a region counts and within what bounds: --technique, --shards,"
-              + " --floor and --ceiling do not go with it");
+          "--technique, --shards, --floor and --ceiling conflict with --topology, which has the"
+              + " stores and bounds");
     }
     return Optional.of(new InRegion(own, Topology.read(file, Optional.of(window))));
   }
@@ -138,7 +139,7 @@ public final class CountingFlags {
   }
 
   /**
-   * Passes if these options can be had on a store.
+   * Checks that these options work on a store.
    *
    * @throws IllegalArgumentException naming what the store or the technique lacks
    */
@@ -147,22 +148,22 @@ public final class CountingFlags {
   }
 
   /**
-   * Guards a store that is counted on by these options; it has not read the record yet.
+   * Returns a guard for a store with these options, which has not read the record yet.
    *
-   * @throws IllegalArgumentException if these options cannot be had on the store
+   * @throws IllegalArgumentException if these options do not work on the store
    */
   public RecordGuard guard(Store store) {
     requireWorksOn(store); // else the record would be compared with one that nobody can adopt
     return new RecordGuard(store, record(store.profile()), adopt(store.profile()));
   }
 
-  /** What a store that is counted on by these options has in its record. */
+  /** Returns the record of a store with these options. */
   public StoreRecord record(StoreProfile profile) {
     StoreRecord plain = StoreRecord.of(spec(profile), Optional.of(window));
     return isDivided() ? plain.divided(shardOptions()) : plain;
   }
 
-  /** The command that puts {@link #record} into a store. */
+  /** Returns the command that writes {@link #record} to a store. */
   private String adopt(StoreProfile profile) {
     StringBuilder command = new StringBuilder("quipu adopt STORE-URI");
     command.append(" --technique ").append(spec(profile).name());

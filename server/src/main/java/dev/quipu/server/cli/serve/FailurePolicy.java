@@ -18,45 +18,43 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * After an OutOfMemoryError nothing can be relied on that allocates. So both threads exist from the
- * start, and the thread that fails only stores the cause: it neither blocks nor allocates. They
- * look for it every now and then, since a wait for a latch or a lock allocates, and goes on without
- * end if it cannot. One thread logs, which may hang or fail; the other ends the process when that
- * is done, or has taken too long. It halts: a shutdown hook could hang, and what was acknowledged
- * is on the disk.
+ * After an OutOfMemoryError, code that allocates is not reliable. So both threads exist from the
+ * start, and the failing thread only stores the cause: it neither blocks nor allocates. The two
+ * threads poll for it, since a wait for a latch or a lock allocates, and hangs if it cannot. One
+ * thread logs, which may hang or fail; the other ends the process when that is done, or has taken
+ * too long. It halts, since a shutdown hook could hang, and acknowledged adds are on the disk.
  *
- * A process that is to go on answering 503 needs memory for that: all connections are closed, with
- * all that they hold. One that cannot answer after that either would only keep its clients waiting;
- * so it ends as the others do.
+ * A process that continues to respond with 503 needs memory: it closes all connections, which
+ * releases theirs. If it cannot respond even then, clients would only wait; so it ends too.
  */
 
-/** Logs the failure that stops the engine, and ends the process, or lets it answer 503. */
+/** Logs the failure that stops the engine, and ends the process or keeps it responding with 503. */
 public final class FailurePolicy {
-  /** What the process does after a failure. */
+  /** The action after a failure. */
   public enum Action {
-    /** Ends with {@link ExitCode#FAILURE}. */
+    /** End with {@link ExitCode#FAILURE}. */
     exit,
-    /** Stays, and answers that it cannot serve; ends like the other if it cannot even answer. */
+    /** Respond with 503; end with {@link ExitCode#FAILURE} if even that fails. */
     serve
   }
 
-  /** Between two looks for a failure. */
+  /** Interval between two checks for a failure. */
   private static final Duration POLL = Duration.ofMillis(100);
 
-  /** Looks for the entry in the log before the process ends without. */
+  /** Most checks for the log entry, before the process ends without it. */
   private static final int LOG_POLLS_MAX = 20;
 
-  /** Between two looks at whether a process that failed still answers. */
+  /** Interval between two checks whether a failed process still responds. */
   private static final Duration LOOK = Duration.ofSeconds(1);
 
-  /** Heap without which requests are not answered reliably, though a loop may still run. */
+  /** Heap without which responses are not reliable, although event loops may still run. */
   private static final int ANSWER_BYTES = 1 << 20;
 
-  /** Looks in a row that find no answer, before the process ends. */
+  /** Consecutive failed checks before the process ends. */
   private static final int SILENT_MAX = 3;
 
   private static final byte[] NO_ANSWERS =
-      "quipu: failed, and cannot answer any more; the process exits%n"
+      "quipu: failed, and no longer responds; exiting%n"
           .formatted()
           .getBytes(StandardCharsets.UTF_8);
   private static final Logger LOGGER = LoggerFactory.getLogger(FailurePolicy.class);
@@ -77,7 +75,7 @@ public final class FailurePolicy {
     return start(action, Runtime.getRuntime()::halt);
   }
 
-  /** The same with another way to end. */
+  /** Creates a policy that ends the process by another function. */
   public static FailurePolicy start(Action action, IntConsumer halt) {
     FailurePolicy policy = new FailurePolicy(action, halt);
     Thread.ofPlatform().daemon().name("quipu-failure-log").start(policy::log);
@@ -90,12 +88,12 @@ public final class FailurePolicy {
     this.action = action;
     this.halt = halt;
     this.lastWords =
-        "quipu: failed, and the cause could not be logged; --on-failure=%s. Restart the process%n"
+        "quipu: failed, and the cause could not be logged (--on-failure=%s); restart the process%n"
             .formatted(action)
             .getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Applies when this engine stops on a failure; the engine stops when another thread fails. */
+  /** Applies the policy when this engine fails, and stops the engine when a thread fails. */
   public void watch(Engine engine) {
     engines.add(engine);
     engine.onFailure(cause -> {
@@ -105,10 +103,10 @@ public final class FailurePolicy {
   }
 
   /**
-   * Sets what {@link Action#serve} needs after an error of the virtual machine.
+   * Sets how {@link Action#serve} recovers from an error of the virtual machine.
    *
    * @param closeAll closes all connections
-   * @param areAnswering whether all ports answer
+   * @param areAnswering returns whether all ports respond
    */
   public void keepAnswering(Runnable closeAll, BooleanSupplier areAnswering) {
     closeConnections = closeAll;
@@ -116,11 +114,11 @@ public final class FailurePolicy {
   }
 
   /**
-   * Takes the error of a thread: stops the engines, so that nothing more is acknowledged. It does
-   * not throw: without memory, what follows a second error may be the end with another code.
+   * Handles the error of a thread: stops the engines, so that nothing more is acknowledged. Does
+   * not throw, since a second error could end the process with another exit code.
    */
   public void onError(Throwable error) {
-    for (int i = 0; i < engines.size(); i++) { // an iterator would be allocated
+    for (int i = 0; i < engines.size(); i++) { // an iterator would allocate
       stop(engines.get(i), error);
     }
     failed(error);
@@ -130,23 +128,23 @@ public final class FailurePolicy {
     try {
       engine.stop(error);
     } catch (Throwable again) {
-      // It has stopped: that comes before anything that can fail.
+      // The engine has stopped: it does so before anything that can fail.
     }
   }
 
-  /** Takes the error of the thread whose end is that of the process, and ends it with its code. */
+  /** Handles an error of the main thread, and ends the process with {@link ExitCode#FAILURE}. */
   public void endWith(VirtualMachineError error) {
     try {
       onError(error);
       awaitLogged();
     } catch (Throwable again) {
-      // No memory to wait in, so there is none for the log either.
+      // Without memory to wait there is none for the log either.
     } finally {
       halt.accept(ExitCode.FAILURE);
     }
   }
 
-  /** Takes what a thread did not catch. */
+  /** Handles an uncaught exception of a thread. */
   public void onUncaught(Thread thread, Throwable thrown) {
     if (thrown instanceof VirtualMachineError) {
       onError(thrown);
@@ -155,7 +153,7 @@ public final class FailurePolicy {
           .atError()
           .addKeyValue("thread", thread.getName())
           .setCause(thrown)
-          .log("Uncaught exception in a thread");
+          .log("Uncaught exception in thread");
     }
   }
 
@@ -180,26 +178,26 @@ public final class FailurePolicy {
           .setCause(isLoggedByEngine ? null : cause)
           .log(
               action == Action.exit
-                  ? "Failed; the process exits. Restart it"
-                  : "Failed; every request is answered 503. Restart the process");
+                  ? "Failed; exiting. Restart the process"
+                  : "Failed; responding with 503. Restart the process");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (Throwable unlogged) {
-      say(lastWords);
+      print(lastWords);
     } finally {
       isLogged = true;
     }
   }
 
-  private void say(byte[] words) {
+  private void print(byte[] words) {
     try {
       standardError.write(words);
     } catch (IOException e) {
-      // nobody is there to read it
+      // standard error is closed
     }
   }
 
-  /** Waits for the entry in the log that says what failed, as long as that may take. */
+  /** Waits for the log entry of the failure, for a limited time. */
   void awaitLogged() {
     try {
       for (int i = 0; i < LOG_POLLS_MAX && !isLogged; i++) {
@@ -240,9 +238,9 @@ public final class FailurePolicy {
         }
       }
     } catch (InterruptedException e) {
-      return; // nothing interrupts it
+      return; // never interrupted
     }
-    say(NO_ANSWERS);
+    print(NO_ANSWERS);
     halt.accept(ExitCode.FAILURE);
   }
 }

@@ -28,10 +28,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
-/** Counts out of queues. */
+/** Counts views from queues. */
 @Command(
     name = "ingest",
-    description = "Count views out of a queue, each once, until stopped.",
+    description = "Count views from a queue, each once, until stopped.",
     subcommands = IngestCommand.SqsCommand.class,
     synopsisSubcommandLabel = "sqs")
 public final class IngestCommand implements Callable<Integer> {
@@ -48,13 +48,13 @@ public final class IngestCommand implements Callable<Integer> {
   @Command(
       name = "sqs",
       mixinStandardHelpOptions = true,
-      description = "Count views out of an SQS queue.",
+      description = "Count views from an SQS queue.",
       footer = {
         "",
         "Messages are view events as JSON, {\"url\",\"time\",\"clientId\"}, bare or",
         "as the data of a CloudEvent 1.0. A message is deleted when its view is",
-        "durable; what is no event goes to the dead-letter queue with the reason.",
-        "Credentials are found as the AWS SDK finds them.",
+        "durable; a malformed one goes to the dead-letter queue with the reason.",
+        "Credentials come from the default provider chain of the AWS SDK.",
         "",
         "Example:",
         "  quipu ingest sqs --store dynamodb://eu-west-1/counters --keep 7d \\",
@@ -72,15 +72,15 @@ public final class IngestCommand implements Callable<Integer> {
         names = "--store",
         paramLabel = "URI",
         required = true,
-        description = "Where to count (quipu stores lists them; engine:DIR for the engine).")
+        description = "The store (quipu stores lists them; engine:DIR for the engine).")
     private String store = "";
 
     @Option(
         names = "--dead-letter",
         paramLabel = "URL",
         description =
-            "The queue for what is no event. Without it, the queue's own policy moves it, without"
-                + " the reason.")
+            "Move malformed messages to this queue, with the reason (default: leave them to the"
+                + " redrive policy of the queue).")
     private @Nullable URI deadLetter;
 
     @Option(
@@ -88,7 +88,7 @@ public final class IngestCommand implements Callable<Integer> {
         paramLabel = "N",
         defaultValue = "4",
         description =
-            "So many ask the queue at once, each for ten messages, 1 to 256 (default ${DEFAULT-VALUE}).")
+            "Number of concurrent receives of ten messages, 1 to 256 (default ${DEFAULT-VALUE}).")
     private int pollers;
 
     @Option(
@@ -97,7 +97,7 @@ public final class IngestCommand implements Callable<Integer> {
         defaultValue = "30s",
         converter = DurationConverter.class,
         description =
-            "Hide messages from others for so long at a time, 1s to 12h (default ${DEFAULT-VALUE}).")
+            "Visibility timeout of received messages, 1s to 12h (default ${DEFAULT-VALUE}).")
     private Duration visibility = Duration.ofSeconds(30);
 
     @Mixin private ViewFlags views = new ViewFlags();
@@ -129,7 +129,7 @@ public final class IngestCommand implements Callable<Integer> {
       PrintWriter err = command.commandLine().getErr();
       Stopping.await(
           () -> {
-            err.printf("quipu counts from %s on %s%n", queue, opened.name());
+            err.printf("quipu is ready: queue %s, store %s%n", queue, opened.name());
             err.flush();
           },
           () -> {
@@ -138,15 +138,15 @@ public final class IngestCommand implements Callable<Integer> {
             watch.close();
             client.close();
             opened.close();
-            tell(consumer.statistics());
+            print(consumer.statistics());
           });
       return ExitCode.OK;
     }
 
-    private void tell(SqsConsumer.Statistics done) {
+    private void print(SqsConsumer.Statistics done) {
       PrintWriter err = command.commandLine().getErr();
       err.printf(
-          "quipu counted %d views; %d deliveries were repeats, %d no events, %d failed%n",
+          "quipu counted %d views; %d deliveries were repeats, %d were malformed, %d failed%n",
           done.counted(), done.countedBefore(), done.malformed(), done.failed());
       err.flush();
     }

@@ -12,9 +12,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that say how online users are counted. */
+/** Options for presence. */
 final class OnlineOptions {
-  /** The variants, as they are written on the command line. */
+  /** The variants, as on the command line. */
   enum Variant {
     exact,
     ring,
@@ -25,8 +25,8 @@ final class OnlineOptions {
       names = "--online",
       paramLabel = "HOW",
       description =
-          "Count who is online (/v1/presence): ${COMPLETION-CANDIDATES} (default: exact where the"
-              + " store has order, else ring).")
+          "Count presence (/v1/presence) by ${COMPLETION-CANDIDATES} (default: exact if the store"
+              + " has ordered scans, else ring).")
   private @Nullable Variant variant;
 
   @Option(
@@ -34,7 +34,7 @@ final class OnlineOptions {
       paramLabel = "TIME",
       defaultValue = "5m",
       converter = DurationConverter.class,
-      description = "Online is who was seen within this time (default ${DEFAULT-VALUE}).")
+      description = "Count clients seen within this time as online (default ${DEFAULT-VALUE}).")
   private Duration window = Window.DEFAULT.length();
 
   @Option(
@@ -43,11 +43,11 @@ final class OnlineOptions {
       defaultValue = "1m",
       converter = DurationConverter.class,
       description =
-          "With ring and approximate: move on so often (default ${DEFAULT-VALUE}). The window"
-              + " itself makes a ring of two keys.")
+          "With ring and approximate: length of a bucket of the window (default"
+              + " ${DEFAULT-VALUE}); the length of the window makes a ring of two keys.")
   private Duration resolution = Window.DEFAULT.resolution();
 
-  /** The variant that was chosen, on this store. */
+  /** Returns the selected variant on this store. */
   Presence on(Store store) {
     boolean ordered = store.profile().has(Capability.ORDERED_SCAN);
     Variant chosen = variant != null ? variant : ordered ? Variant.exact : Variant.ring;

@@ -24,51 +24,51 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options of the ports besides HTTP, and of what is the same for all. */
+/** Options of the Redis and memcached ports, and of all ports. */
 final class PortFlags {
   @Option(
       names = "--resp",
       paramLabel = "PORT",
       description =
-          "Speak Redis on this port too (0 picks one); with the engine alone. Clients show the token"
-              + " of the server by AUTH.")
+          "Serve the Redis protocol on this port too (0 picks one); engine only. Clients send the"
+              + " token by AUTH.")
   private @Nullable Integer resp;
 
   @Option(
       names = "--memcached",
       paramLabel = "PORT",
       description =
-          "Speak memcached on this port too (0 picks one); with the engine alone. Clients show the"
-              + " token by a first set, as memcached has it: data USER TOKEN.")
+          "Serve the memcached protocol on this port too (0 picks one); engine only. Clients"
+              + " authenticate by a first set with the data USER TOKEN.")
   private @Nullable Integer memcached;
 
   @Option(
       names = "--memcached-unsigned",
       paramLabel = "PREFIX",
       description =
-          "Over memcached, counters whose names begin so have no sign, and begin again at 0 behind"
-              + " 2^64 - 1; may be given several times.")
+          "Over memcached, counters with this prefix are unsigned, and wrap to 0 after 2^64 - 1;"
+              + " may be repeated.")
   private List<String> unsigned = List.of();
 
   @Option(
       names = "--allow-flush",
-      description = "Let clients remove all counters by FLUSHALL or flush_all.")
+      description = "Allow FLUSHALL and flush_all, which remove all counters.")
   private boolean mayFlush;
 
   @Option(
       names = "--tls-cert",
       paramLabel = "FILE",
-      description = "Encrypt all ports with this certificate, in PEM; with --tls-key.")
+      description = "Serve TLS on all ports with this certificate, in PEM; with --tls-key.")
   private @Nullable Path certificate;
 
-  @Option(names = "--tls-key", paramLabel = "FILE", description = "Its key, in PEM.")
+  @Option(names = "--tls-key", paramLabel = "FILE", description = "The private key, in PEM.")
   private @Nullable Path key;
 
   /**
-   * A port that was opened, as the ready line names it.
+   * An open port.
    *
-   * @param isListening whether it still is open
-   * @param impediment why it cannot be served, after a time at most; empty if it can
+   * @param isListening returns whether it is still open
+   * @param impediment returns why it cannot serve, within a time; empty if it can
    */
   record Open(
       String scheme,
@@ -81,9 +81,9 @@ final class PortFlags {
   }
 
   /**
-   * What encrypts all ports.
+   * Returns the TLS context of all ports.
    *
-   * @throws IllegalArgumentException if one file was given without the other, or cannot be used
+   * @throws IllegalArgumentException if only one file is given, or a file is unusable
    */
   Optional<SslContext> tls() {
     Path one = certificate;
@@ -92,17 +92,17 @@ final class PortFlags {
       return Optional.empty();
     }
     if (one == null || other == null) {
-      throw new IllegalArgumentException("--tls-cert and --tls-key go together");
+      throw new IllegalArgumentException("--tls-cert and --tls-key need each other");
     }
     return Optional.of(Tls.of(one, other));
   }
 
   /**
-   * Opens the ports that were asked for.
+   * Opens the requested ports.
    *
-   * @param counters what the server counts with
+   * @param counters the counters of the server
    * @param budget bounds the memory that clients of all ports hold together
-   * @param closing takes what is to be closed
+   * @param closing receives actions that close the ports
    */
   List<Open> open(
       HttpOptions http,
@@ -150,7 +150,7 @@ final class PortFlags {
     return opened;
   }
 
-  /** Returns which port is dead; empty if none is. */
+  /** Returns which port no longer listens; empty if all do. */
   static Optional<String> impediment(List<Open> ports) {
     return ports.stream()
         .filter(each -> !each.isListening.getAsBoolean())
@@ -170,18 +170,19 @@ final class PortFlags {
     if (counters instanceof Engine engine) {
       return engine;
     }
-    throw new IllegalArgumentException(option + " is for the engine alone");
+    throw new IllegalArgumentException(
+        option + " needs the engine (--data, or --store engine:DIR)");
   }
 
   /**
-   * Checks the limits of a port.
+   * Checks a port number.
    *
    * @throws IllegalArgumentException naming the option
    */
   static void checkPort(String option, int port) {
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException(
-          "%s is %d, the limits are 0 and 65535".formatted(option, port));
+          "%s is %d; the limits are 0 and 65535".formatted(option, port));
     }
   }
 }

@@ -64,11 +64,11 @@ import picocli.CommandLine.TypeConversionException;
 /** Starts a server. */
 @Command(
     name = "serve",
-    description = "Start the server: HTTP, and Redis and memcached if their ports are given.",
+    description = "Start the server: HTTP, and optionally the Redis and memcached protocols.",
     footer = {
       "",
-      "SIGTERM and SIGINT stop it gracefully: requests under way are answered, and",
-      "it ends with 143 or 130, as the system has it.",
+      "SIGTERM and SIGINT stop it gracefully: requests in progress are completed.",
+      "Its exit code is then 143 or 130.",
       "",
       "Examples:",
       "  quipu serve --data /var/lib/quipu --window 48h",
@@ -81,7 +81,7 @@ import picocli.CommandLine.TypeConversionException;
 public final class ServeCommand implements Callable<Integer> {
   private static final int QUEUE_CONNECTIONS = 64;
 
-  /** In which the event loops of a port answer that is not dead. */
+  /** Time within which the event loops of a healthy port respond. */
   private static final Duration ANSWERS = Duration.ofSeconds(2);
 
   @Spec
@@ -91,15 +91,15 @@ public final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--data",
       paramLabel = "DIR",
-      description = "Keep the counts here (default: quipu-data). Same as --store engine:DIR.")
+      description = "Data directory (default: quipu-data). Same as --store engine:DIR.")
   private @Nullable Path data;
 
   @Option(
       names = "--store",
       paramLabel = "URI",
       description =
-          "Where to count: engine:DIR, memory: for counts that may be lost, or another store"
-              + " (quipu stores lists them).")
+          "The store: engine:DIR, memory: (not durable), or another store (quipu stores lists"
+              + " them).")
   private @Nullable String store;
 
   @Mixin private CountingFlags counting = new CountingFlags();
@@ -114,17 +114,17 @@ public final class ServeCommand implements Callable<Integer> {
       names = "--queue",
       paramLabel = "WHERE",
       description =
-          "Answer a view when it is in this queue, and count it later: the URL of an SQS queue"
-              + " (quipu ingest sqs counts), or engine:DIR for a queue of the server's own, which"
-              + " takes views while the store is slow or away.")
+          "Acknowledge a view when it is in this queue, and count it later: the URL of an SQS"
+              + " queue (quipu ingest sqs counts it), or engine:DIR for a local queue, which accepts"
+              + " views while the store is slow or unreachable.")
   private @Nullable String queue;
 
   @Option(
       names = "--allow-origin",
       paramLabel = "ORIGIN",
       description =
-          "Let pages of this site send views and show hit badges, without a token; may be given"
-              + " several times, * is all.")
+          "Allow pages of this site to send views and embed hit badges without a token; may be"
+              + " repeated; * for all sites.")
   private List<String> origins = List.of();
 
   @Option(
@@ -149,9 +149,9 @@ public final class ServeCommand implements Callable<Integer> {
       defaultValue = "fsync",
       converter = DurabilityConverter.class,
       description =
-          "When a count that the engine has answered is on the disk: fsync, before the answer;"
-              + " interval=TIME, every so often; none, when the system sees fit. A power cut loses"
-              + " what was not; a killed process loses nothing (default ${DEFAULT-VALUE}).")
+          "When the engine syncs to disk: fsync, before each acknowledgement; interval=TIME,"
+              + " periodically; none, when the system does. A power failure loses adds that were"
+              + " not synced; a killed process loses nothing (default ${DEFAULT-VALUE}).")
   private Durability durability = Durability.FSYNC;
 
   @Option(
@@ -160,7 +160,7 @@ public final class ServeCommand implements Callable<Integer> {
       description = "Require the bearer token in this file (or env QUIPU_TOKEN).")
   private @Nullable Path tokenFile;
 
-  @Option(names = "--insecure", description = "Accept other machines without a token.")
+  @Option(names = "--insecure", description = "Allow other machines to connect without a token.")
   private boolean insecure;
 
   @Option(
@@ -168,8 +168,8 @@ public final class ServeCommand implements Callable<Integer> {
       paramLabel = "ACTION",
       defaultValue = "exit",
       description =
-          "After a failure that stops counting, such as of the disk or memory: exit with 9, or serve"
-              + " 503 with the reason until restarted (default ${DEFAULT-VALUE}).")
+          "After a fatal failure of the disk or memory: exit with 9, or serve 503 with the reason"
+              + " until restarted (default ${DEFAULT-VALUE}).")
   private FailurePolicy.Action onFailure = FailurePolicy.Action.exit;
 
   @Mixin private LogOption log = new LogOption();
@@ -190,9 +190,9 @@ public final class ServeCommand implements Callable<Integer> {
     try {
       serve(options, tls, policy);
     } catch (VirtualMachineError e) {
-      policy.endWith(e); // here: on the way out a second error could set another code
+      policy.endWith(e); // here, since a second error on the way out could change the exit code
       return ExitCode.FAILURE;
-    } finally { // a process may go on after a server that did not start
+    } finally { // the process may continue after a failed start
       LogSetup.onVirtualMachineError(error -> {});
       Thread.setDefaultUncaughtExceptionHandler(before);
     }
@@ -228,7 +228,7 @@ public final class ServeCommand implements Callable<Integer> {
       policy.keepAnswering(
           budget.connections()::closeAll,
           () -> all.stream().allMatch(each -> each.impediment().apply(ANSWERS).isEmpty()));
-      opened.begin.run(); // whatever can keep it from starting has not
+      opened.begin.run(); // nothing can prevent the start from here on
       Stopping.await(() -> ready(all, opened.services.storeName()), close, policy::onError);
     } catch (IOException | RuntimeException e) {
       close.run();
@@ -239,7 +239,7 @@ public final class ServeCommand implements Callable<Integer> {
   private Opened inRegion(CountingFlags.InRegion region) {
     if (data != null || store != null || queue != null) {
       throw new IllegalArgumentException(
-          "the topology says where a region counts: --data, --store and --queue do not go with it");
+          "--data, --store and --queue conflict with --topology, which has the stores");
     }
     Topology.Opened opened = region.open();
     Deque<Runnable> closing = new ArrayDeque<>(List.of(opened::close));
@@ -274,7 +274,7 @@ public final class ServeCommand implements Callable<Integer> {
 
   private String storeUri() {
     if (data != null && store != null) {
-      throw new IllegalArgumentException("give either --data or --store, not both");
+      throw new IllegalArgumentException("--data and --store conflict; use one of them");
     }
     if (store != null) {
       return store;
@@ -283,11 +283,11 @@ public final class ServeCommand implements Callable<Integer> {
   }
 
   /**
-   * A store that was opened to count on, and what there is to close besides.
+   * The counters on an open store.
    *
-   * @param name the store as it may be shown: without a password
-   * @param impediment why it rejects all writes now; empty if it does not
-   * @param begin what is done when nothing else can keep the server from starting: it may write
+   * @param name the URI of the store without a password
+   * @param impediment returns why all writes are rejected now; empty if they are not
+   * @param begin the last step of the start, which may write
    */
   private record Counting(
       Quipu quipu,
@@ -301,7 +301,7 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /** All that was opened, to be closed in one. */
+  /** All open resources of a server. */
   private record Opened(
       Services services, Supplier<Optional<String>> impediment, Runnable begin, Runnable onClose) {
     void close() {
@@ -309,7 +309,7 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /** Opens what is beside the store: the cache, the queue, and what removes what has expired. */
+  /** Opens the cache and the queue, and starts the background tasks of the store. */
   private Opened opened(Counting counting, FailurePolicy policy) {
     Quipu quipu = counting.quipu;
     Deque<Runnable> closing = new ArrayDeque<>(List.of(counting::close));
@@ -357,9 +357,9 @@ public final class ServeCommand implements Callable<Integer> {
   private static URI queueUrl(String text) {
     try {
       return new URI(text);
-    } catch (URISyntaxException e) { // its message repeats the text
+    } catch (URISyntaxException e) { // its message repeats the text, which may hold a password
       throw new IllegalArgumentException(
-          "--queue is neither a well-formed URL nor engine:DIR: position %d, %s"
+          "--queue is neither engine:DIR nor a URL: %2$s at position %1$d"
               .formatted(e.getIndex(), e.getReason()));
     }
   }
@@ -368,7 +368,7 @@ public final class ServeCommand implements Callable<Integer> {
     if (OpenedStore.isEngine(uri)) {
       if (counting.areForOtherStores()) {
         throw new IllegalArgumentException(
-            "--technique, --shards and bounds are for other stores than the engine");
+            "--technique, --shards, --floor and --ceiling are not supported by the engine");
       }
       EngineOptions options =
           EngineOptions.defaults().withWindow(counting.window()).withDurability(durability);
@@ -376,9 +376,10 @@ public final class ServeCommand implements Callable<Integer> {
       return new Counting(Backends.on(engine), uri, Optional::empty, () -> {}, () -> {});
     }
     if (!(durability instanceof Durability.Fsync)) {
-      throw new IllegalArgumentException("--durability is for the engine alone");
+      throw new IllegalArgumentException(
+          "--durability needs the engine (--data, or --store engine:DIR)");
     }
-    boolean canWait = queue != null; // views are taken while the store is away
+    boolean canWait = queue != null; // views are accepted while the store is unreachable
     OpenedStore opened = canWait ? OpenedStore.orLater(uri) : OpenedStore.of(uri);
     try {
       RecordGuard guard = counting.guard(opened.store());
@@ -418,10 +419,10 @@ public final class ServeCommand implements Callable<Integer> {
     err.printf("quipu is ready: %s, store %s, in %d ms%n", String.join(", ", urls), name, millis);
     err.flush();
     Logger logger = LoggerFactory.getLogger(ServeCommand.class);
-    logger.atInfo().addKeyValue("http", urls.getFirst()).addKeyValue("store", name).log("ready");
+    logger.atInfo().addKeyValue("http", urls.getFirst()).addKeyValue("store", name).log("Ready");
   }
 
-  /** Reads fsync, none, or interval=1s. */
+  /** Parses fsync, none, or interval=1s. */
   static final class DurabilityConverter implements ITypeConverter<Durability> {
     private static final String INTERVAL = "interval=";
 
@@ -437,7 +438,7 @@ public final class ServeCommand implements Callable<Integer> {
           case "none" -> Durability.NONE;
           default ->
               throw new IllegalArgumentException(
-                  "'" + value + "' is none of fsync, interval=TIME, none");
+                  "'" + value + "' is not a durability; use fsync, interval=TIME or none");
         };
       } catch (IllegalArgumentException e) {
         throw new TypeConversionException(e.getMessage());

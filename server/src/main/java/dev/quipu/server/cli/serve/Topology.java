@@ -37,11 +37,11 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The regions that count together, as a file names them: the same file in all regions.
+ * The regions that count together, read from a file that is identical in all of them.
  *
- * @param initial those that the bounds are shared out to at first
- * @param stores the URI of each region's replica
- * @param terms of the leases
+ * @param initial the regions that initially share the bounds
+ * @param stores the URI of the replica of each region
+ * @param terms the terms of the leases
  */
 public record Topology(
     List<String> initial,
@@ -54,10 +54,10 @@ public record Topology(
       new RetryPolicy(2, Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofSeconds(1));
 
   /**
-   * All regions as one sees them, opened, and what closes them.
+   * The open regions, as one of them sees them.
    *
-   * @param guard of all that is written to any replica; it has not read the record yet
-   * @param own the replica of the own region, not guarded
+   * @param guard guards writes to all replicas; it has not read the record yet
+   * @param own the replica of the own region, without the guard
    */
   public record Opened(
       Regions regions,
@@ -67,15 +67,16 @@ public record Topology(
       StoreRecord record,
       String name,
       Deque<Runnable> closing) {
+    /** Closes all replicas. */
     public void close() {
       guard.close();
       closing.forEach(Runnable::run);
     }
 
     /**
-     * Reads the record, and keeps the right to write from now on.
+     * Checks the record, and renews the right to write from now on.
      *
-     * @throws IllegalArgumentException if it says something else than the topology
+     * @throws IllegalArgumentException if the record differs from the topology
      */
     public void requireRecord() {
       guard
@@ -94,8 +95,8 @@ public record Topology(
   /**
    * Reads a file.
    *
-   * @param keep how long request ids are remembered; empty for ever
-   * @throws IllegalArgumentException naming the field that is wrong
+   * @param keep the window of request ids; empty for an unlimited one
+   * @throws IllegalArgumentException naming the invalid field
    */
   public static Topology read(Path file, Optional<Duration> keep) {
     JsonNode node;
@@ -120,7 +121,7 @@ public record Topology(
     for (String field : node.propertyNames()) {
       if (!FIELDS.contains(field)) {
         throw new IllegalArgumentException(
-            "field %s is not known; known are %s"
+            "unknown field %s; known fields are %s"
                 .formatted(field, FIELDS.stream().sorted().toList()));
       }
     }
@@ -132,8 +133,8 @@ public record Topology(
     node.path("initial").forEach(each -> initial.add(text("initial", each)));
     if (stores.isEmpty() || initial.isEmpty()) {
       throw new IllegalArgumentException(
-          "fields regions and initial are needed: the store of each region, and the regions that"
-              + " the bounds are shared out to at first");
+          "fields regions and initial are required: the store of each region, and the regions that"
+              + " initially share the bounds");
     }
     RegionOptions options =
         new RegionOptions(
@@ -172,12 +173,12 @@ public record Topology(
     return value == null ? otherwise : DurationConverter.duration(text(field, value));
   }
 
-  /** Opens the own region's store now, and the others' when they are asked. */
+  /** Opens the store of the own region now, and the others at their first call. */
   public Opened open(String own) {
     String uri = stores.get(own);
     if (uri == null) {
       throw new IllegalArgumentException(
-          "--region is '%s'; the topology has %s".formatted(own, stores.keySet()));
+          "--region '%s' is not in the topology, which has %s".formatted(own, stores.keySet()));
     }
     Deque<Runnable> closing = new ArrayDeque<>();
     try {

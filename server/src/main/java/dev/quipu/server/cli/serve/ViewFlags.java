@@ -9,15 +9,15 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that say how views are counted. */
+/** Options for views. */
 final class ViewFlags {
   @Option(
       names = "--keep",
       paramLabel = "TIME",
       converter = DurationConverter.class,
       description =
-          "Remember each view so long: a repeat within this time is caught, one after it counts"
-              + " again (default: for ever).")
+          "Keep each view for this time: a repeat within it does not count, a later one does"
+              + " (default: unlimited).")
   private @Nullable Duration keep;
 
   @Option(
@@ -25,8 +25,8 @@ final class ViewFlags {
       paramLabel = "RULE",
       defaultValue = "event",
       description =
-          "What makes two events the same view of a page: event (time and client), client,"
-              + " client-day, or hash (default ${DEFAULT-VALUE}).")
+          "Treat two events as the same view if they have the same: event (time and client),"
+              + " client, client-day, or hash (default ${DEFAULT-VALUE}).")
   private String identity = "event";
 
   @Option(
@@ -34,10 +34,11 @@ final class ViewFlags {
       paramLabel = "WHAT",
       split = ",",
       description =
-          "Count each view for its site and for the site's day too: site, day. In the same"
-              + " transaction, so the store must have one over all.")
+          "Also count each view for its site, or for the day of its site: site, day. The store"
+              + " must support transactions.")
   private List<String> also = List.of();
 
+  /** Returns the options. */
   ViewOptions options() {
     ViewOptions options = ViewOptions.EXACT.by(ViewIdentity.named(identity));
     if (keep != null) {

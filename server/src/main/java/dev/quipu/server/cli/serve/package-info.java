@@ -1,4 +1,4 @@
-/** The server, its options, and the topology of regions. */
+/** The serve and ingest commands, their options, and the topology of regions. */
 @NullMarked
 package dev.quipu.server.cli.serve;
 

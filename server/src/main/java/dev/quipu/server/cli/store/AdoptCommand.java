@@ -24,19 +24,18 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "adopt",
     description = {
-      "Write the record of a store: how its counters are kept.",
+      "Write the record of a store: the options that its counters are kept with.",
       "",
-      "A server that is started with other options than the record has, or that",
-      "cannot read it, does not write."
+      "A server whose options differ from the record, or that cannot read it, does",
+      "not write."
     },
     footer = {
       "",
-      "An empty store needs none: the first server writes the record. This is for a",
-      "store whose counters are older than records, or whose record is wrong. Stop",
-      "its servers first, and give the options that they counted with: no counter is",
-      "converted. If a record is replaced, that takes 30 s, in which the leases end",
-      "of servers that still run. Over regions, the table carries the record to the",
-      "other replicas.",
+      "On an empty store, the first server writes the record. Use this command for a",
+      "store with counters but without a record, or with a wrong one. Stop its",
+      "servers first, and use the options that they counted with: no counter is",
+      "converted. Replacing a record takes 30 s, until the leases of running servers",
+      "have ended. Over regions, the table replicates the record.",
       "",
       "Examples:",
       "  quipu adopt postgresql://db/app --technique marker-item --window 48h",
@@ -62,7 +61,7 @@ public final class AdoptCommand implements Callable<Integer> {
     Optional<CountingFlags.InRegion> region = counting.inRegion();
     String named = uri;
     if (region.isPresent() == (named != null)) {
-      throw new IllegalArgumentException("give either STORE-URI, or --region and --topology");
+      throw new IllegalArgumentException("use either STORE-URI, or --region and --topology");
     }
     if (named == null) {
       Topology.Opened opened = region.orElseThrow().open();
@@ -75,8 +74,8 @@ public final class AdoptCommand implements Callable<Integer> {
     if (OpenedStore.isEngine(named) || named.equals("memory:")) {
       throw new IllegalArgumentException(
           named
-              + " needs no record: a data directory has one of its own, and memory: ends with"
-              + " its server");
+              + " needs no record: a data directory has its own, and memory: does not outlive its"
+              + " server");
     }
     try (OpenedStore opened = OpenedStore.of("STORE-URI", named)) {
       Store store = new Store(opened.driver(), Environment.of(command).clock());
@@ -95,7 +94,7 @@ public final class AdoptCommand implements Callable<Integer> {
     }
     String change =
         before
-            .map(old -> old.equals(record.toString()) ? "; unchanged" : "; before: " + old)
+            .map(old -> old.equals(record.toString()) ? "; unchanged" : "; previous: " + old)
             .orElse("");
     output.print(
         "record of %s: %s%s".formatted(name, record, change),

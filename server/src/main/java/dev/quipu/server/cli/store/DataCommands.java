@@ -31,18 +31,18 @@ public final class DataCommands {
   @Command(
       name = "views",
       description = "Print the exact unique views of a page.",
-      footer = {"", "Times are like 2022-03-28T13:17:23+00:00."})
+      footer = {"", "Times have the format 2022-03-28T13:17:23+00:00."})
   public static final class ViewsCommand implements Callable<Integer> {
     @Mixin private Target target = new Target();
     @Mixin private Output output = new Output();
 
-    @Parameters(paramLabel = "URL", description = "The page, as it was counted.")
+    @Parameters(paramLabel = "URL", description = "The URL of the page, as in its views.")
     private String url = "";
 
-    @Option(names = "--from", description = "First moment to count.")
+    @Option(names = "--from", description = "Count views from this time on.")
     private @Nullable String from;
 
-    @Option(names = "--until", description = "First moment no longer to count.")
+    @Option(names = "--until", description = "Count views before this time.")
     private @Nullable String until;
 
     @Override
@@ -71,7 +71,7 @@ public final class DataCommands {
     }
   }
 
-  @Command(name = "check", description = "Look into a data directory that no server has open.")
+  @Command(name = "check", description = "Check a data directory, which no server may have open.")
   public static final class CheckCommand implements Callable<Integer> {
     @Mixin private Output output = new Output();
 
@@ -83,7 +83,7 @@ public final class DataCommands {
       Inspection.Report report = Inspection.check(data);
       int code = print(output, report);
       if (!report.sound()) {
-        output.note("'quipu salvage --data %s' keeps what is whole".formatted(data));
+        output.note("'quipu salvage --data %s' recovers intact data".formatted(data));
       }
       return code;
     }
@@ -91,12 +91,12 @@ public final class DataCommands {
 
   @Command(
       name = "salvage",
-      description = "Make a damaged data directory fit to be opened, keeping what is whole.",
+      description = "Repair a damaged data directory, keeping all intact data.",
       footer = {
         "",
-        "The old files are moved aside, to a directory 'damaged' within. What was",
-        "acknowledged behind the damage may be lost; the report says up to where the",
-        "directory is whole."
+        "The old files are moved to the subdirectory 'damaged'. Adds after the damage",
+        "may be lost, even if acknowledged; the report states how far the data is",
+        "intact."
       })
   public static final class SalvageCommand implements Callable<Integer> {
     @Mixin private Output output = new Output();
@@ -117,7 +117,7 @@ public final class DataCommands {
     return report.sound() ? ExitCode.OK : ExitCode.DAMAGED;
   }
 
-  @Command(name = "techniques", description = "Print the techniques that count on a store.")
+  @Command(name = "techniques", description = "Print the techniques.")
   public static final class TechniquesCommand implements Callable<Integer> {
     @Mixin private Output output = new Output();
 

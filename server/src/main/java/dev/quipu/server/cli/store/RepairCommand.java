@@ -16,19 +16,19 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Gives a counter the bounds that its store's record has. */
+/** Gives a sharded counter the bounds in the record of its store. */
 @Command(
     name = "repair",
     description = {
-      "Give a divided counter the bounds of its store's record.",
+      "Give a sharded counter the bounds in the record of its store.",
       "",
-      "For a counter that servers reject because it was divided within other bounds.",
-      "Its sum stays, and must lie within the new bounds. A request of before is not",
-      "counted again: a repeat is answered as a conflict, since it had other bounds."
+      "For a counter that servers reject because it was created with other bounds.",
+      "Its value does not change, and must be within the new bounds. Earlier requests",
+      "do not count again: a repeat is a conflict, since it had other bounds."
     },
     footer = {
       "",
-      "The options must be those of the record: quipu adopt changes it.",
+      "The options must equal the record, which quipu adopt changes.",
       "",
       "Example:",
       "  quipu repair stock --store redis://db --shards 4 --floor 0"
@@ -56,7 +56,8 @@ public final class RepairCommand implements Callable<Integer> {
   public Integer call() {
     if (counting.inRegion().isPresent() || OpenedStore.isEngine(store)) {
       throw new IllegalArgumentException(
-          "only counters of one store are repaired, with --shards, --floor and --ceiling");
+          "repair supports one store other than the engine; use --store, --shards, --floor and"
+              + " --ceiling");
     }
     try (OpenedStore opened = OpenedStore.of(store)) {
       Store read = new Store(opened.driver(), Environment.of(command).clock());
@@ -69,7 +70,7 @@ public final class RepairCommand implements Callable<Integer> {
         guard.start();
         Store written = new Store(guard.over(opened.driver()), Environment.of(command).clock());
         if (!(counting.counters(written) instanceof Sharded sharded)) {
-          throw new IllegalArgumentException("give --shards, --floor or --ceiling");
+          throw new IllegalArgumentException("--shards, --floor or --ceiling is missing");
         }
         boolean isChanged = sharded.repair(counter);
         if (!isChanged && sharded.read(counter).isEmpty()) {

@@ -18,11 +18,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Commands about the stores that a server counts on. */
+/** Commands about stores. */
 public final class StoreCommands {
   private StoreCommands() {}
 
-  /** The stores on the class path, by name. */
+  /** Returns the stores on the class path, in order of name. */
   public static List<StoreProvider> providers() {
     return StoreProvider.all().stream()
         .sorted(Comparator.comparing(provider -> provider.schemes().getFirst()))
@@ -31,10 +31,10 @@ public final class StoreCommands {
 
   @Command(
       name = "stores",
-      description = "List the stores that a server can count on, and how their URIs look.",
+      description = "List the supported stores and the format of their URIs.",
       footer = {
         "",
-        "Every URI takes timeoutMillis=N, how long to wait for one answer (default 5000).",
+        "Parameter of every URI: timeoutMillis=N, timeout of a call (default 5000).",
       })
   public static final class StoresCommand implements Callable<Integer> {
     @Mixin private Output output = new Output();
@@ -52,7 +52,7 @@ public final class StoreCommands {
         members.put("technique", technique);
         members.put("capabilities", capabilities);
         output.print(
-            "%s%n  %s%n  counts by %s; %s"
+            "%s%n  %s%n  default technique %s; %s"
                 .formatted(
                     profile.name(), provider.usage(), technique, String.join(", ", capabilities)),
             members);
@@ -68,8 +68,8 @@ public final class StoreCommands {
   @Command(
       name = "schema",
       description = {
-        "Print what a store must have, for who may not let the server create it.",
-        "Nothing is connected or changed."
+        "Print the schema of a store, to create it without the server.",
+        "No connection is made."
       },
       footer = {
         "",

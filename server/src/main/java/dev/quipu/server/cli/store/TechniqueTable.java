@@ -17,13 +17,13 @@ import java.util.stream.Collectors;
 public final class TechniqueTable {
   private TechniqueTable() {}
 
-  /** One row a technique, and one for the engine's own way. */
+  /** Returns a row for each technique, and one for the engine. */
   public static String markdown() {
     List<TechniqueSpec> specs = new ArrayList<>(Techniques.ALL);
     specs.add(Engine.SPEC);
     StringBuilder table = new StringBuilder();
     table.append(
-        "| technique | needs | works on | promises | after a lost reply | an add costs | a read costs | source |\n");
+        "| technique | needs | works on | guarantees | after a lost reply | cost of an add | cost of a read | source |\n");
     table.append("|---|---|---|---|---|---|---|---|\n");
     for (TechniqueSpec spec : specs) {
       table.append(
@@ -41,7 +41,7 @@ public final class TechniqueTable {
     return table.toString();
   }
 
-  /** Where a technique works: all stores that a server can count on. */
+  /** Returns the stores that a technique works on. */
   static List<String> stores(TechniqueSpec spec) {
     if (spec.equals(Engine.SPEC)) {
       return List.of("engine");
@@ -55,7 +55,7 @@ public final class TechniqueTable {
 
   private static String names(Set<? extends Enum<?>> set) {
     return set.isEmpty()
-        ? "nothing"
+        ? "none"
         : set.stream()
             .sorted(Comparator.comparingInt(Enum::ordinal))
             .map(each -> each.name().toLowerCase(Locale.ROOT).replace('_', ' '))

@@ -5,13 +5,13 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /*
- * What is held while more of it is awaited is reserved first. A small body that comes in one piece,
- * as those of single adds do, is never held: it needs no memory that others could have used up.
+ * Memory is reserved before a part of a body is kept. A small body that arrives in one piece, such
+ * as that of a single add, needs no reservation: other clients cannot use up the memory for it.
  */
 
 /** The body of a request while it arrives. Lives on an event loop. */
 public final class Body {
-  /** A body up to here needs no reservation if it comes in one piece. */
+  /** Longest body that needs no reservation if it arrives in one piece. */
   public static final int SMALL_BYTES_MAX = 4 << 10;
 
   private static final byte[] NONE = {};
@@ -34,10 +34,10 @@ public final class Body {
   }
 
   /**
-   * Reserves the memory of a body that is declared to be large, and of its answer: of several that
-   * come together, some are served then, where otherwise each could take a part and none enough.
+   * Reserves the memory of a large declared body and of its reply at once. Otherwise several
+   * concurrent bodies could each reserve a part, and none enough.
    *
-   * @return whether it could
+   * @return whether the memory was reserved
    */
   public boolean begin() {
     if (declaredBytes <= SMALL_BYTES_MAX) {
@@ -47,14 +47,15 @@ public final class Body {
     return reserved && reservation.tryGrowTo(declaredBytes + Lines.expectedBytes(declaredBytes));
   }
 
+  /** Returns the number of bytes so far. */
   public int length() {
     return length;
   }
 
   /**
-   * Takes the next piece.
+   * Appends a piece.
    *
-   * @param isLast whether it ends the body
+   * @param isLast whether it is the last one
    * @return whether there was memory for it
    */
   public boolean add(ByteBuf piece, boolean isLast) {
@@ -93,7 +94,7 @@ public final class Body {
     return true;
   }
 
-  /** Drops what was collected; its memory stays reserved until the request ends. */
+  /** Drops the content; its memory stays reserved until the request ends. */
   public void discard() {
     bytes = NONE;
     length = 0;

@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Answers a body of many lines with a line for each, in bounded memory. */
+/** Replies to a body of many lines with a line for each, in bounded memory. */
 public final class Bulk {
   private Bulk() {}
 
   /**
-   * Answers all lines.
+   * Replies to all lines.
    *
-   * @param work returns the answers to a batch of lines, in their order
-   * @throws Problem 507 before the first batch if there is no memory for all
+   * @param work returns the replies to a batch of lines, in order
+   * @throws Problem 507 before the first batch, if there is not enough memory for all
    */
   public static HttpReply reply(
       Exchange exchange, int linesMax, Function<List<Lines.Line>, List<Map<String, Object>>> work) {

@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** One request, and what its route reads of it. */
+/** A request as its route reads it. */
 public final class Exchange {
   private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
 
@@ -30,8 +30,8 @@ public final class Exchange {
   /**
    * Creates an exchange.
    *
-   * @param variable what stands in the place of the variable of the route's path
-   * @param mayBegin whether there is time for another part of the request
+   * @param variable the value of the variable in the route's path
+   * @param mayBegin returns whether there is time for another part of the request
    */
   public Exchange(
       HttpRequest request,
@@ -49,8 +49,7 @@ public final class Exchange {
   }
 
   /**
-   * The time of a request that does many things in turn: all of it is the request's deadline, after
-   * which nothing of the reply is sent.
+   * The time of a request that has many parts: at its deadline nothing more is sent.
    */
   public record TimeLeft(Clock clock, long startNanos, Duration deadline) {
     private boolean isWithin(int fifteenths) {
@@ -58,7 +57,7 @@ public final class Exchange {
     }
   }
 
-  /** Returns whether there is time for another part of a request that does many things in turn. */
+  /** Returns whether there is time for another part of a request that has many. */
   public boolean mayBegin() {
     return timeLeft.isWithin(10);
   }
@@ -72,7 +71,7 @@ public final class Exchange {
     return request.method();
   }
 
-  /** What stands in the place of the variable of the route's path; empty if it has none. */
+  /** Returns the value of the variable in the route's path; empty if the path has none. */
   public String variable() {
     return variable;
   }
@@ -81,14 +80,14 @@ public final class Exchange {
     return request.headers();
   }
 
-  /** The id of the request, if any: a quoted string as the standard has it, or the bare text. */
+  /** Returns the request id, if any: a quoted string as in RFC 8941, or bare text. */
   public Optional<RequestId> idempotencyKey() {
     List<String> found = headers().getAll(IDEMPOTENCY_KEY);
     if (found.isEmpty()) {
       return Optional.empty();
     }
     if (found.size() > 1) {
-      throw Problem.badRequest("header " + IDEMPOTENCY_KEY + " is there twice");
+      throw Problem.badRequest("duplicate header " + IDEMPOTENCY_KEY);
     }
     try {
       return Optional.of(RequestId.of(unquoted(HeaderText.utf8(found.getFirst()))));
@@ -112,43 +111,46 @@ public final class Exchange {
     }
     if (text.charAt(0) != '"' || at != last || text.charAt(last) != '"') {
       throw new IllegalArgumentException(
-          "a quote is not where a quoted string begins or ends; write \"text\", and a quote in it"
-              + " as \\\"");
+          "malformed quoted string; send \"text\", with a quote in it as \\\"");
     }
     return content.toString();
   }
 
-  /** A query parameter. */
+  /** Returns a query parameter. */
   public Optional<String> parameter(String name) {
     return Optional.ofNullable(query.get(name));
   }
 
-  /** A query parameter that must be there. */
+  /** Returns a required query parameter. */
   public String requiredParameter(String name) {
     return parameter(name)
         .orElseThrow(() -> Problem.badRequest("query parameter " + name + " is missing"));
   }
 
-  /** Rejects query parameters that the route does not know. */
+  /** Rejects unknown query parameters. */
   public void allowParameters(Set<String> known) {
     for (String name : query.keySet()) {
       if (!known.contains(name)) {
         throw Problem.badRequest(
-            "query parameter %s is not known; known are %s"
+            "unknown query parameter %s; known are %s"
                 .formatted(name, String.join(", ", new TreeSet<>(known))));
       }
     }
   }
 
-  /** The body as a JSON object with no other fields than these. */
+  /** Parses the body as a JSON object with no other fields than these. */
   public JsonBody json(Set<String> fields) {
     requireType("application/json");
     return JsonBody.parse("body", text(body), fields);
   }
 
+  /** Returns the length of the body, in bytes. */
+  public int bodyBytes() {
+    return body.limit();
+  }
+
   /**
-   * Reserves the memory that the request needs besides its body. It is returned when the answer was
-   * written.
+   * Reserves the memory that the request needs besides its body, until the reply was written.
    *
    * @throws Problem 507 if all clients together hold too much
    */
@@ -177,7 +179,7 @@ public final class Exchange {
           415,
           "media-type",
           "Unsupported Media Type",
-          "Content-Type is '%s'; send %s, in UTF-8".formatted(found, expected));
+          "Content-Type is '%s'. Send %s, in UTF-8.".formatted(found, expected));
     }
   }
 

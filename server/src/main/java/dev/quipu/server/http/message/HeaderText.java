@@ -4,17 +4,17 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-/** The value of a header, whose bytes Netty hands out as one character each. */
+/** Decodes header values, which Netty returns with one character for each byte. */
 public final class HeaderText {
   private HeaderText() {}
 
-  /** Returns the bytes as they came. */
+  /** Returns the bytes as received. */
   public static byte[] bytes(String value) {
     return value.getBytes(StandardCharsets.ISO_8859_1);
   }
 
   /**
-   * Returns the text that the bytes are in UTF-8.
+   * Returns the value decoded as UTF-8.
    *
    * @throws IllegalArgumentException if they are not valid UTF-8
    */
@@ -22,8 +22,7 @@ public final class HeaderText {
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes(value))).toString();
     } catch (CharacterCodingException e) {
-      throw new IllegalArgumentException(
-          "the value is not valid UTF-8; send its bytes in UTF-8", e);
+      throw new IllegalArgumentException("the value is not valid UTF-8", e);
     }
   }
 }

@@ -6,32 +6,33 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What is sent back.
+ * A response.
  *
- * @param parts the body, in pieces; not to be changed
+ * @param parts the body, in pieces; must not be changed
  */
 public record HttpReply(int status, String type, List<byte[]> parts, Map<String, String> headers) {
   public static final String JSON = "application/json";
 
-  /** A JSON object of these members; 64-bit numbers are given as strings. */
+  /** Returns a reply with a JSON object of these members; 64-bit numbers must be strings. */
   public static HttpReply json(int status, Map<String, ?> members) {
     return bytes(status, JSON, List.of(JsonBody.MAPPER.writeValueAsBytes(members)));
   }
 
-  /** Some other text. */
+  /** Returns a reply with a text. */
   public static HttpReply text(int status, String type, String text) {
     return bytes(status, type, List.of(text.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** A body that is encoded already. */
+  /** Returns a reply with an encoded body. */
   public static HttpReply bytes(int status, String type, List<byte[]> parts) {
     return new HttpReply(status, type, parts, new LinkedHashMap<>());
   }
 
-  /** A problem. */
+  /** Returns the reply for a problem. */
   public static HttpReply of(Problem problem) {
     byte[] body = JsonBody.MAPPER.writeValueAsBytes(problem.members());
     HttpReply reply = bytes(problem.status(), "application/problem+json", List.of(body));
+    problem.allowedMethods().ifPresent(methods -> reply.with("Allow", methods));
     return problem.isTemporary() ? reply.with("Retry-After", "1") : reply;
   }
 
@@ -40,7 +41,7 @@ public record HttpReply(int status, String type, List<byte[]> parts, Map<String,
     return parts.stream().mapToInt(part -> part.length).sum();
   }
 
-  /** The same with another header. */
+  /** Sets a header, and returns this reply. */
   public HttpReply with(String name, String value) {
     headers.put(name, value);
     return this;

@@ -1,6 +1,9 @@
 package dev.quipu.server.http.message;
 
+import dev.quipu.Limits;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -15,18 +18,19 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /*
- * Read token by token, up to the first field that is not known: a tree of what a client sent may
- * hold thirty times its bytes.
+ * Parsed token by token, up to the first unknown field: a tree of the same JSON may take thirty
+ * times its bytes.
  */
 
-/** A JSON object that a client sent: every mistake is named with its field and its limit. */
+/** A JSON object in a request. Every error states the field and the limit. */
 public final class JsonBody {
   private static final int DEPTH_MAX = 16;
   private static final int NUMBER_CHARACTERS_MAX = 64;
   private static final int STRING_CHARACTERS_MAX = 16_384;
   private static final int NAME_CHARACTERS_MAX = 256;
+  private static final int ARRAY_MAX = Limits.PAGE_COUNTERS_MAX;
 
-  /** Where a message of the parser begins to speak of its source. */
+  /** The part of a parser message that describes its source. */
   private static final Pattern SOURCE =
       Pattern.compile(
           "\\s*\\((?:for|start marker) .*|\\[Source.*"
@@ -47,13 +51,16 @@ public final class JsonBody {
                   .build())
           .build();
 
-  /** Values by field: a String, a Long, or one of {@link Other}. */
+  /** Values by field: a String, a Long, {@link Texts}, or one of {@link Other}. */
   private final Map<String, Object> object;
 
-  /** A value that no field may have. */
+  /** An array of {@code count} strings; those beyond the limit are not kept. */
+  private record Texts(List<String> kept, int count) {}
+
+  /** A value that is invalid for every field. */
   private enum Other {
     BEYOND_64_BITS,
-    NO_INTEGER
+    OTHER_TYPE
   }
 
   private JsonBody(Map<String, Object> object) {
@@ -61,9 +68,9 @@ public final class JsonBody {
   }
 
   /**
-   * Reads an object with no other fields than these.
+   * Parses an object with no other fields than these.
    *
-   * @param what the text is: "body" or "line"
+   * @param what "body" or "line", for messages
    */
   static JsonBody parse(String what, String text, Set<String> fields) {
     try (JsonParser parser = MAPPER.createParser(text)) {
@@ -77,7 +84,7 @@ public final class JsonBody {
         String name = parser.currentName();
         if (!fields.contains(name)) {
           throw Problem.badRequest(
-              "field %s is not known; known are %s".formatted(name, String.join(", ", fields)));
+              "unknown field %s; known fields are %s".formatted(name, String.join(", ", fields)));
         }
         parser.nextToken();
         object.put(name, value(parser));
@@ -89,14 +96,14 @@ public final class JsonBody {
     }
   }
 
-  /** What is wrong, without what only the parser's own code knows. */
+  /** Returns the reason without the internals of the parser. */
   private static String why(JacksonException e) {
     String message = String.valueOf(e.getOriginalMessage());
     if (!(e instanceof StreamConstraintsException)) {
       return SOURCE.matcher(message.lines().findFirst().orElse("")).replaceFirst("");
     }
     if (message.contains("depth")) {
-      return "it is nested deeper than %d, which is the limit; nest less".formatted(DEPTH_MAX);
+      return "it is nested deeper than %d levels, which is the limit".formatted(DEPTH_MAX);
     }
     if (message.startsWith("Number")) {
       return tooLong("number", NUMBER_CHARACTERS_MAX);
@@ -120,18 +127,37 @@ public final class JsonBody {
           ? Other.BEYOND_64_BITS
           : (Object) parser.getLongValue();
     }
+    if (parser.currentToken() == JsonToken.START_ARRAY) {
+      return array(parser);
+    }
     parser.skipChildren();
-    return Other.NO_INTEGER;
+    return Other.OTHER_TYPE;
+  }
+
+  private static Object array(JsonParser parser) {
+    List<String> kept = new ArrayList<>();
+    int count = 0;
+    boolean areTexts = true;
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      count++;
+      if (parser.currentToken() != JsonToken.VALUE_STRING) {
+        parser.skipChildren();
+        areTexts = false;
+      } else if (count <= ARRAY_MAX) {
+        kept.add(parser.getString());
+      }
+    }
+    return areTexts ? new Texts(kept, count) : Other.OTHER_TYPE;
   }
 
   private static void checkEnd(String what, JsonParser parser) {
     if (parser.nextToken() != null) {
       throw Problem.badRequest(
-          "the %s is not valid JSON: there is more after its end".formatted(what));
+          "the %s is not valid JSON: unexpected text after its end".formatted(what));
     }
   }
 
-  /** A text that must be there. */
+  /** Returns a required string. */
   public String text(String field) {
     return optionalText(field).orElseThrow(() -> missing(field, "a string"));
   }
@@ -140,7 +166,7 @@ public final class JsonBody {
     return Problem.badRequest("field %s is missing; send %s".formatted(field, type));
   }
 
-  /** A text. */
+  /** Returns a string. */
   public Optional<String> optionalText(String field) {
     Object value = object.get(field);
     if (value == null) {
@@ -152,12 +178,33 @@ public final class JsonBody {
     throw Problem.badRequest("field %s is not a string; send one in quotes".formatted(field));
   }
 
-  /** A 64-bit integer that must be there. */
+  /**
+   * Returns the strings of an array.
+   *
+   * @throws Problem if the field is missing, is something else, or has more than 1,000 strings
+   */
+  public List<String> texts(String field) {
+    Object value = object.get(field);
+    if (value == null) {
+      throw Problem.badRequest("field " + field + " is missing");
+    }
+    if (!(value instanceof Texts texts)) {
+      throw Problem.badRequest("field " + field + " is not an array of strings");
+    }
+    if (texts.count > ARRAY_MAX) {
+      throw Problem.badRequest(
+          "field %s has %d strings; the limit is %d. Send several requests"
+              .formatted(field, texts.count, ARRAY_MAX));
+    }
+    return texts.kept;
+  }
+
+  /** Returns a required 64-bit integer. */
   public long number(String field) {
     return optionalNumber(field).orElseThrow(() -> missing(field, "an integer of 64 bits"));
   }
 
-  /** A 64-bit integer, as a JSON number or as a string of decimal digits. */
+  /** Returns a 64-bit integer, sent as a JSON number or as a string of decimal digits. */
   public Optional<Long> optionalNumber(String field) {
     Object value = object.get(field);
     if (value == null) {
@@ -194,7 +241,7 @@ public final class JsonBody {
 
   private static Problem beyond(String field) {
     return Problem.badRequest(
-        "field %s is beyond 64 bits: the limits are %d and %d"
+        "field %s does not fit into 64 bits; the limits are %d and %d"
             .formatted(field, Long.MIN_VALUE, Long.MAX_VALUE));
   }
 }

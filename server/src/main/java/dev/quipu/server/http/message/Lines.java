@@ -10,53 +10,52 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /*
- * 10,000 lines in 8 MiB, all decoded, parsed and answered at once, hold ten times as much. They are
- * taken in batches: besides the body and the answer, only one batch is in memory.
+ * 10,000 lines in 8 MiB, decoded and parsed at once, would take ten times their bytes. They are
+ * processed in batches: besides the body and the reply, only one batch is in memory.
  */
 
-/**
- * The lines of a body, batch by batch. What follows the last line feed is one if it is not empty.
- */
+/** The lines of a body, batch by batch. Text after the last line feed is a line too. */
 public final class Lines {
   static final int LINE_BYTES_MAX = 64 << 10;
 
   private static final int BATCH_LINES = 1_000;
   private static final int BATCH_BYTES = 256 << 10;
 
-  /** What a batch holds: decoded, parsed and answered, about twelve times its bytes. */
+  /** Memory of a batch that is decoded, parsed and replied to, for each of its bytes. */
   private static final int BATCH_MEMORY_FACTOR = 12;
 
-  /** An answer repeats the name of its line; the rest of it is no longer than this. */
+  /** Longest reply to a line, without the name that it repeats. */
   private static final int ANSWER_BYTES = 384;
 
-  /** Lines of a body of which nothing but its length is known. */
+  /** Most lines to expect of a body of which only the length is known. */
   private static final int EXPECTED_LINES_MAX = 10_000;
 
   private static final int EXPECTED_LINE_BYTES = 64;
 
   private final ByteBuffer body;
   private final int count;
-  private final CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder(); // reports what is not
+  private final CharsetDecoder decoder =
+      StandardCharsets.UTF_8.newDecoder(); // throws on malformed input
   private int next;
 
   /**
    * A line.
    *
    * @param number from 1
-   * @param fault why it cannot be read; null if it can
+   * @param fault why it cannot be decoded; null if it can
    */
   public record Line(int number, String text, @Nullable String fault) {
     /**
-     * Reads the line as a JSON object with no other fields than these.
+     * Parses the line as a JSON object with no other fields than these.
      *
-     * @throws Problem if it is blank, too long, not UTF-8, or something else
+     * @throws Problem if it is blank, too long, not UTF-8, or not such an object
      */
     public JsonBody json(Set<String> fields) {
       if (fault != null) {
         throw Problem.badRequest(fault);
       }
       if (text.isBlank()) {
-        throw Problem.badRequest("the line is blank; leave it out");
+        throw Problem.badRequest("the line is blank; remove it");
       }
       return JsonBody.parse("line", text, fields);
     }
@@ -68,7 +67,7 @@ public final class Lines {
   }
 
   /**
-   * Counts the lines. One that is too long or not UTF-8 is rejected alone, when it is read.
+   * Counts the lines. A line that is too long or not UTF-8 is rejected by itself, later.
    *
    * @throws Problem if there are more than {@code linesMax}
    */
@@ -84,18 +83,18 @@ public final class Lines {
     count += first < body.limit() ? 1 : 0;
     if (count > linesMax) {
       throw Problem.badRequest(
-          "Request body has %d lines; the limit is %d. Send fewer at once."
+          "Request body has %d lines; the limit is %d. Send fewer lines per request."
               .formatted(count, linesMax));
     }
     return new Lines(body.duplicate(), count);
   }
 
-  /** Returns the memory that a batch, and the answers to all lines, take, in bytes. */
+  /** Returns the memory for a batch and for the replies to all lines, in bytes. */
   long memoryBytes() {
     return memoryBytes(body.limit(), count);
   }
 
-  /** Returns what a body of this length is expected to need besides itself, in bytes. */
+  /** Returns the expected memory for a body of this length, besides the body, in bytes. */
   static long expectedBytes(long bodyBytes) {
     return memoryBytes(bodyBytes, Math.min(EXPECTED_LINES_MAX, bodyBytes / EXPECTED_LINE_BYTES));
   }

@@ -5,10 +5,11 @@ import dev.quipu.QuipuException;
 import dev.quipu.server.net.MemoryBudget;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
- * An answer that is not good news, as {@code application/problem+json}. Thrown where it is found,
- * written by the connection.
+ * An error response, as {@code application/problem+json} (RFC 9457). Thrown where the error is
+ * found, and written by the connection.
  */
 public final class Problem extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -19,25 +20,25 @@ public final class Problem extends RuntimeException {
   private final transient Map<String, Object> extensions = new LinkedHashMap<>();
 
   public Problem(int status, String type, String title, String detail) {
-    super(detail, null, false, false); // an answer, not an accident: no stack trace
+    super(detail, null, false, false); // expected, so without a stack trace
     this.status = status;
     this.type = type;
     this.title = title;
   }
 
-  /** Adds a member. */
+  /** Adds a member, and returns this problem. */
   public Problem with(String name, Object value) {
     extensions.put(name, value);
     return this;
   }
 
-  /** Says that a request did not apply, if nothing else is said of it. */
+  /** Adds the outcome "not-applied" of a request that writes, unless it has one. */
   public Problem ofWrite() {
     extensions.putIfAbsent("outcome", "not-applied");
     return this;
   }
 
-  /** Leaves out that a request did not apply, which is no news of one that only reads. */
+  /** Removes the outcome "not-applied", which says nothing about a request that only reads. */
   public Problem ofRead() {
     extensions.remove("outcome", "not-applied");
     return this;
@@ -51,12 +52,17 @@ public final class Problem extends RuntimeException {
     return type;
   }
 
-  /** Whether the same request may be served if it is repeated a little later. */
+  /** Returns whether the same request may succeed shortly after. */
   boolean isTemporary() {
     return status == 429 || status == 503 || status == 507;
   }
 
-  /** All members. */
+  /** Returns the methods that the route of a 405 supports. */
+  Optional<String> allowedMethods() {
+    return Optional.ofNullable(extensions.get("allow")).map(Object::toString);
+  }
+
+  /** Returns all members. */
   public Map<String, Object> members() {
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("type", "/problems/" + type);
@@ -67,37 +73,36 @@ public final class Problem extends RuntimeException {
     return members;
   }
 
+  /** Returns the problem of an invalid request. */
   public static Problem badRequest(String detail) {
-    return new Problem(400, "bad-request", "The request is not valid", detail);
+    return new Problem(400, "bad-request", "Bad Request", detail);
   }
 
+  /** Returns the problem of a request id that was used for a different request. */
   public static Problem requestIdReused(String name, String detail) {
-    String title = "The request id was used for another request";
-    return new Problem(422, "request-id-reused", title, detail).with("name", name);
+    return new Problem(422, "request-id-reused", "Request id already used", detail)
+        .with("name", name);
   }
 
+  /** Returns the problem of an unknown route or counter. */
   public static Problem notFound(String detail) {
-    return new Problem(404, "not-found", "Not found", detail);
+    return new Problem(404, "not-found", "Not Found", detail);
   }
 
-  /** What to tell of a store that gave no definite good answer. */
+  /** Returns the problem for a failure of the store. */
   static Problem of(QuipuException e) {
     boolean unknown = e.outcome() == Outcome.UNKNOWN;
     Problem problem =
         switch (e.reason()) {
-          case FULL ->
-              new Problem(507, "store-full", "The store has no room for more", e.getMessage());
-          case THROTTLED ->
-              new Problem(429, "throttled", "The store asks for fewer requests", e.getMessage());
-          case INVALID ->
-              new Problem(400, "bad-request", "The store rejects the request", e.getMessage());
+          case FULL -> new Problem(507, "store-full", "Insufficient Storage", e.getMessage());
+          case THROTTLED -> new Problem(429, "throttled", "Too Many Requests", e.getMessage());
+          case INVALID -> new Problem(400, "bad-request", "Bad Request", e.getMessage());
           case CORRUPT ->
-              new Problem(500, "store-damaged", "What is stored is damaged", e.getMessage());
-          case TIMEOUT -> unavailable("The store does not answer", e.getMessage());
-          case DENIED -> unavailable("The store rejects the call", e.getMessage());
-          case UNAVAILABLE -> unavailable("The store is unavailable", e.getMessage());
-          case REJECTED ->
-              new Problem(409, "bound-reached", "The add was rejected", e.getMessage());
+              new Problem(500, "store-damaged", "Stored data is corrupt", e.getMessage());
+          case TIMEOUT -> unavailable("Store timeout", e.getMessage());
+          case DENIED -> unavailable("Access denied by the store", e.getMessage());
+          case UNAVAILABLE -> unavailable("Store unavailable", e.getMessage());
+          case REJECTED -> new Problem(409, "bound-reached", "Add rejected", e.getMessage());
           case CONFLICT ->
               new Problem(422, "request-id-reused", "Request id already used", e.getMessage());
         };
@@ -107,40 +112,39 @@ public final class Problem extends RuntimeException {
     return problem.with("outcome", unknown ? "unknown" : "not-applied");
   }
 
-  /** A body above the limit of its route. */
+  /** Returns the problem of a body above the limit of its route. */
   public static Problem tooLarge(int bytesMax, String path) {
     return new Problem(
         413,
         "too-large",
         "Content Too Large",
-        "Request body is longer than %d bytes, which is the limit of %s. Send less at once."
+        "Request body is longer than %d bytes, which is the limit of %s. Send several requests."
             .formatted(bytesMax, path));
   }
 
-  /** A request that needs more memory than all clients together may hold. */
+  /** Returns the problem of a request that needs more memory than all clients may hold. */
   public static Problem insufficientMemory(long neededBytes, MemoryBudget budget) {
     return new Problem(
             507,
             "memory-full",
             "Insufficient Storage",
             ("The request needs %d bytes of memory; all clients together hold %d of %d (a fifth of"
-                    + " the heap, -Xmx). Repeat it later.")
+                    + " the heap, -Xmx). Retry later.")
                 .formatted(neededBytes, budget.usedBytes(), budget.limitBytes()))
         .with("outcome", "not-applied");
   }
 
-  /** A request that came while too many others were in progress. */
+  /** Returns the problem of a request that arrived while too many were in progress. */
   public static Problem overloaded(int requestsMax) {
     return new Problem(
             503,
             "overloaded",
             "Service Unavailable",
-            "%d requests are in progress, which is the limit. Repeat it later."
-                .formatted(requestsMax))
+            "%d requests are in progress, which is the limit. Retry later.".formatted(requestsMax))
         .with("outcome", "not-applied");
   }
 
-  /** A request whose handler failed. */
+  /** Returns the problem of a request whose handler failed. */
   static Problem internal(String errorId) {
     return new Problem(
             500, "internal", "Internal Server Error", "see the server log, error id " + errorId)
@@ -148,12 +152,13 @@ public final class Problem extends RuntimeException {
         .with("outcome", "unknown");
   }
 
+  /** Returns the problem of a request whose outcome is unknown. */
   public static Problem unknown(String detail) {
     return new Problem(
             503,
             "outcome-unknown",
-            "It is not known whether the request applied; repeat it with the same id",
-            detail)
+            "Outcome unknown",
+            detail + "; a retry with the same request id counts once")
         .with("outcome", "unknown");
   }
 

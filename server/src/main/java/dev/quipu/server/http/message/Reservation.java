@@ -2,7 +2,7 @@ package dev.quipu.server.http.message;
 
 import dev.quipu.server.net.MemoryBudget;
 
-/** The bytes of the memory budget that one request holds. Thread-safe. */
+/** The part of the memory budget that a request holds. Thread-safe. */
 public final class Reservation {
   private final MemoryBudget budget;
   private long bytes;
@@ -12,12 +12,12 @@ public final class Reservation {
     this.budget = budget;
   }
 
-  /** Returns the budget that is reserved from. */
+  /** Returns the budget. */
   MemoryBudget budget() {
     return budget;
   }
 
-  /** Reserves more bytes if the budget allows it; returns whether it did. */
+  /** Reserves more bytes, and returns whether the budget allowed it. */
   synchronized boolean tryGrow(long more) {
     if (released || !budget.tryReserve(more)) {
       return false;
@@ -27,13 +27,13 @@ public final class Reservation {
   }
 
   /**
-   * Reserves up to this many bytes in all if the budget allows it; returns whether they are held.
+   * Reserves until this many bytes are held in total, and returns whether the budget allowed it.
    */
   public synchronized boolean tryGrowTo(long all) {
     return all <= bytes || tryGrow(all - bytes);
   }
 
-  /** Returns what is above this to the budget. */
+  /** Returns the bytes above this total to the budget. */
   public synchronized void shrinkTo(long all) {
     if (!released && all < bytes) {
       budget.release(bytes - all);
@@ -41,7 +41,7 @@ public final class Reservation {
     }
   }
 
-  /** Returns all bytes to the budget, and reserves nothing from now on. */
+  /** Returns all bytes to the budget. Later reservations fail. */
   public synchronized void release() {
     if (!released) {
       released = true;

@@ -11,6 +11,7 @@ import dev.quipu.Reading;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetResult;
 import dev.quipu.Uncertainty;
 import dev.quipu.server.http.message.Bulk;
 import dev.quipu.server.http.message.Exchange;
@@ -25,19 +26,23 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Counters over HTTP. */
+/** Serves counters over HTTP. */
 final class CounterRoutes {
   static final String ADD = "/v1/counters/{name}/add";
   static final String BULK = "/v1/counters/bulk";
 
   private static final int PAGE_COUNTERS = 100;
 
-  /** What a listed counter takes while its page is made: its name twice, and its members. */
+  /** Memory of a counter in a response: its name twice, and its members. */
   private static final int LISTED_BYTES = 2 * Limits.NAME_BYTES_MAX + 512;
+
+  /** Memory of a body of names while it is decoded and parsed, for each of its bytes. */
+  private static final long PARSED_FACTOR = 4;
 
   private final Counters counters;
   private final Metrics metrics;
@@ -73,7 +78,7 @@ final class CounterRoutes {
   }
 
   private List<Map<String, Object>> addLines(List<Lines.Line> lines, Exchange exchange) {
-    List<Map<String, Object>> answers = new ArrayList<>();
+    List<Map<String, Object>> replies = new ArrayList<>();
     List<Add> adds = new ArrayList<>();
     List<Integer> places = new ArrayList<>();
     for (Lines.Line line : lines) {
@@ -84,19 +89,19 @@ final class CounterRoutes {
                 body.text("name"),
                 body,
                 body.optionalText("id").map(CounterRoutes::id).orElse(null)));
-        places.add(answers.size());
-        answers.add(Map.of());
+        places.add(replies.size());
+        replies.add(Map.of());
       } catch (RuntimeException e) { // of this line alone
         Map<String, Object> reply = failed(e);
         reply.put("line", line.number());
-        answers.add(reply);
+        replies.add(reply);
       }
     }
     List<ItemResult> results = counters.addAll(adds, exchange::mayBegin, exchange::mayWait);
     for (int i = 0; i < places.size(); i++) {
-      answers.set(places.get(i), line(adds.get(i), results.get(i)));
+      replies.set(places.get(i), line(adds.get(i), results.get(i)));
     }
-    return answers;
+    return replies;
   }
 
   private Map<String, Object> line(Add add, ItemResult result) {
@@ -135,7 +140,7 @@ final class CounterRoutes {
       case AddResult.Conflict conflict ->
           throw Problem.requestIdReused(
               add.counter(),
-              "the first request under this id added %d or had other bounds"
+              "the first request with this id added %d or had other bounds; use a new id"
                   .formatted(conflict.added()));
     };
   }
@@ -162,8 +167,12 @@ final class CounterRoutes {
             boolean floor = rejected.why() == Rejection.FLOOR;
             Bounds bounds = add.bounds().isNone() ? counters.bounds() : add.bounds();
             long bound = floor ? bounds.floor() : bounds.ceiling();
+            String boundDetail =
+                bounds.isNone()
+                    ? detail
+                    : "%s: the %s is %d".formatted(detail, floor ? "floor" : "ceiling", bound);
             Problem reached =
-                new Problem(409, "bound-reached", "The counter would leave its bounds", detail)
+                new Problem(409, "bound-reached", "Bound reached", boundDetail)
                     .with("bound", floor ? "floor" : "ceiling");
             yield bounds.isNone() ? reached : reached.with("limit", Long.toString(bound));
           }
@@ -171,19 +180,84 @@ final class CounterRoutes {
               new Problem(
                       409,
                       "held-elsewhere",
-                      "There may be room in regions that do not answer",
-                      detail + "; there may be room in " + String.join(", ", rejected.heldBy()))
+                      "Held by other regions",
+                      detail
+                          + " now; regions that do not respond may hold the amount: "
+                          + String.join(", ", rejected.heldBy()))
                   .with("heldBy", rejected.heldBy());
-          case OVERFLOW -> new Problem(409, "overflow", "The counter would leave 64 bits", detail);
+          case OVERFLOW ->
+              new Problem(
+                  409,
+                  "overflow",
+                  "Overflow of 64 bits",
+                  detail + ": the value would not fit into 64 bits");
           case CANCELED ->
               new Problem(
                   409,
                   "request-canceled",
-                  "The request was canceled",
-                  "it did not apply and never will");
+                  "Request canceled",
+                  "the request was not applied and never will be");
         };
     Problem named = problem.with("name", add.counter());
     return value.isPresent() ? named.with("value", Long.toString(value.getAsLong())) : named;
+  }
+
+  /** PUT /v1/counters/{name} */
+  HttpReply set(Exchange exchange) {
+    JsonBody body = exchange.json(Set.of("value", "ifValue"));
+    String name = exchange.variable();
+    OptionalLong ifValue =
+        body.optionalNumber("ifValue").map(OptionalLong::of).orElseGet(OptionalLong::empty);
+    return switch (counters.set(name, body.number("value"), ifValue)) {
+      case SetResult.Done done -> {
+        Map<String, Object> members = new LinkedHashMap<>();
+        members.put("name", name);
+        members.put("value", Long.toString(done.value()));
+        yield HttpReply.json(200, members);
+      }
+      case SetResult.Mismatch mismatch -> throw mismatch(name, ifValue, mismatch.value());
+    };
+  }
+
+  private static Problem mismatch(String name, OptionalLong expected, OptionalLong value) {
+    String found = value.isPresent() ? "is " + value.getAsLong() : "was never written";
+    Problem problem =
+        new Problem(
+                409,
+                "value-mismatch",
+                "Value mismatch",
+                "counter %s %s, and ifValue is %d; nothing changed"
+                    .formatted(name, found, expected.orElse(0)))
+            .with("name", name);
+    return value.isPresent() ? problem.with("value", Long.toString(value.getAsLong())) : problem;
+  }
+
+  /** DELETE /v1/counters/{name} */
+  HttpReply delete(Exchange exchange) {
+    counters.delete(exchange.variable());
+    return HttpReply.text(204, "text/plain", "");
+  }
+
+  /** POST /v1/counters/read */
+  HttpReply readAll(Exchange exchange) {
+    long parsedBytes = PARSED_FACTOR * exchange.bodyBytes();
+    exchange.reserve(parsedBytes);
+    List<String> names = exchange.json(Set.of("names")).texts("names");
+    for (int i = 0; i < names.size(); i++) {
+      Limits.checkText("names[%d]".formatted(i), names.get(i), Limits.NAME_BYTES_MAX);
+    }
+    exchange.reserve(parsedBytes + (long) names.size() * LISTED_BYTES);
+    List<Optional<Reading>> readings = counters.readAll(names);
+    List<Map<String, Object>> entries = new ArrayList<>();
+    for (int i = 0; i < names.size(); i++) {
+      String name = names.get(i);
+      entries.add(
+          readings
+              .get(i)
+              .map(reading -> members(name, reading))
+              .orElseGet(() -> Map.of("name", name)));
+    }
+    return HttpReply.json(200, Map.of("counters", entries));
   }
 
   /** GET /v1/counters/{name} */
@@ -240,7 +314,7 @@ final class CounterRoutes {
       return Integer.parseInt(text);
     } catch (NumberFormatException e) {
       throw Problem.badRequest(
-          "query parameter limit is not a number; the limits are 1 and "
+          "query parameter limit is not an integer; the limits are 1 and "
               + Limits.PAGE_COUNTERS_MAX);
     }
   }
@@ -255,7 +329,8 @@ final class CounterRoutes {
     try {
       return new String(Base64.getUrlDecoder().decode(cursor), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
-      throw Problem.badRequest("query parameter cursor is not one that a listing gave");
+      throw Problem.badRequest(
+          "malformed query parameter cursor; send the cursor of the previous page");
     }
   }
 

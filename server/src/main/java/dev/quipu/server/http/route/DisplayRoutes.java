@@ -8,7 +8,7 @@ import dev.quipu.server.http.message.Problem;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Counters to be shown, over HTTP. */
+/** Serves display counters over HTTP. */
 final class DisplayRoutes {
   private final DisplayCounters display;
 

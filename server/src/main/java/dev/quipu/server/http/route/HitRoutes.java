@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/** What pages embed: a badge that counts its hits, and the script that sends views. */
+/** Serves what pages embed: a badge that counts its hits, and the script that sends views. */
 final class HitRoutes {
   private static final String PREFIX = "hit/";
   private static final int LABEL_CHARACTERS_MAX = 64;
@@ -30,7 +30,7 @@ final class HitRoutes {
     this.display = display;
   }
 
-  /** GET /hit/{name}.svg: one more hit, and how many there are. A HEAD is no hit. */
+  /** GET /hit/{name}.svg: counts a hit and returns the number of hits. HEAD counts nothing. */
   HttpReply badge(Exchange exchange) {
     exchange.allowParameters(Set.of("label"));
     String label = label(exchange);
@@ -39,26 +39,26 @@ final class HitRoutes {
         exchange.method().equals(HttpMethod.HEAD)
             ? OptionalLong.empty()
             : display.view(name, Optional.empty());
-    long hits = counted.isPresent() ? counted.getAsLong() : shown(name);
-    // Proxies of images keep what they may keep, and then nobody hears of the next hit.
+    long hits = counted.isPresent() ? counted.getAsLong() : hits(name);
+    // An image proxy that cached the badge would hide the next hits from the server.
     return HttpReply.text(200, "image/svg+xml; charset=utf-8", svg(label, Long.toString(hits)))
         .with("Cache-Control", "no-cache, no-store, max-age=0, must-revalidate")
         .with("Pragma", "no-cache")
         .with("Expires", "Thu, 01 Jan 1970 00:00:00 GMT");
   }
 
-  /** GET /hit/{name}.json: the same number for shields.io, which counts nothing: it caches. */
+  /** GET /hit/{name}.json: the number for shields.io. Counts nothing, since shields.io caches. */
   HttpReply shield(Exchange exchange) {
     exchange.allowParameters(Set.of("label"));
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("schemaVersion", 1);
     members.put("label", label(exchange));
-    members.put("message", Long.toString(shown(PREFIX + exchange.variable())));
+    members.put("message", Long.toString(hits(PREFIX + exchange.variable())));
     members.put("color", "blue");
     return HttpReply.json(200, members);
   }
 
-  private long shown(String name) {
+  private long hits(String name) {
     return display.read(name).map(DisplayReading::value).orElse(0L);
   }
 
@@ -66,7 +66,7 @@ final class HitRoutes {
     String label = exchange.parameter("label").orElse("hits");
     if (label.isEmpty() || label.length() > LABEL_CHARACTERS_MAX) {
       throw Problem.badRequest(
-          "label has %d characters, the limits are 1 and %d"
+          "query parameter label has %d characters; the limits are 1 and %d"
               .formatted(label.length(), LABEL_CHARACTERS_MAX));
     }
     return label;
@@ -89,7 +89,7 @@ final class HitRoutes {
         .formatted(left + right, left, right, text, value, left / 2, left + right / 2);
   }
 
-  /** Fit for XML: control characters are left out. */
+  /** Escapes a text for XML, and removes control characters. */
   private static String escape(String text) {
     StringBuilder escaped = new StringBuilder();
     for (int i = 0; i < text.length(); i++) {

@@ -14,9 +14,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What the server tells of itself. Never the name of a counter: there may be millions. */
+/** The metrics of the server. No tag is the name of a counter: there may be millions. */
 public final class Metrics {
-  /** Methods that are counted by their name; anybody can invent others. */
+  /** Methods that have a tag of their own; clients can invent any number of others. */
   private static final Set<String> METHODS =
       Set.of("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT");
 
@@ -32,30 +32,30 @@ public final class Metrics {
         .register(registry);
   }
 
-  /** Connections that are open. */
+  /** Returns the number of open connections. */
   public AtomicInteger connections() {
     return connections;
   }
 
   /**
-   * Counts a request that was answered.
+   * Counts a completed request.
    *
-   * @param path path of a route, as in the table of routes, or none
+   * @param path the path of the route, as in the table of routes, or "none"
    */
-  public void answered(String sentMethod, String path, int status, long nanos) {
+  public void completed(String sentMethod, String path, int status, long nanos) {
     String method = METHODS.contains(sentMethod) ? sentMethod : "other";
     requests
         .computeIfAbsent(
             method + " " + path + " " + status,
             key ->
                 Timer.builder("quipu.http.requests")
-                    .description("requests answered")
+                    .description("completed requests")
                     .tags("method", method, "route", path, "status", Integer.toString(status))
                     .register(registry))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
 
-  /** An add was answered. */
+  /** Counts the result of an add. */
   void added(AddResult result) {
     String kind =
         switch (result) {
@@ -68,7 +68,7 @@ public final class Metrics {
             kind,
             key ->
                 Counter.builder("quipu.adds")
-                    .description("adds answered")
+                    .description("results of adds")
                     .tag("result", kind)
                     .register(registry))
         .increment();
@@ -78,7 +78,7 @@ public final class Metrics {
     return "rejected_" + why.name().toLowerCase(Locale.ROOT);
   }
 
-  /** All metrics in the text format of Prometheus. */
+  /** Returns all metrics in the Prometheus text format. */
   String text() {
     return registry.scrape();
   }

@@ -25,7 +25,7 @@ public final class OpenApi {
     }
   }
 
-  /** All routes, as the document has them. */
+  /** Returns all routes of the document. */
   public static List<CommandHelp> routes() {
     List<CommandHelp> routes = new ArrayList<>();
     JsonNode paths = JsonMapper.shared().readTree(bytes()).get("paths");

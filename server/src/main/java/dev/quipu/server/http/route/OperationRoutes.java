@@ -12,43 +12,48 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** What operators and tools ask. */
+/** Serves health, metrics and documentation for operators and tools. */
 public final class OperationRoutes {
   private static final Map<String, String> PROBLEMS =
       Map.ofEntries(
-          Map.entry("bad-request", "The request breaks a rule; the detail names field and limit."),
-          Map.entry("not-found", "There is no such route, or the counter was never written."),
-          Map.entry("method", "The route does not know this method."),
-          Map.entry("media-type", "The body must be JSON, or NDJSON in bulk."),
-          Map.entry("too-large", "The body, the request line or the head is too long."),
-          Map.entry("forbidden", "The Host or the Origin is not this server."),
+          Map.entry(
+              "bad-request", "The request is invalid; the detail states the field and the limit."),
+          Map.entry("not-found", "The route does not exist, or the counter was never written."),
+          Map.entry("method", "The route does not support this method."),
+          Map.entry("media-type", "The body must be JSON, or NDJSON for bulk requests."),
+          Map.entry("too-large", "The body, the request line or the header is too long."),
+          Map.entry("forbidden", "The Host or Origin header does not name this server."),
           Map.entry("unauthorized", "The bearer token is missing or wrong."),
-          Map.entry("bound-reached", "The add would leave the bounds; nothing was consumed."),
+          Map.entry("bound-reached", "The add would leave the bounds; nothing changed."),
           Map.entry(
               "held-elsewhere",
-              "Regions that do not answer hold the room; nothing was consumed. Repeat it later."),
-          Map.entry("overflow", "The add would leave 64 bits; nothing changed."),
-          Map.entry("request-canceled", "The request was canceled: it never applies."),
-          Map.entry("request-id-reused", "The id was used for a request with another body."),
-          Map.entry("outcome-unknown", "Repeat with the same id: it counts once."),
+              "Regions that do not respond hold the amount; nothing changed. Retry later."),
+          Map.entry(
+              "value-mismatch", "The counter has another value than ifValue; nothing changed."),
+          Map.entry("overflow", "The value would not fit into 64 bits; nothing changed."),
+          Map.entry("request-canceled", "The request was canceled: it is never applied."),
+          Map.entry("request-id-reused", "The id was used for a different request."),
+          Map.entry(
+              "outcome-unknown", "The outcome is unknown. Retry with the same id: it counts once."),
           Map.entry(
               "store-full",
-              "The disk or the memory for counters is full. Nothing was counted; reads go on."),
+              "The disk or the memory for counters is full. Not applied; reads still work."),
           Map.entry(
               "store-unavailable",
-              "The store does not answer, or rejects the call; the detail says which. Nothing was"
-                  + " counted."),
+              "The store does not respond, or rejects the call; see the detail. Not applied."),
           Map.entry(
               "store-damaged",
-              "What is stored is damaged, or other software wrote it. For the engine, run: quipu"
+              "Stored data is corrupt, or was written by other software. For the engine, run: quipu"
                   + " check"),
-          Map.entry("throttled", "The store asks for fewer requests. Nothing was counted."),
-          Map.entry("unsupported", "The store or technique cannot do this."),
-          Map.entry("memory-full", "All clients together hold too much memory. Not applied."),
-          Map.entry("overloaded", "Too many requests are in progress. Not applied; repeat it."),
+          Map.entry("throttled", "The store limits the request rate. Not applied; retry later."),
+          Map.entry("unsupported", "The technique or the store does not support this."),
+          Map.entry(
+              "memory-full",
+              "All clients together hold too much memory. Not applied; retry later."),
+          Map.entry("overloaded", "Too many requests are in progress. Not applied; retry later."),
           Map.entry("internal", "The handler failed; the server log has the error id."));
 
-  /** What the text of all metrics takes while it is made: about 60 KiB, twice. */
+  /** Memory for the text of all metrics: about 60 KiB, twice. */
   private static final int METRICS_BYTES = 256 << 10;
 
   private static final List<byte[]> OPEN_API = List.of(OpenApi.bytes());
@@ -72,12 +77,12 @@ public final class OperationRoutes {
     this.clock = clock;
   }
 
-  /** GET /livez: the process answers. */
+  /** GET /livez: reports that the process responds. */
   HttpReply live(Exchange exchange) {
     return HttpReply.text(200, "text/plain; charset=utf-8", "ok\n");
   }
 
-  /** GET /readyz: the store answers, and all event loops do. */
+  /** GET /readyz: reports whether the store and all event loops respond. */
   HttpReply ready(Exchange exchange) {
     exchange.allowParameters(Set.of("verbose"));
     long start = clock.nanoTime();
@@ -108,7 +113,7 @@ public final class OperationRoutes {
     return HttpReply.bytes(200, HttpReply.JSON, OPEN_API);
   }
 
-  /** All types of problems. */
+  /** Returns all problem types. */
   public static Set<String> problems() {
     return PROBLEMS.keySet();
   }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** Who is online, over HTTP. */
+/** Serves presence over HTTP. */
 final class PresenceRoutes {
   private final Supplier<Presence> presence;
 
@@ -27,7 +27,7 @@ final class PresenceRoutes {
     return HttpReply.json(200, members);
   }
 
-  /** GET /v1/presence/{room}; a room that nobody was in has 0. */
+  /** GET /v1/presence/{room}; an unknown room has 0. */
   HttpReply online(Exchange exchange) {
     Online online = presence.get().online(exchange.variable());
     Map<String, Object> members = new LinkedHashMap<>();

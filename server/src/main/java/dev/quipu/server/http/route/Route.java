@@ -8,12 +8,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * One row of the table of routes.
  *
- * @param path as in the documentation; at most one variable in braces, which may stand for text
- *     with slashes
+ * @param path as documented; has at most one variable, in braces, which may match slashes
  * @param bodyBytesMax longest body, in bytes
- * @param writes whether it may change something, so that a late answer is an unknown one
- * @param open whether it is served without a token
- * @param forPages whether pages of other sites may use it, if the server has been told which
+ * @param writes whether it may change something, so that the outcome is unknown after a timeout
+ * @param open whether it needs no token
+ * @param forPages whether pages of the allowed origins may use it
  */
 public record Route(
     HttpMethod method,
@@ -23,7 +22,7 @@ public record Route(
     boolean open,
     boolean forPages,
     Handler handler) {
-  /** Answers a request. */
+  /** Handles a request. */
   public interface Handler {
     HttpReply handle(Exchange exchange);
   }
@@ -40,12 +39,25 @@ public record Route(
     return new Route(HttpMethod.POST, path, bodyBytesMax, true, false, false, handler);
   }
 
-  /** The same route for pages of other sites too. */
+  /** Returns a POST route that only reads, since its parameters do not fit into a URI. */
+  static Route query(String path, int bodyBytesMax, Handler handler) {
+    return new Route(HttpMethod.POST, path, bodyBytesMax, false, false, false, handler);
+  }
+
+  static Route put(String path, int bodyBytesMax, Handler handler) {
+    return new Route(HttpMethod.PUT, path, bodyBytesMax, true, false, false, handler);
+  }
+
+  static Route delete(String path, Handler handler) {
+    return new Route(HttpMethod.DELETE, path, 0, true, false, false, handler);
+  }
+
+  /** Returns the same route, open to pages of the allowed origins. */
   Route andForPages() {
     return new Route(method, path, bodyBytesMax, writes, open, true, handler);
   }
 
-  /** What stands in the place of the variable; null if the path is not this route's. */
+  /** Returns the value of the variable; null if the path does not match. */
   public @Nullable String match(String rawPath) {
     int brace = path.indexOf('{');
     if (brace < 0) {

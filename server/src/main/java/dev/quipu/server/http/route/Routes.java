@@ -9,17 +9,20 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** The table of routes: it drives dispatch and metrics, and the OpenAPI document is held to it. */
+/** The table of routes. It drives dispatch and metrics; a test compares the OpenAPI document. */
 public final class Routes {
   private static final int SMALL_BODY_BYTES_MAX = 64 << 10;
   private static final int BULK_BODY_BYTES_MAX = 8 << 20;
+
+  /** Room for 1,000 of the longest names, with every character beyond ASCII as an escape. */
+  private static final int NAMES_BODY_BYTES_MAX = 2 << 20;
 
   private final List<Route> all;
 
   /**
    * Creates the table.
    *
-   * @param impediment why the process cannot serve although the store answers
+   * @param impediment returns why the process cannot serve although the store responds
    */
   public Routes(
       Services services,
@@ -41,7 +44,10 @@ public final class Routes {
             Route.post(CounterRoutes.ADD, SMALL_BODY_BYTES_MAX, counters::add),
             Route.post(CounterRoutes.BULK, BULK_BODY_BYTES_MAX, counters::bulk),
             Route.get("/v1/counters", counters::list),
+            Route.query("/v1/counters/read", NAMES_BODY_BYTES_MAX, counters::readAll),
             Route.get("/v1/counters/{name}", counters::read),
+            Route.put("/v1/counters/{name}", SMALL_BODY_BYTES_MAX, counters::set),
+            Route.delete("/v1/counters/{name}", counters::delete),
             Route.post("/v1/requests/{id}/cancel", SMALL_BODY_BYTES_MAX, counters::cancel),
             Route.get("/v1/requests/{id}", counters::outcome),
             Route.post("/v1/views", SMALL_BODY_BYTES_MAX, views::add).andForPages(),
@@ -64,11 +70,12 @@ public final class Routes {
             Route.open("/problems/{type}", operation::problem));
   }
 
+  /** Returns all routes. */
   public List<Route> all() {
     return all;
   }
 
-  /** The route of a request; HEAD is served by GET. */
+  /** Returns the route of a request; HEAD is served by GET. */
   public Optional<Route> find(HttpMethod method, String rawPath) {
     HttpMethod served = method.equals(HttpMethod.HEAD) ? HttpMethod.GET : method;
     return all.stream()
@@ -76,12 +83,12 @@ public final class Routes {
         .findFirst();
   }
 
-  /** Whether pages of other sites may use a path. */
+  /** Returns whether pages of the allowed origins may use a path. */
   public boolean isForPages(String rawPath) {
     return all.stream().anyMatch(route -> route.forPages() && route.match(rawPath) != null);
   }
 
-  /** The methods that a path knows; empty if there is no such path. */
+  /** Returns the methods that a path supports; empty for an unknown path. */
   public List<String> methods(String rawPath) {
     List<String> methods = new ArrayList<>();
     for (Route route : all) {

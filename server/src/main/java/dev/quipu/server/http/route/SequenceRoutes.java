@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** Numbered records over HTTP. */
+/** Serves sequences of records over HTTP. */
 final class SequenceRoutes {
   private final Supplier<SequenceOfRecords> sequences;
 
@@ -36,12 +36,12 @@ final class SequenceRoutes {
       case SequenceOfRecords.Conflict conflict ->
           throw Problem.requestIdReused(
               exchange.variable(),
-              "the first request under this id has number %d and another payload"
+              "the first request with this id has number %d and another payload; use a new id"
                   .formatted(conflict.number()));
     };
   }
 
-  /** GET /v1/sequences/{name}: the highest number, 0 if there is none; or one record. */
+  /** GET /v1/sequences/{name}: returns the highest number, 0 if there is none, or one record. */
   HttpReply read(Exchange exchange) {
     exchange.allowParameters(Set.of("number"));
     String series = exchange.variable();
@@ -56,7 +56,8 @@ final class SequenceRoutes {
         sequences
             .get()
             .find(series, number)
-            .orElseThrow(() -> Problem.notFound("no number %d in %s".formatted(number, series)));
+            .orElseThrow(
+                () -> Problem.notFound("no number %d in series %s".formatted(number, series)));
     members.put("number", Long.toString(number));
     members.put("payload", record.payload());
     members.put("at", record.at().toString());
@@ -66,7 +67,7 @@ final class SequenceRoutes {
 
   private static long number(String text) {
     if (!text.matches("[1-9][0-9]{0,17}")) {
-      throw Problem.badRequest("number is '%s', the least is 1".formatted(text));
+      throw Problem.badRequest("query parameter number is '%s'; the minimum is 1".formatted(text));
     }
     return Long.parseLong(text);
   }
@@ -77,7 +78,7 @@ final class SequenceRoutes {
     long number = body.number("number");
     String series = exchange.variable();
     if (!sequences.get().voidNumber(series, number, body.text("reason"))) {
-      throw Problem.notFound("no number %d in %s".formatted(number, series));
+      throw Problem.notFound("no number %d in series %s".formatted(number, series));
     }
     Map<String, Object> members = new LinkedHashMap<>();
     members.put("name", series);

@@ -9,11 +9,11 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * What a server serves. In one of several regions, what {@link Quipu} rejects there is rejected
- * when it is asked for.
+ * The services behind the routes. In one of several regions, those that {@link Quipu} does not
+ * support there fail when they are requested.
  *
- * @param queue where views go before they are counted; empty to count them at once
- * @param storeName what {@code /readyz} calls the store
+ * @param queue where views wait to be counted; empty to count them at once
+ * @param storeName the name of the store in responses
  */
 public record Services(
     Quipu quipu,
@@ -22,7 +22,7 @@ public record Services(
     DisplayCounters display,
     Supplier<Presence> presence,
     String storeName) {
-  /** All on one store, without a cache and a queue. */
+  /** Returns all services on one store, without a cache and a queue. */
   public static Services of(Quipu quipu, String storeName) {
     Services all =
         new Services(
@@ -35,17 +35,17 @@ public record Services(
     return quipu.isRegional() ? all : all.with(quipu.part(Presence.class));
   }
 
-  /** The same with other counters to be shown. */
+  /** Returns the same services with other display counters. */
   public Services showing(DisplayCounters other) {
     return new Services(quipu, views, queue, other, presence, storeName);
   }
 
-  /** The same with another count of who is online. */
+  /** Returns the same services with another presence. */
   public Services with(Presence other) {
     return new Services(quipu, views, queue, display, () -> other, storeName);
   }
 
-  /** The same with views counted by another counter, and out of a queue if there is one. */
+  /** Returns the same services with another view counter, fed by a queue if there is one. */
   public Services counting(ViewCounter other, Optional<ViewQueue> from) {
     return new Services(quipu, () -> other, from, display, presence, storeName);
   }

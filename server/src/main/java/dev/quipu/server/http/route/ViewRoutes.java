@@ -35,7 +35,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/** Exact unique views over HTTP. */
+/** Serves exact unique views over HTTP. */
 final class ViewRoutes {
   static final String BULK = "/v1/views/bulk";
 
@@ -55,7 +55,7 @@ final class ViewRoutes {
     this.failures = failures;
   }
 
-  /** POST /v1/views: it is durable, in the counter or in the queue. */
+  /** POST /v1/views: replies when the view is durable, in the counter or in the queue. */
   HttpReply add(Exchange exchange) {
     ViewEvent event = event(exchange.json(FIELDS));
     if (queue.isPresent()) {
@@ -74,13 +74,13 @@ final class ViewRoutes {
     return members;
   }
 
-  /** POST /v1/views/bulk: many at once, since the store groups what comes together. */
+  /** POST /v1/views/bulk: adds concurrently, since the store commits concurrent adds as a group. */
   HttpReply bulk(Exchange exchange) {
     return Bulk.reply(exchange, LINES_MAX, lines -> addLines(lines, exchange));
   }
 
   private List<Map<String, Object>> addLines(List<Lines.Line> lines, Exchange exchange) {
-    List<Map<String, Object>> answers = new ArrayList<>();
+    List<Map<String, Object>> replies = new ArrayList<>();
     ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     try {
       List<Future<Map<String, Object>>> running = new ArrayList<>();
@@ -99,17 +99,17 @@ final class ViewRoutes {
             }));
       }
       for (int i = 0; i < running.size(); i++) {
-        answers.add(answer(running.get(i), lines.get(i), exchange));
+        replies.add(answer(running.get(i), lines.get(i), exchange));
       }
     } catch (ExecutionException e) {
-      throw new IllegalStateException(e.getCause()); // addLine answers every exception
+      throw new IllegalStateException(e.getCause()); // addLine turns every exception into a reply
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Problem.unknown("the server stops");
+      throw Problem.unknown("the server is stopping");
     } finally {
       executor.shutdown(); // what is under way goes on
     }
-    return answers;
+    return replies;
   }
 
   /** Takes a place, unless there was none in time. */
@@ -194,7 +194,7 @@ final class ViewRoutes {
     try {
       return LocalDate.parse(text);
     } catch (DateTimeParseException e) {
-      throw Problem.badRequest("day is not a date like 2022-03-28");
+      throw Problem.badRequest("query parameter day is not a date like 2022-03-28");
     }
   }
 

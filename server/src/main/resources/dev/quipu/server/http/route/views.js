@@ -1,6 +1,6 @@
 // Counts a view of the page that embeds it: <script src="https://HOST/views.js" async></script>
-// It waits (data-wait, in seconds, 5 by default), so that a page that is left at once is no view, and
-// sends nothing for who asks not to be tracked, and for robots. To send an event again counts once.
+// It waits (data-wait in seconds, 5 by default), so that leaving a page at once does not count, and
+// sends nothing for robots and if Do Not Track is set. An event that is sent again counts once.
 (function () {
   'use strict';
   var script = document.currentScript;
@@ -23,7 +23,7 @@
       var known = localStorage.getItem('quipu-client') || random();
       localStorage.setItem('quipu-client', known);
       return known;
-    } catch (e) { // storage is switched off: every page view is another client
+    } catch (e) { // storage is disabled: every page view counts as another client
       return random();
     }
   }
@@ -46,7 +46,7 @@
       body: event,
       credentials: 'omit',
       keepalive: true
-    }).then(function (answer) { if (answer.status >= 500) { again(); } }, again);
+    }).then(function (response) { if (response.status >= 500) { again(); } }, again);
   }
 
   setTimeout(function () { send(3); }, waitMillis);

@@ -11,9 +11,11 @@ import dev.quipu.Outcome;
 import dev.quipu.OutcomeUnknownException;
 import dev.quipu.Quipu;
 import dev.quipu.QuipuException;
+import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetResult;
 import dev.quipu.backend.Backends;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.server.http.HttpOptions;
@@ -34,15 +36,16 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the command line believes of a server's answers, and of their absence. */
+/** Outcomes of responses from servers and proxies, and of missing responses. */
 final class RemoteAccessTest {
   private static final Add ADD = new Add("a", 1, RequestId.of("one"));
 
-  /** Answers each request with the same bytes, or with none, and hangs up. */
+  /** Replies to each request with the same bytes, or with none, and disconnects. */
   private static final class Stranger implements AutoCloseable {
     private final ServerSocket socket = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
     private final String answer;
@@ -63,7 +66,7 @@ final class RemoteAccessTest {
           in.read(new byte[65_536]);
           client.getOutputStream().write(answer.getBytes(StandardCharsets.UTF_8));
         } catch (IOException closed) {
-          // the next one, or the end
+          // the next connection, or the end
         }
       }
     }
@@ -95,7 +98,7 @@ final class RemoteAccessTest {
   }
 
   @Test
-  void idsBeyondAsciiStayApart() throws Exception {
+  void distinctNonAsciiIdsStayDistinct() throws Exception {
     HttpOptions options = HttpOptions.defaults().at("127.0.0.1", 0, Optional.empty(), false);
     try (MemoryDriver driver = new MemoryDriver();
         Quipu quipu = Backends.on(driver);
@@ -108,7 +111,7 @@ final class RemoteAccessTest {
         Add add = new Add("a", 1, RequestId.of(id));
         assertTrue(access.add(add) instanceof AddResult.Applied, id);
         assertTrue(access.add(add) instanceof AddResult.Replayed, id);
-        // What came over the wire is the same request as one made here, or in bulk.
+        // The same id, sent over HTTP, locally or in bulk, is the same request.
         assertTrue(quipu.counters().add(add) instanceof AddResult.Replayed, id);
         assertTrue(access.addAll(List.of(add)).getFirst() instanceof AddResult.Replayed, id);
         assertTrue(
@@ -120,7 +123,7 @@ final class RemoteAccessTest {
 
   @ParameterizedTest
   @CsvSource({
-    // A write that nobody vouches for may have been done.
+    // A write without a response from Quipu may have been applied.
     "'', true, UNKNOWN, UNAVAILABLE",
     "'', false, NOT_APPLIED, UNAVAILABLE",
     "502 Bad Gateway, true, UNKNOWN, UNAVAILABLE",
@@ -128,12 +131,12 @@ final class RemoteAccessTest {
     "500 Internal Server Error, true, UNKNOWN, UNAVAILABLE",
     "200 OK, true, UNKNOWN, UNAVAILABLE",
     "200 OK, false, NOT_APPLIED, UNAVAILABLE",
-    // Turned away before anything was done.
+    // Rejected before anything was applied.
     "401 Unauthorized, true, NOT_APPLIED, DENIED",
     "404 Not Found, true, NOT_APPLIED, UNAVAILABLE",
     "429 Too Many Requests, true, NOT_APPLIED, THROTTLED",
   })
-  void answersThatAreNotQuipusAreNotTrusted(
+  void responsesOfOtherServersAreNotTrusted(
       String status, boolean write, Outcome outcome, Reason reason) throws Exception {
     String answer = status.isEmpty() ? "" : reply(status, "<html>");
     QuipuException failure = failure(answer, write);
@@ -142,7 +145,7 @@ final class RemoteAccessTest {
   }
 
   @Test
-  void aServerThatSaysWhatItKnowsIsBelieved() throws Exception {
+  void aStatedOutcomeIsTrusted() throws Exception {
     String unknown = "{\"detail\":\"d\",\"outcome\":\"unknown\"}";
     String notApplied = "{\"detail\":\"d\",\"outcome\":\"not-applied\"}";
     String damaged = "{\"type\":\"/problems/store-damaged\",\"outcome\":\"not-applied\"}";
@@ -153,12 +156,44 @@ final class RemoteAccessTest {
   }
 
   @Test
-  void anAnswerWithoutItsNumbersIsExplained() throws Exception {
+  void aResponseWithoutItsNumbersIsExplained() throws Exception {
     assertEquals(Outcome.UNKNOWN, failure(reply("200 OK", "{}"), true).outcome());
     QuipuException read = failure(reply("200 OK", "{}"), false);
     assertEquals(Outcome.NOT_APPLIED, read.outcome());
     String message = String.valueOf(read.getMessage());
     assertTrue(message.contains("no number value; is --server a Quipu server?"), message);
+  }
+
+  @Test
+  void aValueMismatchIsAResult() throws Exception {
+    String mismatch = "{\"type\":\"/problems/value-mismatch\",\"status\":409,\"value\":\"4\"}";
+    try (Stranger server = new Stranger(reply("409 Conflict", mismatch));
+        RemoteAccess access = new RemoteAccess(server.uri(), Optional.empty())) {
+      assertEquals(
+          new SetResult.Mismatch(OptionalLong.of(4)), access.set("a", 7, OptionalLong.of(3)));
+      assertThrows(QuipuException.class, () -> access.delete("a"));
+    }
+    String unsupported = "{\"type\":\"/problems/unsupported\",\"outcome\":\"not-applied\"}";
+    try (Stranger server = new Stranger(reply("501 Not Implemented", unsupported));
+        RemoteAccess access = new RemoteAccess(server.uri(), Optional.empty())) {
+      assertThrows(IllegalArgumentException.class, () -> access.set("a", 7, OptionalLong.empty()));
+      assertThrows(IllegalArgumentException.class, () -> access.delete("a"));
+    }
+  }
+
+  @Test
+  void aReadOfSeveralCountersMustReturnEach() throws Exception {
+    String body =
+        "{\"counters\":[{\"name\":\"a\",\"value\":\"1\",\"low\":\"1\",\"high\":\"1\"},{\"name\":\"b\"}]}";
+    try (Stranger server = new Stranger(reply("200 OK", body));
+        RemoteAccess access = new RemoteAccess(server.uri(), Optional.empty())) {
+      assertEquals(
+          List.of(Optional.of(Reading.exact(1)), Optional.empty()),
+          access.readAll(List.of("a", "b")));
+      QuipuException failure =
+          assertThrows(QuipuException.class, () -> access.readAll(List.of("a")));
+      assertEquals(Outcome.NOT_APPLIED, failure.outcome());
+    }
   }
 
   @Test
@@ -170,12 +205,12 @@ final class RemoteAccessTest {
       QuipuException failure = assertThrows(QuipuException.class, () -> access.add(ADD));
       assertEquals(Outcome.NOT_APPLIED, failure.outcome());
       String message = String.valueOf(failure.getMessage());
-      assertTrue(message.contains("write http:// instead of https://"), message);
+      assertTrue(message.contains("use http:// instead of https://"), message);
     }
   }
 
   @Test
-  void aBulkAnswerMustAnswerEachLine() throws Exception {
+  void aBulkResponseMustHaveALineForEach() throws Exception {
     String line = "{\"status\":202,\"counted\":true}\n";
     ViewEvent event = new ViewEvent("/", Instant.EPOCH, "c");
     try (Stranger server = new Stranger(reply("200 OK", line));
@@ -188,7 +223,7 @@ final class RemoteAccessTest {
   }
 
   @Test
-  void whatIsUnknownStaysUnknownUntilAnAnswerIsDefinite() {
+  void anUnknownOutcomeStaysUnknownUntilARepeatSucceeds() {
     QuipuException lost = new OutcomeUnknownException(Reason.UNAVAILABLE, "lost", null);
     QuipuException gone = new NotAppliedException(Reason.UNAVAILABLE, "gone");
     QuipuException full = new NotAppliedException(Reason.FULL, "full");

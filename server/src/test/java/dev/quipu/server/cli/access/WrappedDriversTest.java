@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** A driver around another passes on every call: a default would answer for a store it is not. */
+/** A forwarding driver forwards every call: a default would hide capabilities of the store. */
 final class WrappedDriversTest {
-  /** The calls that a class leaves to the defaults of the interface. */
+  /** The default methods that a class does not override. */
   private static List<String> missing(Class<?> wrapper) throws NoSuchMethodException {
     List<String> missing = new ArrayList<>();
     for (Method method : StoreDriver.class.getMethods()) {
@@ -25,11 +25,11 @@ final class WrappedDriversTest {
   }
 
   @Test
-  void eachCallIsPassedOn() throws Exception {
+  void everyCallIsForwarded() throws Exception {
     assertEquals(List.of(), missing(ForwardingDriver.class));
     assertEquals(List.of(), missing(Class.forName("dev.quipu.record.GuardedDriver")));
     assertEquals(List.of(), missing(LaterDriver.class));
-    // A store that is opened later has batches, and no operations of its own.
+    // A store that is opened later has batches, and no native operations.
     LaterDriver later = new LaterDriver("redis://127.0.0.1:1");
     assertEquals(Optional.empty(), later.operations());
   }

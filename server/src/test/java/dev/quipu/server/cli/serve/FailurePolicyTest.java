@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What becomes of a process whose engine, or whose memory, fails. */
+/** The end of a process whose engine or memory fails. */
 final class FailurePolicyTest {
   private static final Pattern READY = Pattern.compile(".* is ready: (http://[^,]+),.*");
 
@@ -66,7 +66,7 @@ final class FailurePolicyTest {
 
   /** Once memory is exhausted, every step may fail again. */
   @Test
-  void aSecondErrorKeepsNeitherTheOtherEngineNorTheProcess() throws Exception {
+  void aSecondErrorStillStopsTheOtherEngineAndTheProcess() throws Exception {
     OutOfMemoryError error = new OutOfMemoryError("on purpose");
     for (boolean isOfMain : new boolean[] {false, true}) {
       Path data = directory.resolve("main " + isOfMain);
@@ -91,9 +91,9 @@ final class FailurePolicyTest {
     }
   }
 
-  /** How the process ends is then for the policy: here it goes on. */
+  /** The policy ends the process; here it continues. */
   @Test
-  void noMemoryToSayThatItIsReadyDoesNotEndTheProcess() throws Exception {
+  void anOutOfMemoryErrorAtTheReadyMessageDoesNotEndTheProcess() throws Exception {
     AtomicReference<VirtualMachineError> taken = new AtomicReference<>();
     OutOfMemoryError error = new OutOfMemoryError("on purpose");
     Runnable ready =
@@ -134,7 +134,7 @@ final class FailurePolicyTest {
   }
 
   @Test
-  void withOnFailureServeTheReasonIsAnswered() throws Exception {
+  void onFailureServeRespondsWithTheReason() throws Exception {
     Process process =
         start(true, "--store", "engine:" + directory.resolve("data"), "--on-failure", "serve");
     try (HttpClient client = HttpClient.newHttpClient()) {
@@ -160,9 +160,9 @@ final class FailurePolicyTest {
     }
   }
 
-  /** A port that only keeps its clients waiting is worse than none. */
+  /** The process ends if its ports no longer respond. */
   @Test
-  void aProcessThatCannotAnswerEndsThoughItWasToServe() throws Exception {
+  void aProcessThatCannotRespondEndsInSpiteOfServe() throws Exception {
     Process process =
         start(false, "--store", "engine:" + directory.resolve("data"), "--on-failure", "serve");
     try {
@@ -170,14 +170,14 @@ final class FailurePolicyTest {
       URI unused = fillWhenReady(process, lines);
       List<String> result = lines.lines().toList();
       assertEquals(ExitCode.FAILURE, process.waitFor(), result.toString());
-      assertTrue(result.getLast().contains("cannot answer any more"), result::toString);
+      assertTrue(result.getLast().contains("no longer responds"), result::toString);
     } finally {
       process.destroyForcibly();
     }
   }
 
   @Test
-  void connectionsAreClosedForMemoryAlone() throws Exception {
+  void connectionsAreClosedOnlyToFreeMemory() throws Exception {
     CountDownLatch asked = new CountDownLatch(2);
     AtomicInteger closed = new AtomicInteger();
     for (Throwable cause : List.of(new IOException("on purpose"), new OutOfMemoryError("too"))) {

@@ -6,13 +6,13 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs a command in a process of which another thread fills the heap, and keeps it full. */
+/** Runs a command in a process where another thread fills the heap, and keeps it full. */
 final class FullHeap {
   private static final List<byte[]> KEPT = new ArrayList<>(1 << 20);
 
   private FullHeap() {}
 
-  /** Arguments: those of the command. With the property "heap.is.freed", the heap is given back. */
+  /** Arguments: those of the command. With the property "heap.is.freed", the heap is freed. */
   public static void main(String[] arguments) {
     boolean givesBack = Boolean.getBoolean("heap.is.freed");
     Thread.ofPlatform().start(() -> fill(givesBack));

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** The file of regions, and what is told of a wrong one. */
+/** The topology file, and the messages for invalid ones. */
 final class TopologyTest {
   private static final String STORES =
       "\"initial\": [\"eu\"], \"regions\": {\"eu\": \"redis://127.0.0.1:1\"}";
@@ -33,7 +33,7 @@ final class TopologyTest {
   }
 
   @Test
-  void aFileTellsAll() throws IOException {
+  void aTopologyFileIsParsed() throws IOException {
     Topology topology =
         Topology.read(
             file(
@@ -55,8 +55,8 @@ final class TopologyTest {
       value = {
         "[] | not a JSON object",
         "{ | is not JSON",
-        "{} | fields regions and initial are needed",
-        "{STORES, 'flor': 0} | field flor is not known",
+        "{} | fields regions and initial are required",
+        "{STORES, 'flor': 0} | unknown field flor",
         "{STORES, 'floor': '0'} | field floor is not a 64-bit integer",
         "{STORES, 'floor': 3} | 0 must lie within",
         "{STORES, 'cells': 0} | cells is 0; it must be from 1 to 64",
@@ -65,7 +65,7 @@ final class TopologyTest {
         "{'initial': ['eu'], 'regions': {'eu': 7}} | field regions.eu is not a string",
       },
       quoteCharacter = '`')
-  void aWrongFieldIsNamed(String text, String complaint) throws IOException {
+  void anInvalidFieldIsNamed(String text, String complaint) throws IOException {
     Path file = file(text.replace("STORES", STORES).replace('\'', '"'));
     IllegalArgumentException e =
         assertThrows(IllegalArgumentException.class, () -> Topology.read(file, Optional.empty()));
@@ -74,20 +74,20 @@ final class TopologyTest {
 
   @ParameterizedTest
   @CsvSource({
-    "--region eu, go together",
-    "--region eu --topology FILE --store memory:, do not go with it",
-    "--region us --topology FILE, the topology has [eu]",
-    "--store memory: --resp 0, --resp is for the engine alone",
-    "--store memory: --memcached 0, --memcached is for the engine alone",
-    "--store memory: --durability none, --durability is for the engine alone",
-    "--durability sometimes, is none of fsync",
+    "--region eu, need each other",
+    "--region eu --topology FILE --store memory:, conflict with --topology",
+    "--region us --topology FILE, --region 'us' is not in the topology",
+    "--store memory: --resp 0, --resp needs the engine",
+    "--store memory: --memcached 0, --memcached needs the engine",
+    "--store memory: --durability none, --durability needs the engine",
+    "--durability sometimes, is not a durability",
     "--durability interval=0s, the limits are",
     "--durability interval=9999999ms, is PT2H46M39.999S",
     "--memcached 70000 --data FILE.d, the limits are 0 and 65535",
-    "--tls-cert FILE, go together",
+    "--tls-cert FILE, need each other",
     "--tls-cert FILE --tls-key FILE, cannot encrypt with",
   })
-  void serveTellsWhatDoesNotGoTogether(String options, String complaint) throws IOException {
+  void serveRejectsConflictingOptions(String options, String complaint) throws IOException {
     String path = file("{%s}".formatted(STORES)).toString();
     StringWriter err = new StringWriter();
     CommandLine line = QuipuCommand.commandLine().setErr(new PrintWriter(err));

@@ -37,9 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/**
- * Commands on a store whose record is missing or says something else, and the one that mends it.
- */
+/** Commands on a store whose record is missing or differs, and the commands that fix it. */
 final class AdoptTest {
   private static final Key RECORD = new Key("store-record", "record");
 
@@ -76,7 +74,7 @@ final class AdoptTest {
       says(
           "serve --http 0 --technique atomic-add --store " + uri,
           ExitCode.USAGE,
-          "run: quipu adopt STORE-URI --technique atomic-add\n"); // it takes no window
+          "run: quipu adopt STORE-URI --technique atomic-add\n"); // it has no window
       says("adopt --technique atomic-add " + uri, ExitCode.OK, "technique atomic-add, window none");
       says("adopt --technique atomic-add " + uri, ExitCode.OK, "; unchanged");
       says(
@@ -92,7 +90,7 @@ final class AdoptTest {
           "adopt --window 48h " + uri,
           ExitCode.OK,
           "format 1, technique marker-item, window 48h, shards 1, floor none, ceiling none, regions"
-              + " none; before: format 1, technique atomic-add, window none, shards 1, floor none,"
+              + " none; previous: format 1, technique atomic-add, window none, shards 1, floor none,"
               + " ceiling none, regions none");
       says(
           "serve --http 0 --window 47h --store " + uri,
@@ -101,7 +99,7 @@ final class AdoptTest {
     }
   }
 
-  /** What keeps a server from starting is found before the store says how it is counted on. */
+  /** A server that cannot start does not write the record. */
   @Test
   void aServerThatDoesNotStartLeavesNoRecord() throws IOException {
     try (RedisServer redis = RedisServer.startDurable();
@@ -110,7 +108,7 @@ final class AdoptTest {
       String store = " --technique atomic-add --store redis://127.0.0.1:" + redis.port();
       String busy = "serve --http " + taken.getLocalPort() + store;
       assertNotEquals(ExitCode.OK, run(busy).code);
-      says("serve --http 0 --resp 0" + store, ExitCode.USAGE, "engine alone");
+      says("serve --http 0 --resp 0" + store, ExitCode.USAGE, "needs the engine");
       assertEquals(Optional.empty(), driver.get(RECORD, Consistency.STRONG));
     }
     try (RedisServer redis = RedisServer.start("--appendonly", "no");
@@ -183,7 +181,7 @@ final class AdoptTest {
   }
 
   @Test
-  void aCounterThatWasDividedWithinOtherBoundsIsRepaired() {
+  void aCounterWithOtherBoundsIsRepaired() {
     try (RedisServer redis = RedisServer.startDurable();
         StoreDriver driver = StoreProvider.open("redis://127.0.0.1:" + redis.port())) {
       String uri = "redis://127.0.0.1:" + redis.port();
@@ -245,8 +243,8 @@ final class AdoptTest {
   }
 
   @Test
-  void whatCannotBeAdoptedIsRejected() {
-    says("adopt", ExitCode.USAGE, "give either STORE-URI, or --region and --topology");
+  void storesWithoutARecordCannotBeAdopted() {
+    says("adopt", ExitCode.USAGE, "use either STORE-URI, or --region and --topology");
     says("adopt engine:x", ExitCode.USAGE, "needs no record");
     says("adopt memory:", ExitCode.USAGE, "needs no record");
     says("adopt redis://127.0.0.1:1 --technique none", ExitCode.UNREACHABLE, "127.0.0.1");

@@ -1,0 +1,134 @@
+package dev.quipu.server.cli;
+
+import dev.quipu.SetResult;
+import dev.quipu.server.cli.access.Access;
+import dev.quipu.server.cli.access.Target;
+import dev.quipu.server.cli.output.ExitCode;
+import dev.quipu.server.cli.output.Output;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/*
+ * None of these is repeated after an unknown outcome: the repeat would undo an add that came in
+ * between, and that was acknowledged.
+ */
+
+/** Commands that replace or remove the value of a counter. */
+final class SetCommands {
+  private SetCommands() {}
+
+  @Command(
+      name = "set",
+      description = "Set the value of a counter, whatever its bounds.",
+      footer = {
+        "",
+        "Exit code 3: the counter has another value than --if-value; nothing changed.",
+        "",
+        "Examples:",
+        "  quipu set stock 100",
+        "  quipu set stock 100 --if-value 98"
+      })
+  static final class SetCommand implements Callable<Integer> {
+    @Mixin private Target target = new Target();
+    @Mixin private Output output = new Output();
+
+    @Parameters(paramLabel = "NAME", description = "The counter.")
+    private String name = "";
+
+    @Parameters(paramLabel = "VALUE", description = "The new value.")
+    private long value;
+
+    @Option(
+        names = "--if-value",
+        paramLabel = "N",
+        description = "Set it only if it has this value; one that was never written has 0.")
+    private @Nullable Long ifValue;
+
+    @Override
+    public Integer call() {
+      Long expected = ifValue;
+      return set(
+          target,
+          output,
+          name,
+          value,
+          expected == null ? OptionalLong.empty() : OptionalLong.of(expected));
+    }
+  }
+
+  @Command(
+      name = "reset",
+      description = "Set a counter to 0, whatever its bounds.",
+      footer = {"", "Example:", "  quipu reset likes"})
+  static final class ResetCommand implements Callable<Integer> {
+    @Mixin private Target target = new Target();
+    @Mixin private Output output = new Output();
+
+    @Parameters(paramLabel = "NAME", description = "The counter.")
+    private String name = "";
+
+    @Override
+    public Integer call() {
+      return set(target, output, name, 0, OptionalLong.empty());
+    }
+  }
+
+  private static int set(
+      Target target, Output output, String name, long value, OptionalLong ifValue) {
+    SetResult result;
+    try (Access access = target.open()) {
+      result = access.set(name, value, ifValue);
+    }
+    return switch (result) {
+      case SetResult.Done done -> {
+        String text = Long.toString(done.value());
+        output.print(text, Output.members("name", name, "value", text));
+        yield ExitCode.OK;
+      }
+      case SetResult.Mismatch mismatch -> {
+        Map<String, Object> members = new LinkedHashMap<>();
+        members.put("name", name);
+        members.put("rejected", "value-mismatch");
+        String found = "was never written";
+        if (mismatch.value().isPresent()) {
+          String text = Long.toString(mismatch.value().getAsLong());
+          members.put("value", text);
+          found = "is " + text;
+        }
+        output.print("rejected (value-mismatch): %s %s".formatted(name, found), members);
+        yield ExitCode.REJECTED;
+      }
+    };
+  }
+
+  @Command(
+      name = "delete",
+      description = "Delete counters, if they exist. Request ids are kept.",
+      footer = {"", "Example:", "  quipu delete likes shares"})
+  static final class DeleteCommand implements Callable<Integer> {
+    @Mixin private Target target = new Target();
+    @Mixin private Output output = new Output();
+
+    @Parameters(paramLabel = "NAME", arity = "1..*", description = "The counters.")
+    private List<String> names = List.of();
+
+    @Override
+    public Integer call() {
+      try (Access access = target.openToRead()) {
+        for (String name : names) {
+          access.delete(name);
+          output.print("deleted " + name, Output.members("name", name, "deleted", true));
+        }
+      }
+      return ExitCode.OK;
+    }
+  }
+}
