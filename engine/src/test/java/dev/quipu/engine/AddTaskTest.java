@@ -24,9 +24,9 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** Several adds in one call: what fits, what fails, and what the caller gets for the others. */
+/** Several adds in one call: frames, failures, and the results of the others. */
 final class AddTaskTest {
-  /** Bytes that an add of a counter with a name of one letter announces. */
+  /** Bytes that an add of a counter with a one-letter name reserves. */
   private static final int ONE_ADD = 4 * 64 + 3;
 
   private static final RequestId ID = RequestId.of("one");
@@ -54,7 +54,7 @@ final class AddTaskTest {
     return access.get(counter);
   }
 
-  /** Allows no counter that there is not yet. */
+  /** Leaves no memory for new counters. */
   private void fillMemory() {
     state.limitMemory(state.memoryBytes());
   }
@@ -98,7 +98,7 @@ final class AddTaskTest {
   @Test
   void anAddThatDoesNotFitWaitsForTheNextFrame() {
     AddTask task = new AddTask(List.of(new Add("name", 1, null)));
-    int bytes = 4 * 64 + 3 * 4; // a letter may take three
+    int bytes = 4 * 64 + 3 * 4; // a char may take three bytes
     assertFalse(task.run(state, groupOf(bytes - 1)));
     assertEquals(OptionalLong.empty(), value("name"));
     assertTrue(task.run(state, groupOf(bytes)));
@@ -157,7 +157,7 @@ final class AddTaskTest {
     expectText(task.results().getLast());
   }
 
-  /** Memory differs from the log then: the task must not end as if it had only been rejected. */
+  /** Memory then differs from the log: the task must not end as if it had only been rejected. */
   @Test
   void whatFailsInTheMiddleOfAChangeIsThrown() {
     Group broken = new Group(ByteBuffer.allocate(1 << 16).asReadOnlyBuffer());
@@ -186,7 +186,7 @@ final class AddTaskTest {
     assertEquals(expected, state.touched, "each of them once");
   }
 
-  /** 32 at a time; the 33rd is a lone one then. */
+  /** Adds are prefetched 32 at a time; the 33rd is then a single one. */
   @Test
   void theLastOneIsNotLookedAtAheadByItself() {
     List<Add> adds = new ArrayList<>();

@@ -26,7 +26,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** What a turn answers, and that who reads its log answers the same. */
+/** Results of changes, and that a state replayed from the log gives the same results. */
 final class CounterAccessLogTest {
   private static final long NOW = 1_000;
   private static final RequestId ID = RequestId.of("one");
@@ -47,7 +47,7 @@ final class CounterAccessLogTest {
     return made;
   }
 
-  /** Ends the frame, and lets another state read it. */
+  /** Ends the frame, and replays it into another state. */
   private CounterAccess reread() {
     ByteBuffer out = group.end(new Frame(7), state, 0);
     Frame.Head head = Objects.requireNonNull(new Frame(7).read(out, 0));
@@ -95,7 +95,7 @@ final class CounterAccessLogTest {
     }
   }
 
-  /** Each may be the only one of its frame. */
+  /** Each may be the only change of its frame. */
   @Test
   void eachChangeCountsAsACommand() {
     access.set("a", 1);
@@ -104,7 +104,7 @@ final class CounterAccessLogTest {
     access.addAt(0, 1);
     assertEquals(3, group.commands());
     access.expire("a", NOW + 1);
-    access.expire("a", NOW + 1); // as it was, which the log need not say
+    access.expire("a", NOW + 1); // unchanged, so need not be logged
     assertEquals(4, group.commands());
     access.remove("a");
     access.cancel("a", ID);
@@ -153,7 +153,7 @@ final class CounterAccessLogTest {
     }
   }
 
-  /** Whatever holds ids keeps its place for as long as they are remembered. */
+  /** A counter with ids keeps its ordinal while they are remembered. */
   @Test
   void countersKnowThatTheyHaveIds() {
     access.add(new Add("added", 5, ID));
@@ -196,7 +196,7 @@ final class CounterAccessLogTest {
     assertTrue(access.isRepeat(new Add("a", 1, ID)));
   }
 
-  /** What has expired is removed, and the log says so, before anything comes in its place. */
+  /** An expired counter is removed, also in the log, before a new one takes its place. */
   @Test
   void whatExpiredLeavesNothingToItsSuccessor() {
     for (String name : List.of("set", "added", "text", "sealed")) {
@@ -225,7 +225,7 @@ final class CounterAccessLogTest {
     }
   }
 
-  /** What is counted one by one takes time, of which others are to have their part. */
+  /** Work per counter is counted, so that the task yields to others. */
   @Test
   void expiredCountersAreNotCountedAndLookedAtForIt() {
     for (int i = 0; i < 64; i++) {
@@ -294,7 +294,7 @@ final class CounterAccessLogTest {
     assertEquals(0, access.changes("a"));
   }
 
-  /** Signs that differ overflow nothing, whichever of them does. */
+  /** Addends of different signs never overflow. */
   @Test
   void sumsOf64BitsAreDoneAndNoOthersRejected() {
     long[][] sums = {{5, -10}, {-5, 3}, {-5, 10}, {5, -3}, {5, 3}, {-5, -3}, {0, -1}, {-1, 1}};

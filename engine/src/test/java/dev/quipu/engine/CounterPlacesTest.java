@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Counters by their place, as the ports add to them. */
+/** Counters by place, as the ports add to them. */
 final class CounterPlacesTest {
   private static final RequestId ID = RequestId.of("one");
 
@@ -114,7 +114,7 @@ final class CounterPlacesTest {
     assertEquals(0, Watches.familyEnd(CounterAccess.RANKED_MEMBER + "a" + CounterAccess.MEMBER));
   }
 
-  /** What a change announces is never less than what it writes. */
+  /** The announced bytes of a change are an upper bound of the bytes that it writes. */
   @Test
   void announcedBytesSuffice() {
     byte[] text = "a text".getBytes(StandardCharsets.US_ASCII);

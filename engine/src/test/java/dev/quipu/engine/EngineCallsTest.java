@@ -44,12 +44,12 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The limits of calls, what statistics count, and what the engine does without being called. */
+/** Limits of calls, statistics, and what the engine does without being called. */
 final class EngineCallsTest {
   private static final EngineOptions OPTIONS =
       EngineOptions.defaults().withLog(1 << 20, 4 << 20).withDurability(Durability.NONE);
 
-  /** A second of the engine's own threads is a millisecond. */
+  /** Speeds up the engine's threads: one second becomes a millisecond. */
   private static final Threads QUICK =
       new Threads() {
         @Override
@@ -210,7 +210,7 @@ final class EngineCallsTest {
       QuipuException why = assertThrows(QuipuException.class, engine::checkpoint);
       assertEquals(Outcome.NOT_APPLIED, why.outcome());
       assertEquals(Reason.UNAVAILABLE, why.reason());
-      assertEquals("no snapshot: injected", why.getMessage());
+      assertEquals("cannot take a snapshot: injected", why.getMessage());
       assertEquals(new AddResult.Applied(1, OptionalLong.of(1)), engine.add(new Add("a", 1, null)));
     }
   }
@@ -230,15 +230,15 @@ final class EngineCallsTest {
 
   @Test
   void whoStopsItIsHeardOnceAndNothingCountsAnyMore() {
-    List<Throwable> heard = new ArrayList<>();
+    List<Throwable> reported = new ArrayList<>();
     Throwable cause = new IOException("first");
     try (Engine engine = Engine.open(directory, OPTIONS)) {
-      engine.onFailure(heard::add);
+      engine.onFailure(reported::add);
       assertEquals(Optional.empty(), engine.failure());
       engine.stop(cause);
       engine.stop(new IOException("second"));
       assertEquals(Optional.of(cause), engine.failure());
-      assertEquals(List.of(cause), heard);
+      assertEquals(List.of(cause), reported);
       assertThrows(QuipuException.class, () -> engine.add(new Add("a", 1, null)));
     }
   }

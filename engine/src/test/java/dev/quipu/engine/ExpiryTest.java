@@ -25,7 +25,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of counters that expire or are removed, and of their names and request ids. */
+/** Expired and removed counters, their names and their request ids. */
 final class ExpiryTest {
   private static final Duration WINDOW = Duration.ofHours(1);
 
@@ -48,7 +48,10 @@ final class ExpiryTest {
     clock.advance(Duration.ofSeconds(2));
   }
 
-  /** A checkpoint removed expired counters in memory alone, and the log kept their old expiry. */
+  /**
+   * Regression: a checkpoint removed expired counters only in memory, and the log kept their old
+   * expiry.
+   */
   @Test
   void anAddAfterExpiryOutlivesACheckpointThatIsBrokenOff() {
     int counters = 50;
@@ -118,7 +121,10 @@ final class ExpiryTest {
     }
   }
 
-  /** Else a new counter would answer a new request with the replay of another one's. */
+  /**
+   * Otherwise a new counter would answer a new request with the replay of another counter's
+   * request.
+   */
   @Test
   void anOrdinalIsNotUsedAgainWhileItsIdsAreRemembered() {
     RequestId id = RequestId.of("one");

@@ -9,13 +9,13 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Processes that die by kill -9 under load. */
+/** Processes killed by kill -9 under load. */
 final class KillIT {
   private static final int KILLS = 20;
 
   @TempDir Path directory;
 
-  /** What was answered is with the operating system, on the disk or not. */
+  /** Acknowledged writes are in the operating system, synced or not. */
   @Test
   void aKillLosesNothingThatWasNotSynced() throws Exception {
     long seed = Long.getLong("seed", 20_261_122L);
@@ -38,8 +38,7 @@ final class KillIT {
       loop.run(worker -> worker.toHandle().destroyForcibly());
       requests = loop.check();
     }
-    assertTrue(
-        requests > 10L * kills.begun(), "too little was counted to prove anything: " + requests);
+    assertTrue(requests > 10L * kills.begun(), "too few requests to prove anything:  " + requests);
     System.out.printf("KillIT: %d kills, %d requests, seed %d%n", kills.begun(), requests, seed);
   }
 }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Listings of counters, among much that is not listed. */
+/** Listings of counters among many unlisted entries. */
 final class ListingTest {
   private static final EngineOptions OPTIONS =
       EngineOptions.defaults().withLog(1 << 20, 4 << 20).withDurability(Durability.NONE);
@@ -98,7 +98,7 @@ final class ListingTest {
     return page.counters().stream().map(CounterPage.Entry::name).toList();
   }
 
-  /** A listing that looks at much takes turns with others, and misses nothing. */
+  /** A listing that visits many names yields to other calls, and misses nothing. */
   @Test
   void whatIsLookedAtInOneTurnIsLimited() {
     State state = new State(1, 60_000, 1_024);

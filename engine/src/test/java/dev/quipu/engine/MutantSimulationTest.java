@@ -4,9 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import org.junit.jupiter.api.Test;
 
-/**
- * Runs a few seeds of the simulation; what {@code ./dev mutate} has changed, it runs as changed.
- */
+/** Runs a few seeds of the simulation with the mutated classes of {@code ./dev mutate}. */
 final class MutantSimulationTest {
   private static final long SEEDS = 200;
 

@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Operations of one call: each for itself, in order, each in one frame. */
+/** Operations of one call: independent, in order, each within one frame. */
 final class OperationTaskTest {
   private static final int CAPACITY = 4_096;
   private static final int MOST = CAPACITY - Frame.HEAD_BYTES - Frame.ALIGNMENT;
@@ -35,7 +35,7 @@ final class OperationTaskTest {
     group.begin(null);
   }
 
-  /** Sets a counter to how often it ran. */
+  /** Sets a counter to the number of its runs. */
   private final class Step implements Operation {
     private final String name;
     private final int bytesMax;
@@ -167,7 +167,7 @@ final class OperationTaskTest {
     assertSame(injected, assertThrows(IllegalStateException.class, operation::outcome));
   }
 
-  /** Room for it is made sure of before it runs: a full frame is ended first. */
+  /** Space is ensured before it runs: a full frame is ended first. */
   @Test
   void aSealWaitsForAFrameWithRoomForIt() {
     int bytes = CounterAccess.bytesMax(1, 3);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 final class SimulationTest {
   private static final long SEEDS = Long.getLong("simulation.seeds", 10_000);
 
-  /** Seeds that are enough for each of the planted bugs. */
+  /** Enough seeds to find each of the planted bugs. */
   private static final long SEEDS_PLANTED = 10_000;
 
   @Test
@@ -51,7 +51,7 @@ final class SimulationTest {
     assertEquals(List.of(), missed);
   }
 
-  /** An Error at each place of the engine where something is allocated, or the JDK is called. */
+  /** An Error at each point of the engine that allocates or calls the JDK. */
   @Test
   void anErrorAtAnySiteLosesNothing() throws ReflectiveOperationException {
     SimLoader loader = new SimLoader(true, null);

@@ -17,7 +17,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The engine removes the markers of views that have expired when it writes a snapshot. */
+/** Snapshots of the engine leave out expired markers of views. */
 final class ViewsExpiryTest {
   private static final String PAGE = "myblog.com/article1";
   private static final Duration DAY = Duration.ofDays(1);

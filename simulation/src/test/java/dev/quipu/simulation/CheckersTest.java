@@ -30,11 +30,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Checkers see every lie that they claim to see, and none in an honest history. */
+/** Checkers detect every violation that they claim to detect, and none in a correct history. */
 final class CheckersTest {
   private static final int HISTORIES = 3_000;
 
-  /** A history and what the counter held at its end. */
+  /** A history and the final value of its counter. */
   private record Recorded(List<Operation> operations, long finalValue) {}
 
   @ParameterizedTest
@@ -125,7 +125,8 @@ final class CheckersTest {
               new IntervalChecker(),
               recorded -> {
                 List<Operation> operations = new ArrayList<>(recorded.operations);
-                // A read after all else, when nothing is under way and every unknown add may be in.
+                // A read after everything else, when nothing is in progress and every unknown add
+                // may be included.
                 long unknown =
                     operations.stream()
                         .filter(Operation::isUnknownAdd)
@@ -146,7 +147,7 @@ final class CheckersTest {
   @Test
   void aReadThatGoesBackwardsIsSeen() {
     IntervalChecker checker = new IntervalChecker();
-    Operation add = add("add", 2, 1, 100, 2); // under way during all reads
+    Operation add = add("add", 2, 1, 100, 2); // in progress during all reads
     assertTrue(checker.check(List.of(add, read(2, 3, 0), read(4, 5, 2)), 2).isKept());
     assertTrue(checker.check(List.of(add, read(2, 4, 2), read(3, 5, 0)), 2).isKept());
     assertTrue(!checker.check(List.of(add, read(2, 3, 2), read(4, 5, 0)), 2).isKept());
@@ -179,7 +180,7 @@ final class CheckersTest {
         caught(
             new IntervalChecker(),
             recorded -> {
-              // Two reads while every add is under way: one of all of them, and one of none.
+              // Two reads while every add is in progress: one sees all of them, and one none.
               List<Operation> operations = new ArrayList<>();
               long sum = 0;
               for (Operation each : recorded.operations) {
@@ -279,7 +280,7 @@ final class CheckersTest {
     assertTrue(oracle.wrongAtEnd(1).isPresent());
   }
 
-  /** A lie about a history. */
+  /** A falsification of a history. */
   private interface Lie {
     Recorded about(Recorded recorded);
   }
@@ -355,7 +356,7 @@ final class CheckersTest {
         request, Operation.Kind.ADD, delta, 0, 5, invoked, returned, end, OptionalLong.of(value));
   }
 
-  /** Concurrent adds and reads on a counter that does what it should. */
+  /** Records concurrent adds and reads on a correct counter. */
   private static Recorded honest(RandomGenerator random) {
     List<Operation> operations = new ArrayList<>();
     List<long[]> underWay = new ArrayList<>(); // number, delta, invoked, applied (0/1), value

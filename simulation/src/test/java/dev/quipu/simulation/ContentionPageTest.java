@@ -23,8 +23,8 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /**
- * What many writers on one counter do to each other: what the page says of it holds for the run,
- * and the page is compared; {@code -Dquipu.docs.write=true} writes it.
+ * Contention of many writers on one counter: the statements of the page hold for the run, and the
+ * page is compared; {@code -Dquipu.docs.write=true} writes it.
  */
 final class ContentionPageTest {
   private static final Path DOCS = Path.of("../docs/reference");
@@ -55,7 +55,7 @@ final class ContentionPageTest {
 
       """;
 
-  /** What one number of writers came to. */
+  /** The results for one number of writers. */
   private record Outcome(int writers, double attempts, double addsPerSecond, double p99Millis) {}
 
   @Test
@@ -90,10 +90,10 @@ final class ContentionPageTest {
     same("contention.svg", LinePlot.svg(names, places, lines));
   }
 
-  /** What the page says of atomic add: no attempt fails, and all add side by side. */
+  /** The statement about atomic add: no attempt fails, and all writers add concurrently. */
   private static void neverFails(List<Outcome> outcomes) {
     for (Outcome each : outcomes) {
-      // One call for each add, and one of each writer to list the counter.
+      // One call per add, and one per writer to list the counter.
       double calls = 1 + each.writers / (double) ADDS;
       assertEquals(calls, each.attempts, 0.01, outcomes::toString);
     }
@@ -103,11 +103,13 @@ final class ContentionPageTest {
     }
   }
 
-  /** What it says of the others: more attempts for more writers, and no fewer adds a second. */
+  /**
+   * The statement about the others: more attempts with more writers, and no fewer adds per second.
+   */
   private static void doesNotBreakDown(List<Outcome> outcomes) {
     for (int i = 1; i < outcomes.size(); i++) {
       double attempts = outcomes.get(i).attempts / outcomes.get(i - 1).attempts;
-      assertTrue(attempts > 1 && attempts < 2.4, outcomes::toString); // without waiting 2.5
+      assertTrue(attempts > 1 && attempts < 2.4, outcomes::toString); // 2.5 without waiting
       double gain = outcomes.get(i).addsPerSecond / outcomes.get(i - 1).addsPerSecond;
       assertTrue(gain > 1, outcomes::toString);
     }
@@ -126,7 +128,7 @@ final class ContentionPageTest {
     assertThrows(AssertionError.class, () -> neverFails(outcomes));
   }
 
-  /** Draws tags as another does, and no pauses. */
+  /** Draws tags like the wrapped source, but no pauses. */
   private record Hasty(RandomGenerator random) implements RandomGenerator {
     @Override
     public long nextLong() {

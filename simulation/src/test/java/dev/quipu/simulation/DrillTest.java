@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Load and faults, in virtual time: what each technique comes to. */
+/** Load and faults in virtual time: the result of each technique. */
 final class DrillTest {
   private static final DrillOptions LOAD =
       DrillOptions.defaults()

@@ -49,13 +49,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** When a snapshot is taken, what is in it, and what is removed for it. */
+/** When a snapshot is taken, its content, and what is removed afterwards. */
 final class CheckpointerTest {
   private static final long IDENTITY = 9;
   private static final int SEGMENT = 1 << 16;
   private static final int CHECKPOINT_BYTES = 1 << 17;
 
-  /** Ids are remembered for 72 s, and looked for every second. */
+  /** Ids are remembered for 72 s, and checked every second. */
   private static final Duration WINDOW = Duration.ofSeconds(64);
 
   @TempDir Path directory;
@@ -74,7 +74,7 @@ final class CheckpointerTest {
   private @Nullable Log log;
   private @Nullable Checkpointer checkpointer;
 
-  /** Fails to create files of a kind, and counts how often the mark is brought to the disk. */
+  /** Fails to create files of a kind, and counts syncs of the mark. */
   private static final class FaultyDisk extends ForwardingDisk {
     volatile String failing = "none";
     volatile Runnable beforeIds = () -> {};
@@ -208,7 +208,7 @@ final class CheckpointerTest {
         Optional.empty());
   }
 
-  /** Counters are taken 4,096 at a time, and items 512. */
+  /** Counters are read in batches of 4,096, items of 512. */
   @ParameterizedTest
   @CsvSource({"0,0", "1,1", "4096,512", "4097,513", "8200,1030"})
   void everythingIsInTheSnapshot(int counters, int items) throws IOException {
@@ -325,7 +325,7 @@ final class CheckpointerTest {
     assertEquals(frame, Snapshot.frameOf(snapshots().getFirst()), "nothing more is forgotten");
   }
 
-  /** Ids are as old as the snapshot says: after a crash the time may go on from there. */
+  /** Ids are as old as the snapshot says: after a crash the time may continue from there. */
   @Test
   void idsThatAreForgottenMeanwhileAreStillInTheSnapshot() throws IOException {
     open(0);

@@ -41,12 +41,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the committer brings to the disk, when, and what it rejects. */
+/** What the committer writes to disk, when, and what it rejects. */
 final class CommitterFramesTest {
   private static final HighWater.Mark START = new HighWater.Mark(0, 0, 0, NOW);
   private static final Work READ = (state, group) -> true;
 
-  /** Ids that find room in memory: one table is filled, and three wait. */
+  /** Ids that fit in memory: one table is being filled, and three wait. */
   private static final int IDS_MAX = 4 * CommitterSetup.IDS_IN_MEMORY;
 
   @TempDir Path directory;
@@ -366,7 +366,7 @@ final class CommitterFramesTest {
     assertFalse(setup.failure.hasEnded());
     isFull.set(false);
     boolean isRejected = true;
-    while (isRejected) { // until the sealer has tried again
+    while (isRejected) { // until the sealer has retried
       try {
         setup.run(add(IDS_MAX));
         isRejected = false;

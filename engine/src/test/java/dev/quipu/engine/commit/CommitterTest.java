@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who leads, who waits, and what each caller gets in the end. */
+/** Leaders, waiters, and what each caller finally gets. */
 final class CommitterTest {
   private static final int GROUPS_OF_A_LEADER = 8;
   private static final int TASKS_OF_A_FRAME = 16_384;
@@ -101,7 +101,9 @@ final class CommitterTest {
     assertEquals(2, committer.frames());
   }
 
-  /** Leads as many groups as a leader does; one more call comes with the last of them. */
+  /**
+   * Leads the maximum number of groups of a leader; one more call arrives with the last of them.
+   */
   private Caller leadWith(Supplier<Caller> last) {
     List<Caller> callers = new ArrayList<>();
     setup.onLogSync =
@@ -261,7 +263,7 @@ final class CommitterTest {
     assertFalse(setup.failure.hasEnded());
   }
 
-  /** What it changed before is in a frame of its own, and is on the disk. */
+  /** Its earlier change is in a separate frame, and on disk. */
   @Test
   void aTaskMayFailInALaterFrameThanItChanged() {
     RuntimeException injected = new IllegalStateException("injected");
@@ -345,7 +347,7 @@ final class CommitterTest {
           return true;
         };
     assertUnknown(assertThrows(QuipuException.class, () -> setup.run(work)));
-    assertEquals("a change was broken off", setup.failure.cause().orElseThrow().getMessage());
+    assertEquals("a change was not completed", setup.failure.cause().orElseThrow().getMessage());
   }
 
   @Test
@@ -382,7 +384,7 @@ final class CommitterTest {
     assertEquals(1, step.runs.get());
   }
 
-  /** The leader itself ends what waits: the state is its own as long as it leads. */
+  /** The leader itself ends waiting calls: it owns the state while it leads. */
   @Test
   void aStopBesideALeaderTakesNothingFromIt() {
     Gate gate = new Gate();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Clocks that are wrong. */
+/** Wrong clocks. */
 final class EngineClockTest {
   private static final Duration TEN_YEARS = Duration.ofDays(3_650);
   private static final long NOW = 1_800_000_000_000L;
@@ -121,7 +121,7 @@ final class EngineClockTest {
     assertEquals(NOW, started(500, 600, NOW - 100, 1_000).wallMillis());
   }
 
-  /** A clock that was set is followed by an eighth of the time that passes, both ways. */
+  /** The time follows a jump of the clock by an eighth of the elapsed time, both ways. */
   @Test
   void aJumpIsFollowedSlowly() {
     for (long way : new long[] {1, -1}) {

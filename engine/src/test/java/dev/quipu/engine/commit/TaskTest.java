@@ -51,7 +51,7 @@ final class TaskTest {
     assertSame(damage, assertThrows(DamageException.class, task::rethrow));
   }
 
-  /** One exception ends many calls: each caller gets its own, with its own stack. */
+  /** One exception ends many calls: each caller gets its own, with its own stack trace. */
   @Test
   void whatEndsManyCallsIsThrownAnewToEach() {
     QuipuException why = new NotAppliedException(Reason.FULL, "no room");

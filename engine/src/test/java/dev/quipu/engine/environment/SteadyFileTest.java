@@ -17,7 +17,7 @@ import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A file that stays open whoever is interrupted, until it is closed. */
+/** A file that stays open through interrupts, until it is closed. */
 final class SteadyFileTest {
   private final Path path;
   private final FileChannel channel;

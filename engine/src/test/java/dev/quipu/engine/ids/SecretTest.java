@@ -6,7 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Files are ordered by these hashes, so they never change; computed by another program. */
+/**
+ * Files are ordered by these hashes, so they never change; expected values computed by another
+ * program.
+ */
 final class SecretTest {
   private static final List<String> NAMES =
       List.of("a", "seven77", "eight888", "a name of 24 characters.", "größer als acht");

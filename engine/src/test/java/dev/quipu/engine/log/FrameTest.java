@@ -9,11 +9,11 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
-/** Frames are as their format says, and what is not a whole frame is none. */
+/** Frames have the documented format, and incomplete frames are rejected. */
 final class FrameTest {
   private static final long IDENTITY = 0x0102_0304_0506_0708L;
   private static final byte[] PAYLOAD = {9, 8, 7, 6, 5};
-  private static final int LENGTH = 48; // 40 bytes of head, 5 of payload, 3 of filling
+  private static final int LENGTH = 48; // 40 bytes of head, 5 of payload, 3 of padding
   private static final int OFFSET = 24;
   private static final Frame.Head HEAD = new Frame.Head(5, 3, 1L << 40, 1L << 41, 1L << 42);
 
@@ -27,7 +27,7 @@ final class FrameTest {
     return out;
   }
 
-  /** A frame behind other bytes. */
+  /** A frame after other bytes. */
   private ByteBuffer stored() {
     ByteBuffer in = ByteBuffer.allocate(OFFSET + LENGTH);
     return in.put(OFFSET, sealed(PAYLOAD), 0, LENGTH);
@@ -85,7 +85,7 @@ final class FrameTest {
     }
   }
 
-  /** Its filling may be missing. */
+  /** Its padding may be missing. */
   @Test
   void aFrameThatIsCutIsNone() {
     ByteBuffer in = stored();

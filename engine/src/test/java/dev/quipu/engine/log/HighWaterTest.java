@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The last mark is read, and the one before it if the last is damaged. */
+/** The last mark is read, or the previous one if the last is damaged. */
 final class HighWaterTest {
   private static final long IDENTITY = 0x1234_5678_9abc_def0L;
   private static final int SLOT = 512;

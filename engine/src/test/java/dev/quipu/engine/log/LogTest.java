@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where frames go, when they are synced, and what becomes of segments. */
+/** Where frames are written, when they are synced, and how segments are reused. */
 final class LogTest {
   private static final long IDENTITY = 0x0fed_cba9_8765_4321L;
   private static final int HEAD = 4_096;
@@ -40,7 +40,7 @@ final class LogTest {
   private final RecordingDisk disk = new RecordingDisk();
   private final Failure failure = new Failure();
 
-  /** What a wait for another thread of the engine does, in the place of that thread. */
+  /** The effect of the engine thread that is waited for. */
   private Work whileWaiting = () -> {};
 
   private int waits;
@@ -49,7 +49,7 @@ final class LogTest {
     void run() throws IOException;
   }
 
-  /** Starts nothing: spares come from the test alone. */
+  /** Starts nothing: only the test creates spares. */
   private final Threads idle =
       new Threads() {
         @Override
@@ -218,7 +218,7 @@ final class LogTest {
   @Test
   void whatCannotBeAppendedToIsFollowedByANewSegment() throws IOException {
     try (Log log = open(disk, idle, List.of(segment(7, 40, SEGMENT)), 5_000, true)) {
-      assertEquals(2, log.segments(), "frames that were given up lie behind the end");
+      assertEquals(2, log.segments(), "discarded frames follow the end");
       assertArrayEquals(head(8, 50), Arrays.copyOf(content("0000000000000008.log"), HEAD));
     }
     try (Log log = open(disk, idle, List.of(segment(8, 50, 2 * SEGMENT)), 5_000, false)) {
@@ -295,7 +295,7 @@ final class LogTest {
               "delete 0000000000000006.log"),
           disk.takeDone());
       log.recycle(1_000);
-      assertEquals(1, log.segments(), "the last one is never given back");
+      assertEquals(1, log.segments(), "the last one is never recycled");
       assertArrayEquals(head(8, 8), Arrays.copyOf(content("0000000000000008.log"), HEAD));
     }
   }
@@ -347,7 +347,7 @@ final class LogTest {
     assertEquals(1, waits);
   }
 
-  /** A disk without room while {@code isFull}, and broken while {@code isBroken}. */
+  /** A disk that is full while {@code isFull}, and fails while {@code isBroken}. */
   private static final class FullDisk extends RecordingDisk {
     volatile boolean isFull;
     volatile boolean isBroken;
@@ -381,17 +381,17 @@ final class LogTest {
       assertEquals(Outcome.NOT_APPLIED, why.outcome());
       assertEquals(Reason.FULL, why.reason());
       assertEquals(
-          "the disk has no room for the next 0 MiB of log in %s: %s"
+          "disk full: no space for the next 0 MiB of log in %s: %s"
               .formatted(data.resolve("log"), "No space left on device: 0 MiB are free"),
           why.getMessage());
       full.bytesFree = SEGMENT; // just enough
       boolean hasRoom = false;
-      while (!hasRoom) { // it is asked again, and not waited for
+      while (!hasRoom) { // it is asked to retry, without waiting
         hasRoom = log.hasRoom(1);
         Thread.onSpinWait();
       }
       assertEquals(
-          "the disk has no room for the next 0 MiB of log in " + data.resolve("log"),
+          "disk full: no space for the next 0 MiB of log in " + data.resolve("log"),
           log.noRoom().getMessage());
       log.append(bytes(4_096, 1), 3, true);
       assertEquals(3, log.segments());
@@ -424,7 +424,7 @@ final class LogTest {
     full.isFull = false;
     try (Log log = openLarge(full)) {
       assertEquals(
-          "the disk has no room for the next 6 MiB of log in " + data.resolve("log"),
+          "disk full: no space for the next 6 MiB of log in " + data.resolve("log"),
           log.noRoom().getMessage());
     }
   }

@@ -57,12 +57,12 @@ final class RecoveryFilesTest {
     return assertThrows(DamageException.class, data::read);
   }
 
-  /** Whether the request of a frame is remembered. */
+  /** Returns whether the request of a frame is remembered. */
   private static boolean isKnown(Recovered found, long frame) {
     return found.state().ids.find(frame, frame, 0, 1_000 * frame, new long[IdTable.STRIDE]);
   }
 
-  /** First and last frame of each file of request ids. */
+  /** Returns the first and last frame of each file of request ids. */
   private static List<String> idFiles(Recovered found) {
     return found.state().ids.files().stream()
         .map(file -> file.firstFrame() + "-" + file.lastFrame())
@@ -79,7 +79,7 @@ final class RecoveryFilesTest {
   void aDirectoryIsNewUntilItHasAMarkOrASnapshotOrALog() throws IOException {
     Disk disk = new FileDisk();
     Files.delete(path.resolve("highwater"));
-    assertTrue(FormatFile.isNew(disk, path), "making it was broken off");
+    assertTrue(FormatFile.isNew(disk, path), "its creation was interrupted");
     Path snapshot = data.snapshot(1, 0, 0);
     assertFalse(FormatFile.isNew(disk, path));
     Files.delete(snapshot);
@@ -87,7 +87,7 @@ final class RecoveryFilesTest {
     assertFalse(FormatFile.isNew(disk, path));
     Files.delete(log);
     Files.createFile(path.resolve("log").resolve("spare-1.log"));
-    assertTrue(FormatFile.isNew(disk, path), "a spare is no log");
+    assertTrue(FormatFile.isNew(disk, path), "a spare is not a log");
     Files.delete(path.resolve("format"));
     assertTrue(FormatFile.isNew(disk, path));
     data.mark(0, 0);
@@ -274,7 +274,7 @@ final class RecoveryFilesTest {
 
   private static String coveredDamage(Path log, int at, int first, int last) {
     return ("FLIPPED_FRAME in %s at byte %d: frames from %d to %d are damaged,"
-            + " and are in the snapshot too")
+            + "  but covered by the snapshot")
         .formatted(log, at, first, last);
   }
 
@@ -439,7 +439,7 @@ final class RecoveryFilesTest {
     assertEquals(2, found.state().ids.waiting());
   }
 
-  /** A disk that takes no files of request ids. */
+  /** A disk that rejects files of request ids. */
   private static final class NoIdFiles extends ForwardingDisk {
     private int tried;
 

@@ -32,7 +32,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is read of a log, where it ends, and why. */
+/** What is read from a log, where it ends, and why. */
 final class RecoveryTest {
 
   private final Path path;
@@ -226,7 +226,7 @@ final class RecoveryTest {
     assertTrue(found.isTailStale());
     assertEquals(0, found.validBehindDamage());
     String note =
-        "UNSYNCED_TAIL in %s at byte %d: frames from 2 on were not synced, and are given up"
+        "UNSYNCED_TAIL in %s at byte %d: frames from 2 on were not synced and are discarded"
             .formatted(log, HEAD + FRAME);
     assertEquals(List.of(note), found.notes());
     data.segment(1, 1, frame(1), flipped(frame(2)));
@@ -236,7 +236,7 @@ final class RecoveryTest {
     data.segment(1, 1, frame(1), new byte[FRAME], frame(3));
     assertTrue(data.read().isTailStale());
     data.segment(1, 1, frame(1));
-    assertFalse(data.read().isTailStale(), "nothing is given up");
+    assertFalse(data.read().isTailStale(), "nothing is discarded");
   }
 
   @Test
@@ -253,21 +253,21 @@ final class RecoveryTest {
     data.segment(1, 1, frames(1, 3));
     data.segment(3, 7, frames(7, 9));
     data.mark(9, 0);
-    expect(Damage.SEGMENT_MISSING, data.log(2), 0, "the segment is not there");
+    expect(Damage.SEGMENT_MISSING, data.log(2), 0, "the segment is missing");
     Recovered found = data.readLeniently();
     assertEquals(List.of(Damage.SEGMENT_MISSING), damages(found));
     assertEquals(3, value(found));
     assertEquals(1, found.segments().size());
     Files.delete(data.log(1));
-    expect(Damage.SEGMENT_MISSING, data.log(2), 0, "the segment is not there");
+    expect(Damage.SEGMENT_MISSING, data.log(2), 0, "the segment is missing");
     found = data.readLeniently();
     assertEquals(0, found.state().frame);
     assertEquals(List.of(), found.segments());
     Files.delete(data.log(3));
-    expect(Damage.SEGMENT_MISSING, data.log(1), 0, "the segment is not there");
+    expect(Damage.SEGMENT_MISSING, data.log(1), 0, "the segment is missing");
     data.mark(0, 0);
     data.segment(3, 7, frames(7, 9));
-    expect(Damage.SEGMENT_MISSING, data.log(2), 0, "the segment is not there");
+    expect(Damage.SEGMENT_MISSING, data.log(2), 0, "the segment is missing");
   }
 
   @Test
@@ -355,7 +355,7 @@ final class RecoveryTest {
           };
       if (size == 2L * HEAD) {
         assertEquals(3, value(data.read(disk)));
-      } else if (size > most) { // else no segment is too large
+      } else if (size > most) { // otherwise no segment is too large
         IOException why = assertThrows(IOException.class, () -> data.read(disk));
         assertEquals(
             "%s is too large for a heap of %d MiB: start with a larger one (-Xmx)"

@@ -38,7 +38,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A snapshot is read as it was written, wholly or not at all. */
+/** A snapshot is read back as written, completely or not at all. */
 final class SnapshotTest {
   private static final long IDENTITY = 0x0123_4567_89ab_cdefL;
   private static final int FRAME_BYTES = 1 << 20;
@@ -93,7 +93,7 @@ final class SnapshotTest {
     assertTrue(message.contains(part), message);
   }
 
-  /** Lengths of the frames of a snapshot, all of which are numbered from 1. */
+  /** Returns the lengths of the frames of a snapshot, all of which are numbered from 1. */
   private static List<Integer> frames(Path path) throws IOException {
     ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(path));
     List<Integer> lengths = new ArrayList<>();
@@ -214,7 +214,7 @@ final class SnapshotTest {
     }
   }
 
-  /** Room is kept for a record as long as it may be: 64 bytes for each part, three a char. */
+  /** Space is reserved for the largest record: 64 bytes per part, three per char. */
   @Test
   void aFrameIsFilledUntilTheNextRecordMayNotFit() throws IOException {
     Snapshot.Start small = new Snapshot.Start(1, 1, 1); // four bytes

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** The names of a page in bytes, and what of it has expired. */
+/** The names of a page as bytes, and the expiry of its counters. */
 final class CounterTablePageTest {
   private static final short EXPIRING = CounterTablePage.WRITTEN | CounterTablePage.EXPIRES;
 
@@ -52,7 +52,7 @@ final class CounterTablePageTest {
     }
   }
 
-  /** The byte at 0 stands for no name: with a name each, 1,023 bytes are left. */
+  /** The byte at 0 means no name: 1,023 bytes remain for names. */
   @Test
   void aPageGrowsWhenANameDoesNotFitAndNotBefore() {
     for (int i = 0; i < 10; i++) {

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What clients make the engine keep, and what of it is rejected. */
+/** Memory that clients can claim, and what is rejected. */
 final class StateTest {
   private static final Key KEY = new Key("p", "s");
 
@@ -67,7 +67,7 @@ final class StateTest {
     assertEquals(Reason.FULL, why.reason());
     assertTrue(why.getMessage().contains("the limit is 5 MiB"), why.getMessage());
     state.limitMemory(0);
-    assertDoesNotThrow(() -> state.requireMemory(0), "what takes no more is let through");
+    assertDoesNotThrow(() -> state.requireMemory(0), "what takes no more is accepted");
     assertDoesNotThrow(() -> state.requireMemory(-1));
   }
 
@@ -75,12 +75,12 @@ final class StateTest {
   void whatIsTakenIsSaidInMebibytes() {
     state.counters.setText(state.counters.add("a"), new byte[3 << 20]);
     access.watch("w");
-    long names = 192 + 3; // of the counter, besides its text
+    long names = 192 + 3; // of the counter, without its text
     assertEquals(names + 96 + (3 << 20) + 128 + 2, state.memoryBytes());
     state.limitMemory(4 << 20);
     QuipuException why = assertThrows(QuipuException.class, () -> state.requireMemory(1 << 20));
     assertTrue(
-        why.getMessage().contains("take 3 MiB of heap, and the limit is 4 MiB"), why.getMessage());
+        why.getMessage().contains("take 3 MiB of heap; the limit is 4 MiB"), why.getMessage());
   }
 
   @Test
@@ -121,7 +121,7 @@ final class StateTest {
     }
   }
 
-  /** A snapshot that is taken beside the writes may lack counters that its log has records of. */
+  /** A snapshot taken concurrently with writes may lack counters that its log has records of. */
   @Test
   void recordsOfTheLogMayBeOfOrdinalsThatAreNotThereYet() {
     int page = CounterTablePage.SIZE;
@@ -180,7 +180,7 @@ final class StateTest {
     assertFalse(state.counters.isTombstone(last));
   }
 
-  /** What was read has one epoch, for it does not come in order; what follows has others. */
+  /** What was read shares one epoch, for it is not in order; what follows gets new epochs. */
   @Test
   void epochsOfIdsBeginWhenAllWasRead() {
     state.once(0, 1, 2, 3, 4, 0);

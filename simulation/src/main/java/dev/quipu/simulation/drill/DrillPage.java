@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** A report as a page of HTML that stands by itself: tables, and plots as SVG. */
+/** Renders a report as a self-contained HTML page: tables, and plots as SVG. */
 public final class DrillPage {
   private static final int WIDTH = 640;
   private static final int HEIGHT = 200;
@@ -26,7 +26,7 @@ public final class DrillPage {
 
   private DrillPage() {}
 
-  /** The page. */
+  /** Returns the page. */
   public static String html(DrillReport report) {
     String title = "%s on %s".formatted(escape(report.technique()), escape(report.store()));
     String verdict =
@@ -43,7 +43,7 @@ public final class DrillPage {
     return page.append("</html>\n").toString();
   }
 
-  /** The figures, in the order in which they are read, by name. */
+  /** Returns the figures with their names, in display order. */
   public static List<Map.Entry<String, String>> figures(DrillReport report) {
     DrillOptions options = report.options();
     return List.of(
