@@ -365,7 +365,7 @@ public final class Engine implements EmbeddedEngine {
       checkpointer.checkpoint();
     } catch (IOException e) {
       throw QuipuException.of(
-          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "cannot take a snapshot:  " + e.getMessage(), e);
+          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "cannot take a snapshot: " + e.getMessage(), e);
     }
   }
 

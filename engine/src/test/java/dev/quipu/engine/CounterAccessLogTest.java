@@ -72,7 +72,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void valuesAreInTheLogHoweverTheyCame() {
+  void valuesAreInTheLogWhateverChangedThem() {
     access.set("set", 1);
     access.set("at", 1);
     access.set("once", 1);
@@ -133,7 +133,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void sealsAreInTheLog() {
+  void cancellationsAreInTheLog() {
     assertEquals(new RequestOutcome.Canceled(), access.cancel("new", ID));
     assertEquals(0, access.size(), "no counter comes of it");
     assertTrue(state.counters.isTombstone(place("new")));
@@ -165,7 +165,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void whatWasRemovedWaitsToBeFreed() {
+  void removedCountersWaitToBeFreed() {
     access.set("a", 1);
     access.remove("a");
     assertTrue(state.counters.isTombstone(0));
@@ -186,7 +186,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void aSealedRequestOfATextIsRejectedWithoutAValue() {
+  void aCanceledRequestOfATextIsRejectedWithoutAValue() {
     access.set("a", 5);
     access.cancel("a", ID);
     access.setText("a", TEXT);
@@ -198,7 +198,7 @@ final class CounterAccessLogTest {
 
   /** An expired counter is removed, also in the log, before a new one takes its place. */
   @Test
-  void whatExpiredLeavesNothingToItsSuccessor() {
+  void anExpiredCounterLeavesNothingToItsSuccessor() {
     for (String name : List.of("set", "added", "text", "sealed")) {
       access.set(name, 5);
       access.expire(name, NOW + 1);
@@ -227,7 +227,7 @@ final class CounterAccessLogTest {
 
   /** Work per counter is counted, so that the task yields to others. */
   @Test
-  void expiredCountersAreNotCountedAndLookedAtForIt() {
+  void expiredCountersAreVisitedButNotCounted() {
     for (int i = 0; i < 64; i++) {
       access.set("c" + i, 1);
     }
@@ -244,7 +244,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void nothingChangesWhileTheDiskTakesNothing() {
+  void nothingChangesWhileTheDiskIsFull() {
     access.set("a", 1);
     access.expire("a", NOW + 9);
     long changes = access.changeCount();
@@ -271,7 +271,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void everyChangeIsSeenByWhoWatches() {
+  void everyChangeIsSeenByItsWatchers() {
     access.watch("a");
     long seen = 0;
     for (Runnable each :
@@ -296,7 +296,7 @@ final class CounterAccessLogTest {
 
   /** Addends of different signs never overflow. */
   @Test
-  void sumsOf64BitsAreDoneAndNoOthersRejected() {
+  void onlySumsBeyond64BitsAreRejected() {
     long[][] sums = {{5, -10}, {-5, 3}, {-5, 10}, {5, -3}, {5, 3}, {-5, -3}, {0, -1}, {-1, 1}};
     for (long[] sum : sums) {
       access.set("a", sum[0]);
@@ -310,7 +310,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void aTextCountsForTheMemoryWithoutTheOneBefore() {
+  void aReplacedTextNoLongerCountsForMemory() {
     access.setText("a", new byte[1_000]);
     state.limitMemory(state.memoryBytes() + 100);
     access.setText("a", new byte[1_100]);
@@ -320,7 +320,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void aCounterThatIsThereNeedsNoMemory() {
+  void anExistingCounterNeedsNoMemory() {
     access.set("a", 1); // at the first place
     state.limitMemory(state.memoryBytes());
     access.set("a", 2);
@@ -341,7 +341,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void aRequestIsLookedAtAhead() {
+  void aRequestIsPrefetched() {
     access.add(new Add("a", 1, ID));
     long there = state.ids.touch(ID.high(), ID.low(), 0);
     assertTrue(there != 0);

@@ -79,7 +79,7 @@ final class CounterAccessTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
-  void itIsAsTheModelSays(long seed) {
+  void itBehavesLikeTheModel(long seed) {
     RandomGenerator random = Randomness.seeded(seed);
     Map<String, Known> model = new TreeMap<>();
     Engine engine = Engine.open(directory, options);
@@ -195,7 +195,7 @@ final class CounterAccessTest {
   }
 
   @Test
-  void whatExpiredIsNotThereAndBeginsAnew() {
+  void anExpiredCounterIsMissingAndStartsAgain() {
     try (Engine engine = Engine.open(directory, options)) {
       on(engine, access -> access.set("a", 5));
       on(engine, access -> assertTrue(access.expire("a", clock.epochMillis() + 1_000)));
@@ -212,7 +212,7 @@ final class CounterAccessTest {
   }
 
   @Test
-  void aSweepDropsWhatHasExpired() {
+  void aSweepDropsExpiredCounters() {
     try (Engine engine = Engine.open(directory, options)) {
       on(engine, access -> access.set("a", 5));
       on(engine, access -> access.expire("a", clock.epochMillis() + 1_000));
@@ -224,7 +224,7 @@ final class CounterAccessTest {
   }
 
   @Test
-  void aRequestIsRememberedThoughItsCounterIsGone() {
+  void aRequestIsRememberedAfterItsCounterIsRemoved() {
     RequestId id = RequestId.of("one");
     try (Engine engine = Engine.open(directory, options)) {
       engine.add(new Add("a", 5, id));

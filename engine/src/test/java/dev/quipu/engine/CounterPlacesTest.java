@@ -34,7 +34,7 @@ final class CounterPlacesTest {
   }
 
   @Test
-  void onlyANumberThatIsThereHasAPlace() {
+  void onlyAnExistingNumberHasAPlace() {
     assertEquals(-1, place("a"));
     access.set("a", 5);
     int place = place("a");
@@ -54,7 +54,7 @@ final class CounterPlacesTest {
   }
 
   @Test
-  void addsThatNeedMoreThan64BitsAreNotDone() {
+  void addsBeyond64BitsAreNotApplied() {
     access.set("high", Long.MAX_VALUE - 1);
     access.set("low", Long.MIN_VALUE + 1);
     int high = place("high");
@@ -80,7 +80,7 @@ final class CounterPlacesTest {
   }
 
   @Test
-  void aChangeAtAPlaceIsSeenByWhoWatches() {
+  void aChangeAtAPlaceIsSeenByItsWatchers() {
     access.set("a", 1);
     long before = access.watch("a");
     assertTrue(access.addAt(place("a"), 1));
@@ -90,7 +90,7 @@ final class CounterPlacesTest {
   }
 
   @Test
-  void namesThatWereLookedAtAreCounted() {
+  void visitedNamesAreCounted() {
     for (String name : List.of("a", "b", "c")) {
       access.set(name, 1);
     }

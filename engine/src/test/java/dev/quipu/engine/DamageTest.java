@@ -57,13 +57,13 @@ final class DamageTest {
   }
 
   @Test
-  void undamagedItOpensWithEverything() {
+  void anUndamagedDirectoryOpensWithEverything() {
     assertEquals(ADDS, value());
     assertTrue(Inspection.check(data).sound());
   }
 
   @Test
-  void everyCutOfTheLogIsNoticed() throws IOException {
+  void everyTruncationOfTheLogIsDetected() throws IOException {
     Path log = log();
     int end = end(log);
     for (int cut = Log.HEAD_BYTES; cut < end; cut += 1 + cut % 7) {
@@ -82,7 +82,7 @@ final class DamageTest {
   }
 
   @Test
-  void aLogCutBetweenTwoFramesIsNoticedWithWhatIsMissing() throws IOException {
+  void aLogTruncatedBetweenTwoFramesIsDetectedWithTheLoss() throws IOException {
     Path log = log();
     int end = end(log);
     int frame = (end - Log.HEAD_BYTES) / ADDS; // frame lengths differ by a few bytes only
@@ -95,7 +95,7 @@ final class DamageTest {
   }
 
   @Test
-  void aShorterFileIsNoticed() throws IOException {
+  void aShorterFileIsDetected() throws IOException {
     Path log = log();
     try (FileChannel file = FileChannel.open(log, StandardOpenOption.WRITE)) {
       file.truncate(end(log) - Frame.ALIGNMENT);
@@ -104,7 +104,7 @@ final class DamageTest {
   }
 
   @Test
-  void everyFlippedBitIsNoticedOrHarmless() throws IOException {
+  void everyFlippedBitIsDetectedOrHarmless() throws IOException {
     RandomGenerator random = Randomness.seeded(1);
     Path log = log();
     int end = end(log);
@@ -145,7 +145,7 @@ final class DamageTest {
   }
 
   @Test
-  void eachMissingOrDamagedFileIsNoticedByName() throws IOException {
+  void eachMissingOrDamagedFileIsNamed() throws IOException {
     try (Engine engine = Engine.open(data, OPTIONS)) {
       engine.checkpoint();
       List<Add> adds = new ArrayList<>();
@@ -178,7 +178,7 @@ final class DamageTest {
   }
 
   @Test
-  void aDamagedPageOfIdsIsNoticedWhenItIsAsked() throws IOException {
+  void aDamagedPageOfIdsIsDetectedWhenItIsRead() throws IOException {
     try (Engine engine = Engine.open(data, OPTIONS)) {
       engine.checkpoint();
     }
@@ -194,7 +194,7 @@ final class DamageTest {
   }
 
   @Test
-  void salvageKeepsWhatLiesBeforeTheDamageAndSaysWhatIsLost() throws IOException {
+  void salvageKeepsEverythingBeforeTheDamageAndReportsTheLoss() throws IOException {
     Path log = log();
     int middle = frameStartBefore(log, (Log.HEAD_BYTES + end(log)) / 2);
     flip(log, middle + Frame.HEAD_BYTES + 2, 0);
@@ -315,7 +315,7 @@ final class DamageTest {
   }
 
   @Test
-  void aDirectoryThatIsNoneIsRejected() {
+  void aPathThatIsNotADirectoryIsRejected() {
     assertThrows(QuipuException.class, () -> Inspection.check(temporary.resolve("nothing")));
   }
 }

@@ -42,7 +42,7 @@ final class DirectoryLockTest {
   }
 
   @Test
-  void aRejectedSecondOpenDoesNotGiveTheDirectoryAway() throws Exception {
+  void aRejectedSecondOpenDoesNotReleaseTheLock() throws Exception {
     Path alias = directory.resolveSibling(directory.getFileName() + "-alias");
     Files.createSymbolicLink(alias, directory);
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {

@@ -81,7 +81,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void oneCallTakesTenThousandAdds() {
+  void oneCallAcceptsTenThousandAdds() {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
       String message =
           assertThrows(IllegalArgumentException.class, () -> engine.addAll(adds(10_001)))
@@ -108,7 +108,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void aNameThatIsNoneIsRejected() {
+  void anInvalidNameIsRejected() {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
       RequestId id = RequestId.of("one");
       assertThrows(IllegalArgumentException.class, () -> engine.read(""));
@@ -139,7 +139,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void aRequestIsSealedOnlyIfAsked() {
+  void aRequestIsCanceledOnlyOnDemand() {
     Add add = new Add("a", 5, RequestId.of("one"));
     RequestId other = RequestId.of("other");
     try (Engine engine = Engine.open(directory, OPTIONS)) {
@@ -158,7 +158,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void statisticsCountWhatIsHeldAndWhatWasDone() {
+  void statisticsCountContentAndWork() {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
       assertEquals(new Engine.Statistics(0, 0, 0, 0, 0, 0, 0, 0, 1), engine.statistics());
       engine.addAll(
@@ -195,7 +195,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void aSnapshotThatCannotBeWrittenIsSaidNotToBeThere() {
+  void aSnapshotThatCannotBeWrittenIsReported() {
     Disk disk =
         new ForwardingDisk(new FileDisk()) {
           @Override
@@ -216,7 +216,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void whatItIsIsSaid() {
+  void itDescribesItself() {
     for (Durability each : List.of(Durability.NONE, Durability.FSYNC)) {
       try (Engine engine = Engine.open(directory, OPTIONS.withDurability(each))) {
         assertSame(each, engine.durability());
@@ -229,7 +229,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void whoStopsItIsHeardOnceAndNothingCountsAnyMore() {
+  void aFailureIsReportedOnceAndNothingCountsAnyMore() {
     List<Throwable> reported = new ArrayList<>();
     Throwable cause = new IOException("first");
     try (Engine engine = Engine.open(directory, OPTIONS)) {
@@ -244,7 +244,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void whatHasExpiredIsRemovedWithoutACall() {
+  void expiredCountersAreRemovedWithoutACall() {
     ManualClock clock = new ManualClock(1_000_000);
     try (Engine engine =
         Engine.open(directory, OPTIONS.withClock(clock), new Environment(new FileDisk(), QUICK))) {
@@ -260,7 +260,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void whatHasExpiredIsRemovedOnDemand() {
+  void expiredCountersAreRemovedOnDemand() {
     ManualClock clock = new ManualClock(1_000_000);
     try (Engine engine = Engine.open(directory, OPTIONS.withClock(clock))) {
       TestOperation.run(
@@ -350,7 +350,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void whatIsSyncedEverySoOftenIsSyncedWithoutACall() {
+  void aPeriodicSyncNeedsNoCall() {
     Durability often = new Durability.Interval(Duration.ofMillis(100));
     SyncCount disk = new SyncCount();
     try (Engine engine =

@@ -94,7 +94,7 @@ final class EngineItemsTest {
   }
 
   @Test
-  void aBatchOfWhichOneConditionDoesNotHoldChangesNothing() {
+  void aBatchWithAnUnmetConditionChangesNothing() {
     driver.write(number(KEY, 1));
     Optional<Item> before = get(KEY);
     WriteResult result =
@@ -106,7 +106,7 @@ final class EngineItemsTest {
   }
 
   @Test
-  void eachStateHasAVersionOfItsOwn() {
+  void eachStateHasItsOwnVersion() {
     BatchDriver.of(driver).writeAll(List.of(number(KEY, 1), number(OTHER, 1)), null);
     Item first = get(KEY).orElseThrow();
     assertNotEquals(first.version(), get(OTHER).orElseThrow().version());
@@ -153,7 +153,7 @@ final class EngineItemsTest {
   }
 
   @Test
-  void itemsAndTheirRemovalOutliveARestart() {
+  void itemsAndTheirRemovalSurviveARestart() {
     driver.write(number(KEY, 1));
     driver.write(number(OTHER, 2));
     driver.write(new Write.Delete(KEY, Condition.always()));
@@ -235,7 +235,7 @@ final class EngineItemsTest {
   }
 
   @Test
-  void itemsThatNeedMoreMemoryThanThereIsAreRejectedAndNoOthers() {
+  void onlyItemsBeyondTheMemoryLimitAreRejected() {
     engine.close();
     reopen(OPTIONS.withMemoryBytesMax(1 << 20));
     driver.write(text(KEY, 60_000)); // 360,000 bytes of estimated heap

@@ -121,7 +121,7 @@ final class EngineTest {
   }
 
   @Test
-  void itemsAndViewsOutliveASnapshot() {
+  void itemsAndViewsSurviveASnapshot() {
     try (Quipu quipu = Backends.on(Engine.open(directory, SMALL))) {
       for (int i = 0; i < 3_000; i++) {
         Instant time = Instant.ofEpochSecond(i);
@@ -158,7 +158,7 @@ final class EngineTest {
 
   /** The table of a generation is cleared concurrently with calls; a close waits for that. */
   @Test
-  void aCloseEndsThoughATableIsBeingCleared() {
+  void aCloseCompletesWhileATableIsBeingCleared() {
     int ids = 1 << 19; // less log than triggers a snapshot on close
     EngineOptions options = EngineOptions.defaults().withIdsInMemoryMax(ids);
     for (int round = 0; round < 2; round++) {

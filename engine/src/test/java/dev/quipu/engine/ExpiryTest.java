@@ -53,7 +53,7 @@ final class ExpiryTest {
    * expiry.
    */
   @Test
-  void anAddAfterExpiryOutlivesACheckpointThatIsBrokenOff() {
+  void anAddAfterExpirySurvivesAnInterruptedCheckpoint() {
     int counters = 50;
     Disk disk =
         new ForwardingDisk(new FileDisk()) {
@@ -81,7 +81,7 @@ final class ExpiryTest {
   }
 
   @Test
-  void sealingARequestOfAnExpiredCounterDoesNotBringItBack() {
+  void cancelingARequestOfAnExpiredCounterDoesNotRestoreIt() {
     try (Engine engine = Engine.open(directory, options)) {
       expireAll(engine, 1);
       assertInstanceOf(RequestOutcome.Canceled.class, engine.cancel("c0", RequestId.of("late")));
@@ -94,7 +94,7 @@ final class ExpiryTest {
   }
 
   @Test
-  void namesAndOrdinalsOfExpiredCountersAreUsedAgain() {
+  void namesAndOrdinalsOfExpiredCountersAreReused() {
     try (Engine engine = Engine.open(directory, options)) {
       for (int round = 0; round < 20; round++) {
         for (int i = 0; i < 100; i++) {
@@ -126,7 +126,7 @@ final class ExpiryTest {
    * request.
    */
   @Test
-  void anOrdinalIsNotUsedAgainWhileItsIdsAreRemembered() {
+  void anOrdinalIsNotReusedWhileItsIdsAreRemembered() {
     RequestId id = RequestId.of("one");
     for (boolean restarts : new boolean[] {false, true}) {
       Path data = directory.resolve("restarts-" + restarts);

@@ -54,7 +54,7 @@ final class FailingDiskTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void nothingIsLostOrDoubledWhicheverCallFails(boolean forEver) {
+  void nothingIsLostOrDuplicatedWhicheverCallFails(boolean forEver) {
     int fired = 0;
     for (int n = 1; n <= 160; n++) {
       Path directory = temporary.resolve("data-" + n);

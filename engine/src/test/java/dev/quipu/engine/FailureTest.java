@@ -64,7 +64,7 @@ final class FailureTest {
         "AssertionError",
         "RuntimeException"
       })
-  void whatIsThrownAfterAChangeStopsTheEngineAndIsNotInTheLog(String name) {
+  void anExceptionAfterAChangeStopsTheEngineAndTheChangeIsNotInTheLog(String name) {
     Throwable injected = thrown(name);
     List<Throwable> seen = new ArrayList<>();
     try (Engine engine = Engine.open(directory, OPTIONS)) {
@@ -117,7 +117,7 @@ final class FailureTest {
   }
 
   @Test
-  void aCauseThatCannotBeNamedAtOnceIsNamedByALaterCall() {
+  void aCauseThatCannotBeReportedAtOnceIsReportedByALaterCall() {
     Failure failure = new Failure();
     failure.stop(new Unspeakable(2));
     assertEquals(Outcome.NOT_APPLIED, failure.notApplied().outcome(), "the second time");
@@ -144,7 +144,7 @@ final class FailureTest {
   }
 
   @Test
-  void allWhoListenHearTheFirstCauseOnce() {
+  void allListenersReceiveTheFirstCauseOnce() {
     Failure failure = new Failure();
     List<String> events = new ArrayList<>();
     failure.onEnd(() -> events.add("freed"));
@@ -161,7 +161,7 @@ final class FailureTest {
   }
 
   @Test
-  void whatFailsWhileCallersAreFreedIsKeptWithTheCause() {
+  void anErrorWhileCallersAreReleasedIsKeptWithTheCause() {
     Failure failure = new Failure();
     RuntimeException injected = new IllegalStateException("while they are freed");
     failure.onEnd(() -> {
@@ -195,7 +195,7 @@ final class FailureTest {
   }
 
   @Test
-  void whatIsThrownBeforeAChangeFailsThatOperationAlone() {
+  void anExceptionBeforeAChangeFailsOnlyThatOperation() {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
       assertThrows(
           IllegalStateException.class,

@@ -26,7 +26,7 @@ final class FullDiskIT {
   @TempDir Path directory;
 
   @Test
-  void addsAreRejectedReadsGoOnAndItCountsOnWhenThereIsRoomAgain() throws Exception {
+  void aFullDiskRejectsAddsServesReadsAndRecoversWhenSpaceIsFreed() throws Exception {
     try (LoopDisk disk = LoopDisk.make(directory, 64).orElseGet(FullDiskIT::noDisk)) {
       Path data = disk.path().resolve("data");
       Path ballast = disk.path().resolve("ballast");

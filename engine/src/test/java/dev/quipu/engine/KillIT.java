@@ -17,7 +17,7 @@ final class KillIT {
 
   /** Acknowledged writes are in the operating system, synced or not. */
   @Test
-  void aKillLosesNothingThatWasNotSynced() throws Exception {
+  void aKillLosesNoUnsyncedWrites() throws Exception {
     long seed = Long.getLong("seed", 20_261_122L);
     CrashLoop loop = new CrashLoop(directory.resolve("data"), Randomness.seeded(seed), "none");
     Soak.Rounds kills = Soak.rounds(KILLS / 4);
@@ -29,7 +29,7 @@ final class KillIT {
   }
 
   @Test
-  void whatWasAcknowledgedIsThereOnceAfterEveryKill() throws Exception {
+  void acknowledgedRequestsCountOnceAfterEveryKill() throws Exception {
     long seed = Long.getLong("seed", 20_261_121L);
     CrashLoop loop = new CrashLoop(directory.resolve("data"), Randomness.seeded(seed));
     long requests = 0;
@@ -38,7 +38,7 @@ final class KillIT {
       loop.run(worker -> worker.toHandle().destroyForcibly());
       requests = loop.check();
     }
-    assertTrue(requests > 10L * kills.begun(), "too few requests to prove anything:  " + requests);
+    assertTrue(requests > 10L * kills.begun(), "too few requests to prove anything: " + requests);
     System.out.printf("KillIT: %d kills, %d requests, seed %d%n", kills.begun(), requests, seed);
   }
 }

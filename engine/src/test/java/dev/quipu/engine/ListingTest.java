@@ -63,7 +63,7 @@ final class ListingTest {
   }
 
   @Test
-  void familiesAreSoughtPast() {
+  void familiesAreSkipped() {
     for (int i = 0; i < 20; i++) {
       add("key-" + i);
       family("key-" + i, i % 2 == 0 ? CounterAccess.MEMBER : CounterAccess.RANKED_MEMBER, 10);
@@ -79,7 +79,7 @@ final class ListingTest {
   }
 
   @Test
-  void aListingGoesOnBehindTheNameThatIsGiven() {
+  void aListingContinuesAfterTheGivenName() {
     add("a");
     add("b");
     add("ba");
@@ -100,7 +100,7 @@ final class ListingTest {
 
   /** A listing that visits many names yields to other calls, and misses nothing. */
   @Test
-  void whatIsLookedAtInOneTurnIsLimited() {
+  void theVisitsOfOneTurnAreLimited() {
     State state = new State(1, 60_000, 1_024);
     state.wallMillis = 2_000;
     for (int i = 0; i < ListTask.VISITS_MAX + 2; i++) {

@@ -31,7 +31,7 @@ final class MemoryLimitTest {
       EngineOptions.defaults().withLog(1 << 20, 4 << 20).withMemoryBytesMax(LIMIT);
 
   @Test
-  void newNamesAreRejectedAndCountersThatExistGoOn() {
+  void newNamesAreRejectedAndExistingCountersKeepWorking() {
     int named = 0;
     try (Engine engine = Engine.open(directory, options)) {
       QuipuException full = null;
@@ -75,7 +75,7 @@ final class MemoryLimitTest {
    * was rejected.
    */
   @Test
-  void aRejectedAddOfABulkSaysNothingOfTheOthers() {
+  void aRejectedAddDoesNotChangeTheResultsOfOthers() {
     EngineOptions options = EngineOptions.defaults().withMemoryBytesMax(64 << 10);
     Add once = new Add("a", 1, RequestId.of("b1"));
     try (Engine engine = Engine.open(directory, options)) {
@@ -106,7 +106,7 @@ final class MemoryLimitTest {
 
   /** Names that collide in String.hashCode, and ids that collided before hashes were keyed. */
   @Test
-  void whoDoesNotKnowTheKeyOfADirectoryCannotMakeHashesCollide() {
+  void withoutTheKeyHashesCannotBeMadeToCollide() {
     List<String> names = new ArrayList<>(List.of(""));
     for (int i = 0; i < 14; i++) {
       List<String> longer = new ArrayList<>();

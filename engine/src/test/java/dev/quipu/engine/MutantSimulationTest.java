@@ -9,7 +9,7 @@ final class MutantSimulationTest {
   private static final long SEEDS = 200;
 
   @Test
-  void nothingIsLostDoubledOrResurrected() throws ReflectiveOperationException {
+  void nothingIsLostDuplicatedOrResurrected() throws ReflectiveOperationException {
     SimRunner.In runner = SimRunner.in(new SimLoader(false, null));
     for (long seed = 1; seed <= SEEDS; seed++) {
       assertNull(runner.run(seed), "seed " + seed);

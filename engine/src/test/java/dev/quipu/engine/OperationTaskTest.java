@@ -93,7 +93,7 @@ final class OperationTaskTest {
   }
 
   @Test
-  void operationsRunInOrderAndAFailureIsThatOfOneAlone() {
+  void operationsRunInOrderAndFailIndependently() {
     Step failing = failing("b");
     Step last = step("c");
     assertTrue(run(step("a"), failing, last));
@@ -104,13 +104,13 @@ final class OperationTaskTest {
   }
 
   @Test
-  void anOperationThatIsNotDoneRunsAgainBeforeTheNext() {
+  void anIncompleteOperationRunsAgainBeforeTheNext() {
     assertTrue(run(new Step("a", 128, 3, access -> access.set("a", 1)), step("b")));
     assertEquals(List.of("a", "a", "a", "b"), did);
   }
 
   @Test
-  void anOperationThatDoesNotFitNowGoesOnInTheNextFrame() {
+  void anOperationThatDoesNotFitContinuesInTheNextFrame() {
     Step large = new Step("large", MOST, 1, access -> access.set("large", 1));
     OperationTask task = new OperationTask(List.of(step("a"), large, step("b")));
     assertFalse(task.run(state, group));
@@ -122,7 +122,7 @@ final class OperationTaskTest {
   }
 
   @Test
-  void anOperationThatNeverFitsFailsAndTheOthersGoOn() {
+  void anOperationThatNeverFitsFailsAndTheOthersContinue() {
     Step tooLarge = new Step("large", MOST + 1, 1, access -> access.set("large", 1));
     assertTrue(run(step("a"), tooLarge, step("b")));
     assertEquals(List.of("a", "b"), did);
@@ -130,7 +130,7 @@ final class OperationTaskTest {
   }
 
   @Test
-  void whatIsThrownAfterAChangeIsThrownOn() {
+  void anExceptionAfterAChangeIsRethrown() {
     Step halfDone =
         new Step(
             "b",
@@ -148,7 +148,7 @@ final class OperationTaskTest {
   }
 
   @Test
-  void whatBecameOfARequestIsFoundOutAndSealed() {
+  void theOutcomeOfARequestIsReadOrCanceled() {
     RequestId id = RequestId.of("x");
     OutcomeOperation asked = new OutcomeOperation("abc", id, false);
     OutcomeOperation sealed = new OutcomeOperation("abc", id, true);
@@ -161,7 +161,7 @@ final class OperationTaskTest {
   }
 
   @Test
-  void anOutcomeThatFailedThrowsWhy() {
+  void aFailedOutcomeThrowsItsCause() {
     OutcomeOperation operation = new OutcomeOperation("abc", RequestId.of("x"), true);
     operation.failed(injected);
     assertSame(injected, assertThrows(IllegalStateException.class, operation::outcome));
@@ -169,7 +169,7 @@ final class OperationTaskTest {
 
   /** Space is ensured before it runs: a full frame is ended first. */
   @Test
-  void aSealWaitsForAFrameWithRoomForIt() {
+  void aCancellationWaitsForAFrameWithSpace() {
     int bytes = CounterAccess.bytesMax(1, 3);
     while (group.fits(bytes)) {
       group.cancel(0, 1, 1);

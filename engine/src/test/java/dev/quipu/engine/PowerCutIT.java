@@ -25,7 +25,7 @@ final class PowerCutIT {
    */
   @ParameterizedTest
   @ValueSource(strings = {"interval", "none"})
-  void whatIsLeftIsWhole(String durability) throws Exception {
+  void theRemainingStateIsConsistent(String durability) throws Exception {
     long seed = Long.getLong("seed", 20_261_122L);
     try (LoopDisk disk = LoopDisk.make(directory, 256).orElseGet(PowerCutIT::noDisk)) {
       Path data = disk.path().resolve("data");
@@ -44,7 +44,7 @@ final class PowerCutIT {
   }
 
   @Test
-  void whatWasAcknowledgedIsThereOnceAfterEveryPowerCut() throws Exception {
+  void acknowledgedRequestsCountOnceAfterEveryPowerCut() throws Exception {
     long seed = Long.getLong("seed", 20_261_121L);
     long requests = 0;
     Soak.Rounds cuts = Soak.rounds(CUTS);
@@ -59,7 +59,7 @@ final class PowerCutIT {
         requests = loop.check();
       }
     }
-    assertTrue(requests > 10L * cuts.begun(), "too few requests to prove anything:  " + requests);
+    assertTrue(requests > 10L * cuts.begun(), "too few requests to prove anything: " + requests);
     System.out.printf("PowerCutIT: %d cuts, %d requests, seed %d%n", cuts.begun(), requests, seed);
   }
 

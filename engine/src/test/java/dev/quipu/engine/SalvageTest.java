@@ -183,7 +183,7 @@ final class SalvageTest {
   }
 
   @Test
-  void whatLiesBeforeADamagedFrameIsKept() throws IOException {
+  void framesBeforeADamagedFrameAreKept() throws IOException {
     Path log = data.segment(1, 1, frame(1), flipped(frame(2)), frames(3, 5));
     byte[] old = Files.readAllBytes(log);
     data.mark(4, 5_000);
@@ -225,7 +225,7 @@ final class SalvageTest {
   }
 
   @Test
-  void aLogThatWasCutIsKeptUpToItsEnd() throws IOException {
+  void aTruncatedLogIsKeptUpToItsEnd() throws IOException {
     Path log = data.segment(1, 1, frames(1, 3));
     data.mark(5, 0);
     expectCheck(
@@ -286,7 +286,7 @@ final class SalvageTest {
   }
 
   @Test
-  void withoutAMarkAllThatCanBeReadIsTakenForAcknowledged() throws IOException {
+  void withoutAMarkAllReadableFramesCountAsAcknowledged() throws IOException {
     data.segment(1, 1, frames(1, 3));
     Path mark = path.resolve("highwater");
     Files.delete(mark);
@@ -368,7 +368,7 @@ final class SalvageTest {
   }
 
   @Test
-  void commandsThatTheMarkDoesNotKnowOfAreNotMissing() throws IOException {
+  void commandsAfterTheMarkAreNotMissing() throws IOException {
     data.snapshot(2, 5, 1); // the mark may lag behind a snapshot
     data.segment(1, 1, frames(1, 3));
     List<String> lines = Inspection.check(disk, path).lines();
@@ -391,7 +391,7 @@ final class SalvageTest {
   }
 
   @Test
-  void aDirectoryThatIsInUseOrIsNoneIsRejected() throws IOException {
+  void aPathThatIsInUseOrNotADirectoryIsRejected() throws IOException {
     try (HeldLock lock = disk.lock(path)) {
       lock.check();
       QuipuException why = assertThrows(QuipuException.class, () -> Inspection.check(disk, path));
@@ -407,7 +407,7 @@ final class SalvageTest {
   }
 
   @Test
-  void aDiskThatCannotBeReadIsNoDamage() throws IOException {
+  void anUnreadableDiskIsNotReportedAsDamage() throws IOException {
     data.segment(1, 1, frames(1, 3));
     Disk broken =
         new ForwardingDisk(disk) {

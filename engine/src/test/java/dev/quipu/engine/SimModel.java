@@ -233,7 +233,7 @@ final class SimModel {
         if (wrong != null) {
           return "change "
               + wrong
-              + "  was reported as not applied, but is there:  "
+              + " was reported as not applied, but is there: "
               + journal.get(wrong - 1);
         }
         adopt(candidate, seen);
@@ -296,29 +296,29 @@ final class SimModel {
         cells += found == null ? 0 : 1;
         if (found == null) {
           if (!mayBeGone(cell)) {
-            return "counter " + each.getKey() + "  is missing; expected  " + cell;
+            return "counter " + each.getKey() + " is missing; expected " + cell;
           }
         } else if (found.value != cell.value
             || !Objects.equals(found.text, cell.text)
             || found.expiresAt != cell.expiresAt) {
-          return "counter " + each.getKey() + " is " + found + "; expected  " + cell;
+          return "counter " + each.getKey() + " is " + found + "; expected " + cell;
         }
       } else if (each.getValue() instanceof Thing thing) {
         Thing found = seen.things.get((Key) each.getKey());
         things += found == null ? 0 : 1;
         boolean mayBeGone = thing.expiresAt != 0 && thing.expiresAt <= wallMillisMax;
         if (found == null ? !mayBeGone : !isSame(found, thing)) {
-          return "item " + each.getKey() + " is " + found + "; expected  " + thing;
+          return "item " + each.getKey() + " is " + found + "; expected " + thing;
         }
       }
     }
     if (cells != seen.cells.size()) {
       java.util.Set<Object> extra = new java.util.HashSet<>(seen.cells.keySet());
       extra.removeAll(expected.keySet());
-      return "unexpected counters:  " + extra;
+      return "unexpected counters: " + extra;
     }
     if (things != seen.things.size()) {
-      return "unexpected items:  " + seen.things.keySet();
+      return "unexpected items: " + seen.things.keySet();
     }
     return differenceOfMarks(expected, seen);
   }
@@ -339,13 +339,13 @@ final class SimModel {
           if (mustRemember(mark, seen.ageMillisMax)) {
             return "request "
                 + each.getKey()
-                + "  is forgotten; expected  "
+                + " is forgotten; expected "
                 + mark
                 + ", now "
                 + seen.ageMillis;
           }
         } else if (!found.isOf(mark)) {
-          return "request " + each.getKey() + " is " + found + "; expected  " + mark;
+          return "request " + each.getKey() + " is " + found + "; expected " + mark;
         }
       }
     }
@@ -354,6 +354,6 @@ final class SimModel {
     }
     Map<Request, Found> extra = new HashMap<>(seen.marks);
     extra.keySet().removeAll(expected.keySet());
-    return "unexpected requests:  " + extra;
+    return "unexpected requests: " + extra;
   }
 }

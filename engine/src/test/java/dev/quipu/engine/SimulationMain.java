@@ -76,12 +76,12 @@ public final class SimulationMain {
     System.err.println(
         """
         Usage: ./dev simulate [OPTION NUMBER]...
-          --seeds N       runs N seeds; 1,000 by default, without --seconds
-          --from N        the first of them; 1 by default
-          --seconds N     ends after N seconds
-          --seed N        replays one
-          --keep-going N  goes on after up to N seeds that fail
-          --planted N     plants each bug, and looks for it in seeds 1 to N\
+          --seeds N       run N seeds (default: 1,000, unless --seconds is given)
+          --from N        start at seed N (default: 1)
+          --seconds N     stop after N seconds
+          --seed N        replay seed N
+          --keep-going N  continue after up to N failed seeds
+          --planted N     plant each bug, and search for it in seeds 1 to N\
         """);
     System.exit(2);
   }

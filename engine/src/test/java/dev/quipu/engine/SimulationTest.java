@@ -17,7 +17,7 @@ final class SimulationTest {
   private static final long SEEDS_PLANTED = 10_000;
 
   @Test
-  void nothingIsLostDoubledOrResurrected() throws ReflectiveOperationException {
+  void nothingIsLostDuplicatedOrResurrected() throws ReflectiveOperationException {
     SimRunner.In runner = SimRunner.in(new SimLoader(true, null));
     for (long seed = 1; seed <= SEEDS; seed++) {
       assertNull(runner.run(seed), "seed " + seed + "; replay: ./dev simulate --seed " + seed);

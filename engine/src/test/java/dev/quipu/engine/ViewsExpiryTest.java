@@ -28,7 +28,7 @@ final class ViewsExpiryTest {
   ViewsExpiryTest() {}
 
   @Test
-  void afterTheTimeOnlyTheNumberIsLeft() throws Exception {
+  void afterExpiryOnlyTheNumberIsLeft() throws Exception {
     ManualClock clock = new ManualClock(1_000_000);
     EngineOptions options = EngineOptions.defaults().withClock(clock);
     try (Engine engine = Engine.open(directory, options)) {

@@ -101,7 +101,7 @@ final class AdvisorTest {
   }
 
   @Test
-  void whatWillNotDoIsSaid() {
+  void unsuitableTechniquesAreExplained() {
     Advice advice = advise(DYNAMODB, load(Bounds.atLeast(0), Duration.ofDays(1), 1, 0));
     assertEquals(Techniques.ALL.size(), advice.options().size());
     for (Advice.Option option : advice.options()) {
@@ -176,7 +176,7 @@ final class AdvisorTest {
   }
 
   @Test
-  void whatIsOutsideTheLimitsIsRejected() {
+  void valuesOutsideTheLimitsAreRejected() {
     assertThrows(IllegalArgumentException.class, () -> load(Bounds.none(), Duration.ZERO, 0, 0));
     assertThrows(
         IllegalArgumentException.class, () -> load(Bounds.none(), Duration.ofSeconds(-1), 1, 0));

@@ -39,7 +39,7 @@ final class CheckersTest {
 
   @ParameterizedTest
   @EnumSource(Guarantee.class)
-  void noCheckerCriesWolf(Guarantee guarantee) {
+  void correctHistoriesPassAllCheckers(Guarantee guarantee) {
     Checker checker = Checkers.of(guarantee);
     for (long seed = 1; seed <= HISTORIES; seed++) {
       Recorded recorded = honest(Randomness.seeded(seed));
@@ -50,7 +50,7 @@ final class CheckersTest {
 
   @ParameterizedTest
   @EnumSource(Guarantee.class)
-  void everyPromiseHasATechniqueBehindIt(Guarantee guarantee) {
+  void everyGuaranteeIsGivenByATechnique(Guarantee guarantee) {
     boolean promised = Techniques.ALL.stream().anyMatch(spec -> spec.promises(guarantee));
     assertTrue(promised || AtomicAdd.SPEC_REPEATING.promises(guarantee));
     for (TechniqueSpec spec : Techniques.ALL) {
@@ -59,20 +59,20 @@ final class CheckersTest {
   }
 
   @Test
-  void anAcknowledgedAddThatIsLostIsSeen() {
+  void anAcknowledgedAddThatIsLostIsDetected() {
     assertEquals(HISTORIES, caught(new SumChecker(), CheckersTest::dropLast));
     assertEquals(HISTORIES, caught(new ExactlyOnceChecker(), CheckersTest::dropLast));
     assertEquals(HISTORIES, caught(new AtLeastOnceChecker(), CheckersTest::dropLast));
   }
 
   @Test
-  void anAddThatCountedTwiceIsSeen() {
+  void anAddThatCountedTwiceIsDetected() {
     assertEquals(HISTORIES, caught(new SumChecker(), CheckersTest::doubleFirst));
     assertEquals(HISTORIES, caught(new ExactlyOnceChecker(), CheckersTest::doubleFirst));
   }
 
   @Test
-  void aRequestThatAppliedTwiceIsSeen() {
+  void aRequestThatAppliedTwiceIsDetected() {
     assertEquals(
         HISTORIES,
         caught(
@@ -86,7 +86,7 @@ final class CheckersTest {
   }
 
   @Test
-  void repeatsThatHearSomethingElseAreSeen() {
+  void repeatsWithDifferentResultsAreDetected() {
     assertEquals(
         HISTORIES,
         caught(
@@ -102,7 +102,7 @@ final class CheckersTest {
   }
 
   @Test
-  void aRepeatOfNothingIsSeen() {
+  void aRepeatOfNothingIsDetected() {
     assertEquals(
         HISTORIES,
         caught(
@@ -117,7 +117,7 @@ final class CheckersTest {
   }
 
   @Test
-  void staleAndInventedReadsAreSeen() {
+  void staleAndInventedReadsAreDetected() {
     for (long off : new long[] {-1, 1}) {
       assertEquals(
           HISTORIES,
@@ -145,7 +145,7 @@ final class CheckersTest {
   }
 
   @Test
-  void aReadThatGoesBackwardsIsSeen() {
+  void aReadThatGoesBackwardsIsDetected() {
     IntervalChecker checker = new IntervalChecker();
     Operation add = add("add", 2, 1, 100, 2); // in progress during all reads
     assertTrue(checker.check(List.of(add, read(2, 3, 0), read(4, 5, 2)), 2).isKept());
@@ -159,7 +159,7 @@ final class CheckersTest {
   }
 
   @Test
-  void aReadThatGoesUpMoreThanWasAddedIsSeen() {
+  void aReadThatGoesUpMoreThanWasAddedIsDetected() {
     IntervalChecker checker = new IntervalChecker();
     List<Operation> adds = List.of(add("up", 5, 1, 100, 5), add("down", -3, 1, 100, -3));
     for (long[] values : new long[][] {{0, 2}, {0, 5}, {-3, 2}, {5, 2}, {2, 2}}) {
@@ -174,7 +174,7 @@ final class CheckersTest {
   }
 
   @Test
-  void aReadThatGoesBackwardsInAnyHistoryIsSeen() {
+  void aReadThatGoesBackwardsInAnyHistoryIsDetected() {
     assertEquals(
         HISTORIES,
         caught(
@@ -218,7 +218,7 @@ final class CheckersTest {
   }
 
   @Test
-  void twoAddsThatReturnTheSameValueAreSeen() {
+  void twoAddsThatReturnTheSameValueAreDetected() {
     assertEquals(
         HISTORIES,
         caught(
@@ -232,7 +232,7 @@ final class CheckersTest {
   }
 
   @Test
-  void anAddThatLiesBelowAnEarlierOneIsSeen() {
+  void anAddThatLiesBelowAnEarlierOneIsDetected() {
     Operation first = add("a", 1, 1, 2, 5);
     Operation second = add("b", 1, 3, 4, 1);
     assertTrue(!new TilingChecker().check(List.of(first, second), 5).isKept());
@@ -241,7 +241,7 @@ final class CheckersTest {
   }
 
   @Test
-  void oversellingAndFalseRejectionsAreSeen() {
+  void oversellingAndFalseRejectionsAreDetected() {
     BoundsChecker checker = new BoundsChecker();
     Operation in = bounded("in", 3, 1, 2, Operation.End.OK, 3);
     assertTrue(checker.check(List.of(in), 3).isKept());
@@ -256,7 +256,7 @@ final class CheckersTest {
   }
 
   @Test
-  void aReadingThatIsWiderThanJustifiedIsSeen() {
+  void aReadingThatIsWiderThanJustifiedIsDetected() {
     ReadingOracle oracle = new ReadingOracle();
     oracle.begin(5, 10).acked(11);
     oracle.begin(-3, 20); // unknown

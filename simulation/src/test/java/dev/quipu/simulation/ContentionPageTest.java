@@ -38,17 +38,17 @@ final class ContentionPageTest {
       """
       # Many writers on one counter
 
-      Attempts for each add that succeeds, and adds a second of all writers together: 2,000 adds
-      in virtual time, on a store that takes 2 ms for a call. An optimistic attempt is a read and a
-      write, and fails if another writer came between. Those that fail wait, longer each time and at
-      random, so that one always succeeds: the more writers, the more work is thrown away,
-      but the adds a second do not break down. Atomic add never fails.
+      Attempts per successful add, and adds per second of all writers together: 2,000 adds in virtual
+      time, on a store with a latency of 2 ms per call. An optimistic attempt is a read and a write,
+      and fails if another writer wrote in between. Failed attempts are retried after a randomized,
+      growing pause, so that one always succeeds: more writers waste more work, but the adds per second
+      do not collapse. Atomic add never fails.
 
-      A store that is busy itself pays for the work that is thrown away. Measured on DynamoDB Local
-      on two cores (ContentionTest): `optimistic` by 2, 8, 32 and 128 writers made 1.6, 3.1, 6.6 and
-      18.1 attempts an add, and 637, 535, 260 and 135 adds a second.
+      A busy store also pays for the wasted work. Measured on DynamoDB Local on two cores
+      (ContentionTest): `optimistic` by 2, 8, 32 and 128 writers made 1.6, 3.1, 6.6 and 18.1 attempts
+      per add, and 637, 535, 260 and 135 adds per second.
 
-      ![Attempts for each add, by writers](contention.svg)
+      ![Attempts per add, by writers](contention.svg)
 
       Made by a test (ContentionPageTest), which compares it. On a store of your own:
       `./quipu verify --technique optimistic --clients 128 --rate 0 --store URI`.
@@ -59,9 +59,9 @@ final class ContentionPageTest {
   private record Outcome(int writers, double attempts, double addsPerSecond, double p99Millis) {}
 
   @Test
-  void thePageTellsWhatComesOfIt() throws IOException {
+  void thePageStatesTheMeasuredContention() throws IOException {
     StringBuilder page = new StringBuilder(HEAD);
-    page.append("| technique | writers | attempts an add | adds a second | p99, ms |\n");
+    page.append("| technique | writers | attempts per add | adds per second | p99, ms |\n");
     page.append("|---|---|---|---|---|\n");
     List<List<Double>> lines = new ArrayList<>();
     for (TechniqueSpec spec : TECHNIQUES) {
@@ -116,14 +116,14 @@ final class ContentionPageTest {
   }
 
   @Test
-  void writersThatDoNotWaitAreCaught() {
+  void writersThatDoNotWaitAreDetected() {
     List<Outcome> outcomes =
         run(Optimistic.SPEC, (store, random) -> new Optimistic(store, new Hasty(random)));
     assertThrows(AssertionError.class, () -> doesNotBreakDown(outcomes));
   }
 
   @Test
-  void anAtomicAddThatReadsFirstIsCaught() {
+  void anAtomicAddThatReadsFirstIsDetected() {
     List<Outcome> outcomes = run(AtomicAdd.SPEC, Simulation.Factory.of(Optimistic.SPEC));
     assertThrows(AssertionError.class, () -> neverFails(outcomes));
   }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 final class StepSchedulerTest {
   /** A lock held by a killed thread is never released, and other threads wait for it forever. */
   @Test
-  void aSimulationInWhichTimePassesAndNothingGoesOnEnds() {
+  void aStuckSimulationEnds() {
     StepScheduler scheduler = new StepScheduler(1);
     ReentrantLock shared = new ReentrantLock();
     SimProcess killed = scheduler.process(Duration.ZERO);

@@ -134,7 +134,7 @@ public final class Committer {
       long now = Clock.system().nanoTime();
       deadline = deadline == 0 ? now + callDeadline.toNanos() : deadline;
       if (now - deadline >= 0) {
-        giveUp(task, Reason.TIMEOUT, "no answer from the disk within  " + callDeadline);
+        giveUp(task, Reason.TIMEOUT, "no answer from the disk within " + callDeadline);
         break;
       }
       LockSupport.parkNanos(this, deadline - now);

@@ -240,7 +240,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void theLogThatItStandsForIsGivenBack() throws IOException {
+  void theCoveredLogIsRecycled() throws IOException {
     open(1_000);
     assertEquals(1_000, checkpointer().logBytes());
     for (int i = 0; i < 300; i++) {
@@ -268,7 +268,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void aRoundTakesOneWhenTheLogIsLong() throws IOException {
+  void aRoundTakesASnapshotWhenTheLogIsLong() throws IOException {
     open(CHECKPOINT_BYTES);
     threads.round();
     assertEquals(1, Snapshot.frameOf(snapshots().getFirst()));
@@ -279,7 +279,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void aRoundTakesNoneWhileTheLogIsShorter() throws IOException {
+  void aRoundTakesNoSnapshotWhileTheLogIsShort() throws IOException {
     open(CHECKPOINT_BYTES - 1);
     threads.round();
     assertEquals(List.of(), snapshots());
@@ -289,7 +289,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void aRoundBringsTheMarkToTheDisk() throws IOException {
+  void aRoundSyncsTheMark() throws IOException {
     open(0);
     threads.round();
     add("a"); // writes a mark
@@ -301,7 +301,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void idsThatWereForgottenAreLookedForNowAndThen() throws IOException {
+  void forgottenIdsAreCheckedPeriodically() throws IOException {
     open(0);
     addWithId("one");
     checkpointer().checkpoint();
@@ -327,7 +327,7 @@ final class CheckpointerTest {
 
   /** Ids are as old as the snapshot says: after a crash the time may continue from there. */
   @Test
-  void idsThatAreForgottenMeanwhileAreStillInTheSnapshot() throws IOException {
+  void idsForgottenDuringASnapshotAreStillInIt() throws IOException {
     open(0);
     addWithId("one");
     checkpointer().checkpoint();
@@ -375,7 +375,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void whatTheSnapshotMayKnowOfIsSyncedBeforeItsEnd() throws IOException {
+  void framesThatTheSnapshotMayReflectAreSyncedBeforeItsEnd() throws IOException {
     options = options.withDurability(Durability.NONE);
     open(0);
     add("a");
@@ -387,7 +387,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void aRoundThatFailsIsTriedAgainAndSaidOnce() throws IOException {
+  void aFailedRoundIsRetriedAndLoggedOnce() throws IOException {
     open(CHECKPOINT_BYTES);
     String said = "WARN Checkpoint failed; retrying every second";
     try (LogCapture log = new LogCapture(Checkpointer.class)) {
@@ -434,7 +434,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void aCloseTakesNone() throws IOException {
+  void aCloseTakesNoSnapshot() throws IOException {
     open(CHECKPOINT_BYTES);
     threads.awaitWaiting();
     checkpointer().close();

@@ -136,7 +136,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void aTaskThatWantsAnotherFrameGetsOneWithItsOwnTime() throws IOException {
+  void aTaskThatNeedsAnotherFrameGetsOneWithItsOwnTime() throws IOException {
     CommitterSetup setup = open(Durability.FSYNC);
     List<String> seen = new ArrayList<>();
     setup.run((state, group) -> {
@@ -151,7 +151,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void withoutFsyncFramesReachTheDiskWhenAskedFor() throws IOException {
+  void withoutFsyncFramesAreSyncedOnDemand() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     setup.run(set("a", 1));
     setup.run(set("a", 2));
@@ -170,7 +170,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void aSyncTakesAlongWhatIsInItsGroup() throws IOException {
+  void aSyncIncludesItsGroup() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     Gate gate = new Gate();
     Caller leader = setup.lead(gate, set("a", 1));
@@ -192,7 +192,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void aCloseBringsEverythingToTheDiskAndMarksTheTime() throws IOException {
+  void aCloseSyncsEverythingAndMarksTheTime() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     setup.run(set("a", 1));
     setup.clock.advance(Duration.ofMillis(500));
@@ -227,7 +227,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void aCallThatComesWhileTheEngineClosesIsRejectedAtOnce() throws IOException {
+  void aCallDuringACloseIsRejectedImmediately() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     setup.run(set("a", 1));
     List<Caller> late = new ArrayList<>();
@@ -349,7 +349,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void idsAreRejectedWhileTheDiskTakesNone() throws IOException {
+  void idsAreRejectedWhileTheyCannotBeSealed() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     AtomicBoolean isFull = new AtomicBoolean(true);
     setup.onIdFile =
@@ -408,7 +408,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void changesAreRejectedBeforeTheLogHasNoRoomAndReadsAreNot() throws IOException {
+  void changesAreRejectedBeforeTheLogIsFullAndReadsAreNot() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     setup.onAllocate =
         () -> {

@@ -72,7 +72,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aLoneCallLeadsItself() {
+  void aSingleCallLeadsItself() {
     Step step = setup.run(set("a", 1));
     assertSame(Thread.currentThread(), step.leader);
     assertTrue(step.isDone());
@@ -80,7 +80,7 @@ final class CommitterTest {
   }
 
   @Test
-  void callsThatComeMeanwhileAreTheNextGroupOfTheLeader() {
+  void callsThatArriveMeanwhileAreTheNextGroupOfTheLeader() {
     Gate gate = new Gate();
     AtomicBoolean came = new AtomicBoolean();
     List<Caller> others = new ArrayList<>();
@@ -199,7 +199,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aCallEndsAtItsDeadlineAndIsDoneAllTheSame() throws IOException {
+  void aCallEndsAtItsDeadlineButIsStillApplied() throws IOException {
     setup.close();
     setup =
         new CommitterSetup(
@@ -235,7 +235,7 @@ final class CommitterTest {
   }
 
   @Test
-  void anInterruptOfALeaderWaitsUntilTheGroupIsThrough() {
+  void anInterruptOfALeaderWaitsUntilTheGroupIsComplete() {
     List<Boolean> seen = new ArrayList<>();
     Thread.currentThread().interrupt();
     setup.run((state, group) -> seen.add(Thread.currentThread().isInterrupted()));
@@ -246,7 +246,7 @@ final class CommitterTest {
   }
 
   @Test
-  void whatATaskThrowsBeforeAChangeFailsItAlone() {
+  void anExceptionBeforeAChangeFailsOnlyItsTask() {
     Gate gate = new Gate();
     RuntimeException injected = new IllegalStateException("injected");
     Caller leader = setup.lead(gate, set("a", 1));
@@ -284,7 +284,7 @@ final class CommitterTest {
   }
 
   @Test
-  void anErrorLeavesUnknownWhatItsGroupBeganAndEndsTheRest() {
+  void anErrorMakesItsGroupUnknownAndEndsTheRest() {
     Gate gate = new Gate();
     AssertionError injected = new AssertionError("injected");
     Step before = setup.run(set("z", 1));
@@ -307,7 +307,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aLeaderWhoseOwnGroupIsThroughHearsNothingOfTheFailureOfALaterOne() {
+  void aLeaderWhoseOwnGroupIsCompleteIsUnaffectedByALaterFailure() {
     AtomicBoolean came = new AtomicBoolean();
     List<Caller> later = new ArrayList<>();
     Work failing =
@@ -327,7 +327,7 @@ final class CommitterTest {
   }
 
   @Test
-  void whatIsThrownAfterAChangeStopsTheEngine() {
+  void anExceptionAfterAChangeStopsTheEngine() {
     RuntimeException injected = new IllegalStateException("injected");
     Work work =
         (state, group) -> {
@@ -340,7 +340,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aChangeThatIsBrokenOffStopsTheEngine() {
+  void anIncompleteChangeStopsTheEngine() {
     Work work =
         (state, group) -> {
           state.beginChange();
@@ -374,7 +374,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aTaskThatWantsAnotherFrameGetsNoneAfterAStop() {
+  void aTaskThatNeedsAnotherFrameGetsNoneAfterAStop() {
     Step step =
         new Step((state, group) -> {
           setup.failure.stop(new AssertionError("injected"));
@@ -386,7 +386,7 @@ final class CommitterTest {
 
   /** The leader itself ends waiting calls: it owns the state while it leads. */
   @Test
-  void aStopBesideALeaderTakesNothingFromIt() {
+  void aConcurrentStopTakesNothingFromTheLeader() {
     Gate gate = new Gate();
     Caller leader = setup.lead(gate, set("a", 1));
     Caller other = setup.call(set("b", 1)).awaitParked();
@@ -418,7 +418,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aListenerThatThrowsKeepsNobodyWaiting() {
+  void aThrowingListenerLeavesNoCallerWaiting() {
     setup.failure.onStop(why -> {
       throw new IllegalStateException("in the listener", why);
     });
@@ -431,7 +431,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aCloseWaitsForTheLeaderAndRejectsWhatComesLater() throws InterruptedException {
+  void aCloseWaitsForTheLeaderAndRejectsLaterCalls() throws InterruptedException {
     Gate gate = new Gate();
     List<Boolean> ended = new ArrayList<>();
     Caller leader = setup.lead(gate, (state, group) -> ended.add(setup.failure.hasEnded()));

@@ -90,7 +90,7 @@ final class EngineClockTest {
 
   /** A client that sets a time to live never reads a longer one. */
   @Test
-  void whatIsLeftIsNeverMoreThanWasSet() {
+  void theRemainingTimeToLiveNeverExceedsTheOneSet() {
     try (Engine engine =
         Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 4 << 20))) {
       for (int i = 0; i < 200; i++) {

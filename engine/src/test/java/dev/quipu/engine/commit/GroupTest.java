@@ -52,7 +52,7 @@ final class GroupTest {
    * Values are written at the end of the frame: one record per counter, however often it was set.
    */
   @Test
-  void whatIsWrittenAtTheEndIsCounted() {
+  void valuesWrittenAtTheEndCountForTheSize() {
     access.set("a", 1);
     assertTrue(group.fits(1));
     int left = 0;
@@ -70,7 +70,7 @@ final class GroupTest {
   }
 
   @Test
-  void roomIsForWholeRecordsWithTheFillingLeftOver() {
+  void spaceIsCountedInWholeRecordsWithoutPadding() {
     int capacity = Frame.HEAD_BYTES + Frame.ALIGNMENT + 4 * Records.COUNTER_RECORD_BYTES_MAX;
     Group exact = new Group(ByteBuffer.allocate(capacity));
     exact.begin(null);
@@ -153,7 +153,7 @@ final class GroupTest {
   }
 
   @Test
-  void changesAreRejectedAsLongAsTheFrameWasBegunSo() {
+  void changesAreRejectedInAFrameBegunWithARejection() {
     group.begin(new NotAppliedException(Reason.FULL, "no room"));
     QuipuException why = assertThrows(QuipuException.class, () -> access.set("a", 1));
     assertEquals("no room", why.getMessage());

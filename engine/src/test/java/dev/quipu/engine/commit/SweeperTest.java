@@ -158,7 +158,7 @@ final class SweeperTest {
   }
 
   @Test
-  void whatHasNotExpiredStaysAndNothingIsWritten() {
+  void unexpiredCountersStayAndNothingIsWritten() {
     counter("a", NOW + 1);
     item(0, Optional.of(Instant.ofEpochMilli(NOW + 1)));
     item(1, Optional.empty());
@@ -174,7 +174,7 @@ final class SweeperTest {
   }
 
   @Test
-  void aPartOfASweepRemovesAllCountersThatHaveExpired() {
+  void aPartOfASweepRemovesAllExpiredCounters() {
     for (int i = 0; i < 9; i++) {
       counter("c" + i, NOW);
     }
@@ -184,7 +184,7 @@ final class SweeperTest {
 
   /** A frame of this log holds less than 500 of them. */
   @Test
-  void itemsThatHaveExpiredAreRemovedOverSeveralFrames() {
+  void expiredItemsAreRemovedOverSeveralFrames() {
     int items = 3_000;
     for (int i = 0; i < items; i++) {
       if (i % 3 == 0) {
@@ -209,7 +209,7 @@ final class SweeperTest {
    * over.
    */
   @Test
-  void aPartWalksOverFiftyPagesOfItems() {
+  void aPartScansFiftyPagesOfItems() {
     int part = 50 * 1_024;
     for (int i = 0; i < part + 10; i++) {
       item(100_000 + i, Optional.empty()); // keys of the same length are ordered by number
@@ -231,7 +231,7 @@ final class SweeperTest {
   }
 
   @Test
-  void aSweepLetsTheNextOneCome() {
+  void aSweepReleasesTheNextOne() {
     sweeper.sweep();
     assertTimeoutPreemptively(Progress.STALL_MAX, sweeper::sweepPart); // in another thread
     assertTimeoutPreemptively(Progress.STALL_MAX, sweeper::sweep);
@@ -283,7 +283,7 @@ final class SweeperTest {
   }
 
   @Test
-  void aDiskThatIsFullRemovesNothing() {
+  void aFullDiskRemovesNothing() {
     state.wallMillis = NOW;
     counter("a", NOW);
     Group group = groupFor(100);
@@ -293,7 +293,7 @@ final class SweeperTest {
   }
 
   @Test
-  void nothingToRemoveIsNoMatterOfAFullDisk() {
+  void aFullDiskIsNoErrorIfThereIsNothingToRemove() {
     state.wallMillis = NOW;
     counter("a", NOW + 1);
     Group group = groupFor(100);
@@ -303,7 +303,7 @@ final class SweeperTest {
 
   /** Replaying the frame changes another state in the same way. */
   @Test
-  void theLogTellsWhatIsGoneAndWhatIsFree() {
+  void theLogRecordsRemovedAndFreedCounters() {
     ByteBuffer out = ByteBuffer.allocate(1 << 16);
     Group group = new Group(out);
     group.begin(null);

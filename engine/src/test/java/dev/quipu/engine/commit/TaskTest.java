@@ -34,7 +34,7 @@ final class TaskTest {
   }
 
   @Test
-  void aTaskThatWasAbandonedIsNotDoneByThat() {
+  void anAbandonedTaskIsNotDone() {
     task.abandon();
     assertTrue(task.isAbandoned());
     assertFalse(task.isDone());
@@ -53,7 +53,7 @@ final class TaskTest {
 
   /** One exception ends many calls: each caller gets its own, with its own stack trace. */
   @Test
-  void whatEndsManyCallsIsThrownAnewToEach() {
+  void anExceptionOfManyCallsIsCopiedForEach() {
     QuipuException why = new NotAppliedException(Reason.FULL, "no room");
     task.fail(why);
     QuipuException thrown = assertThrows(QuipuException.class, task::rethrow);

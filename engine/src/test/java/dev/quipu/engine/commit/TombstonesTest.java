@@ -48,7 +48,7 @@ final class TombstonesTest {
 
   /** Regression: a tombstone that was written again was freed when it expired, and once more. */
   @Test
-  void aTombstoneThatCameBackToLifeAndExpiredIsFreedOnce() {
+  void aTombstoneThatWasRewrittenAndExpiredIsFreedOnce() {
     access.set("back", 1);
     List<String> others = new ArrayList<>();
     for (int i = 0; i < AT_ONCE; i++) {
@@ -139,7 +139,7 @@ final class TombstonesTest {
   }
 
   @Test
-  void anOrdinalThatIsFreeIsNotFreedAgain() {
+  void aFreeOrdinalIsNotFreedAgain() {
     access.set("a", 1);
     state.counters.free(0);
     assertThrows(IllegalStateException.class, () -> state.counters.free(0));
@@ -175,7 +175,7 @@ final class TombstonesTest {
   }
 
   @Test
-  void whatHasIdsWaitsUntilTheyAreForgotten() {
+  void aTombstoneWithIdsWaitsUntilTheyAreForgotten() {
     access.begin("a", 1, RequestId.of("one"));
     access.remove("a");
     assertFalse(state.tombstones.mayFree(state.ids));
@@ -190,7 +190,7 @@ final class TombstonesTest {
   }
 
   @Test
-  void whatCameBackToLifeAndIsRemovedAgainWaitsAgain() {
+  void aRewrittenCounterThatIsRemovedAgainWaitsAgain() {
     access.set("a", 1);
     access.remove("a");
     access.set("a", 2);

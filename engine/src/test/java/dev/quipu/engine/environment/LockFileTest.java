@@ -88,7 +88,7 @@ final class LockFileTest {
   }
 
   @Test
-  void anotherCopyOfTheLibraryInThisProcessIsSeen() throws IOException {
+  void anotherCopyOfTheLibraryInThisProcessIsDetected() throws IOException {
     try (FileChannel file =
             FileChannel.open(
                 directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
@@ -116,7 +116,7 @@ final class LockFileTest {
   }
 
   @Test
-  void aLockFileThatWasRemovedOrReplacedIsNoticed() throws IOException {
+  void aRemovedOrReplacedLockFileIsDetected() throws IOException {
     Path file = directory.resolve("lock");
     try (HeldLock lock = DirectoryLock.lock(directory)) {
       assertDoesNotThrow(lock::check);

@@ -107,7 +107,7 @@ final class TickerTest {
   }
 
   @Test
-  void oneThatIsClosedAlreadyNeitherWaitsNorWorks() {
+  void aClosedTickerNeitherWaitsNorWorks() {
     ticker.close();
     run();
     assertEquals(List.of(), did);
@@ -126,7 +126,7 @@ final class TickerTest {
   }
 
   @Test
-  void whatAStoreRejectsIsTriedAgainAndLoggedOnceInARow() {
+  void rejectedWorkIsRetriedAndLoggedOnceInARow() {
     List<Boolean> works = new ArrayList<>(List.of(false, false, true, false, true));
     round =
         () -> {
@@ -152,7 +152,7 @@ final class TickerTest {
   }
 
   @Test
-  void whateverElseIsThrownStopsTheEngine() {
+  void anyOtherExceptionStopsTheEngine() {
     RuntimeException injected = new IllegalStateException("injected");
     round =
         () -> {
@@ -204,7 +204,7 @@ final class TickerTest {
   }
 
   @Test
-  void aCloseWaitsForTheRoundThatIsUnderWay() {
+  void aCloseWaitsForTheCurrentRound() {
     Environment environment = new Environment(new FileDisk(), Threads.PLATFORM);
     CommitterSetup.Gate gate = new CommitterSetup.Gate();
     List<String> ended = new CopyOnWriteArrayList<>();

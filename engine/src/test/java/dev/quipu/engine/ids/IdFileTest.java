@@ -113,7 +113,7 @@ final class IdFileTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 102, 250, 7_000})
-  void theFileIsLaidOutAsItSays(int count) throws IOException {
+  void theFileHasTheDocumentedLayout(int count) throws IOException {
     IdFile file = write(count);
     int pages = Math.ceilDiv(count, PAGE_ENTRIES);
     int blocks = Math.max(1, count * 12 / (8 * BLOCK));
@@ -232,7 +232,7 @@ final class IdFileTest {
   }
 
   @Test
-  void everyDamagedByteIsNoticed() throws IOException {
+  void everyDamagedByteIsDetected() throws IOException {
     IdFile file = write(250);
     byte[] whole = Files.readAllBytes(path);
     int tail = PAGE * 4;
@@ -274,7 +274,7 @@ final class IdFileTest {
   }
 
   @Test
-  void aFileOfAnotherLengthIsNoticed() throws IOException {
+  void aFileOfAnotherLengthIsDetected() throws IOException {
     assertThrows(DamageException.class, () -> IdFile.open(disk, path));
     write(250);
     byte[] whole = Files.readAllBytes(path);
@@ -287,7 +287,7 @@ final class IdFileTest {
   }
 
   @Test
-  void itIsOnTheDiskBeforeItHasItsName() throws IOException {
+  void itIsSyncedBeforeItHasItsName() throws IOException {
     List<String> calls = Collections.synchronizedList(new ArrayList<>());
     Disk watched = new WatchedDisk(new FileDisk(), calls);
     write(1);

@@ -77,7 +77,7 @@ final class IdTableTest {
   }
 
   @Test
-  void isAsAPlainMap() {
+  void equalsAPlainMap() {
     check();
     for (int i = 0; i < 10_000; i++) {
       add(random.nextLong(), random.nextLong(), random.nextInt(LAST_ORDINAL + 1));

@@ -262,7 +262,7 @@ final class RequestIdsTest {
   }
 
   @Test
-  void whatHasNoIdsDoesNotEnd() {
+  void aGenerationWithoutIdsDoesNotEnd() {
     ids.rotate();
     assertEquals(0, ids.waiting());
     add(1, START);

@@ -143,7 +143,7 @@ final class SealerTest {
   }
 
   @Test
-  void theRoomOfATableIsUsedAgain() {
+  void theMemoryOfATableIsReused() {
     IdTable first = table(1);
     sealer().offer(first);
     assertNull(sealer().awaitSealed());
@@ -163,7 +163,7 @@ final class SealerTest {
   }
 
   @Test
-  void anErrorIsSaidAndTheTableTriedAgainASecondLater() {
+  void anErrorIsReportedAndTheTableRetriedASecondLater() {
     disk.error = new IOException("broken");
     disk.beforeCreate = threads::awaitOther;
     sealer().offer(table(1));
@@ -229,7 +229,7 @@ final class SealerTest {
   }
 
   @Test
-  void nobodyWaitsForASealerThatHasEndedByAnError() {
+  void noCallerWaitsForASealerThatDied() {
     IllegalStateException error = new IllegalStateException("injected");
     disk.beforeCreate =
         () -> {
@@ -254,7 +254,7 @@ final class SealerTest {
   }
 
   @Test
-  void aCloseWaitsForTheFileAtWorkAndFreesWhoWaits() {
+  void aCloseWaitsForTheCurrentFileAndReleasesWaiters() {
     Semaphore gate = new Semaphore(0);
     disk.beforeCreate = gate::acquireUninterruptibly;
     sealer().offer(table(1));
@@ -273,7 +273,7 @@ final class SealerTest {
   }
 
   @Test
-  void aCloseEndsTheWaitForTheNextTry() {
+  void aCloseEndsTheWaitForTheNextRetry() {
     disk.error = new IOException("injected");
     sealer().offer(table(1));
     threads.awaitWaiting();

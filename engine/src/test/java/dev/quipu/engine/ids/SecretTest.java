@@ -33,7 +33,7 @@ final class SecretTest {
   }
 
   @Test
-  void hashesAreTheSameForEver() {
+  void hashesNeverChange() {
     check(
         0x123456789abcdef0L,
         "2080ff65851210ca 7027cecf79287daf 3244e559ccc9fb8e",

@@ -34,7 +34,7 @@ final class FrameTest {
   }
 
   @Test
-  void aFrameIsLaidOutAsItsFormatSays() {
+  void aFrameHasTheDocumentedLayout() {
     ByteBuffer covered = ByteBuffer.allocate(28 + 5);
     covered.putInt(3).putLong(1L << 40).putLong(1L << 41).putLong(1L << 42).put(PAYLOAD);
     CRC32C crc = new CRC32C();
@@ -67,7 +67,7 @@ final class FrameTest {
   }
 
   @Test
-  void aFrameWithoutAPayloadIsOne() {
+  void aFrameMayHaveNoPayload() {
     ByteBuffer in = sealed(new byte[0]);
     assertEquals(40, in.limit());
     Frame.Head head = frame.read(in, 0);
@@ -76,7 +76,7 @@ final class FrameTest {
   }
 
   @Test
-  void everyFlippedBitOfHeadAndPayloadIsNoticed() {
+  void everyFlippedBitOfHeadAndPayloadIsDetected() {
     for (int bit = 0; bit < 8 * (40 + PAYLOAD.length); bit++) {
       ByteBuffer in = stored();
       int at = OFFSET + bit / 8;
@@ -87,7 +87,7 @@ final class FrameTest {
 
   /** Its padding may be missing. */
   @Test
-  void aFrameThatIsCutIsNone() {
+  void aTruncatedFrameIsInvalid() {
     ByteBuffer in = stored();
     for (int limit = OFFSET; limit < OFFSET + 40 + PAYLOAD.length; limit++) {
       assertNull(frame.read(in.limit(limit), OFFSET), "limit " + limit);

@@ -125,7 +125,7 @@ final class LogTest {
   }
 
   @Test
-  void aNewLogIsOneSegmentOfZerosBehindItsHead() throws IOException {
+  void aNewLogIsOneSegmentOfZerosAfterItsHead() throws IOException {
     try (Log log = openNew()) {
       assertEquals(List.of(FIRST), names());
       assertArrayEquals(Arrays.copyOf(head(1, 1), SEGMENT), content(FIRST));
@@ -145,7 +145,7 @@ final class LogTest {
   }
 
   @Test
-  void framesFollowOneAnotherAndReachTheDiskWhenAsked() throws IOException {
+  void framesFollowOneAnotherAndAreSyncedOnDemand() throws IOException {
     try (Log log = openNew()) {
       disk.done.clear();
       log.sync();
@@ -199,7 +199,7 @@ final class LogTest {
   }
 
   @Test
-  void anEarlierLogGoesOnWhereItEnds() throws IOException {
+  void anExistingLogContinuesAtItsEnd() throws IOException {
     List<Log.Segment> inUse = List.of(segment(6, 20, 6_144), segment(7, 40, SEGMENT));
     try (Log log = open(disk, idle, inUse, 5_000, false)) {
       assertEquals(2, log.segments());
@@ -216,7 +216,7 @@ final class LogTest {
   }
 
   @Test
-  void whatCannotBeAppendedToIsFollowedByANewSegment() throws IOException {
+  void aSegmentThatCannotBeAppendedToIsFollowedByANewOne() throws IOException {
     try (Log log = open(disk, idle, List.of(segment(7, 40, SEGMENT)), 5_000, true)) {
       assertEquals(2, log.segments(), "discarded frames follow the end");
       assertArrayEquals(head(8, 50), Arrays.copyOf(content("0000000000000008.log"), HEAD));
@@ -250,7 +250,7 @@ final class LogTest {
   }
 
   @Test
-  void sparesOfAnEarlierRunServeAgainAndAllElseGoes() throws IOException {
+  void sparesOfAnEarlierRunAreReusedAndOtherFilesDeleted() throws IOException {
     Path log = data.resolve("log");
     for (int i = 5; i <= 9; i++) {
       Files.write(log.resolve("spare-" + i + ".log"), new byte[SEGMENT]);
@@ -272,7 +272,7 @@ final class LogTest {
   }
 
   @Test
-  void segmentsThatAreNotNeededBecomeSparesFourAtMost() throws IOException {
+  void unneededSegmentsBecomeSparesUpToFour() throws IOException {
     try (Log log = openNew()) {
       for (int frame = 1; frame <= 8; frame++) {
         log.append(bytes(4_096, frame), frame, true);
@@ -301,7 +301,7 @@ final class LogTest {
   }
 
   @Test
-  void aSegmentOfAnotherSizeIsNoSpare() throws IOException {
+  void aSegmentOfAnotherSizeIsNotASpare() throws IOException {
     List<Log.Segment> inUse = List.of(segment(6, 20, SEGMENT + 8), segment(7, 40, SEGMENT));
     try (Log log = open(disk, idle, inUse, 5_000, false)) {
       log.recycle(40);
@@ -323,7 +323,7 @@ final class LogTest {
   }
 
   @Test
-  void aCallerWaitsUntilASpareIsThere() throws IOException {
+  void aCallerWaitsUntilASpareIsReady() throws IOException {
     List<Log.Segment> inUse = List.of(segment(6, 20, SEGMENT), segment(7, 40, SEGMENT));
     try (Log log = open(disk, idle, inUse, SEGMENT, false)) {
       whileWaiting =
@@ -399,7 +399,7 @@ final class LogTest {
   }
 
   @Test
-  void aSpareThatCouldNotBeMadeLeavesNothingBehind() throws IOException {
+  void aSpareThatCannotBeCreatedLeavesNoFile() throws IOException {
     FullDisk broken = new FullDisk();
     broken.isBroken = true;
     IOException why =
@@ -415,7 +415,7 @@ final class LogTest {
   }
 
   @Test
-  void aRejectionSaysHowMuchIsNeededAndHowMuchIsFree() throws IOException {
+  void aRejectionStatesTheNeededAndTheFreeSpace() throws IOException {
     FullDisk full = new FullDisk();
     full.isFull = true;
     full.bytesFree = (6 << 20) - 1;
@@ -435,7 +435,7 @@ final class LogTest {
   }
 
   @Test
-  void aPreparerThatEndsByAnErrorEndsTheEngineAndNobodyWaitsForIt() throws IOException {
+  void aPreparerThatDiesStopsTheEngineAndNoCallerWaits() throws IOException {
     Disk broken =
         new RecordingDisk() {
           @Override
@@ -477,7 +477,7 @@ final class LogTest {
   }
 
   @Test
-  void aLogThatIsClosedHasNoThreadAndNoFileLeft() throws IOException {
+  void aClosedLogLeavesNoThreadAndNoOpenFile() throws IOException {
     SlowEnd threads = new SlowEnd();
     Log log = open(disk, threads, List.of(), 0, false);
     assertTrue(log.hasRoom(SEGMENT));

@@ -59,7 +59,7 @@ final class RecordsTest {
   }
 
   @Test
-  void countersComeBack() {
+  void counterRecordsAreReadBack() {
     List<String> calls =
         readBack(out -> {
           Records.name(out, 0, "é\uD83D\uDE00");
@@ -91,7 +91,7 @@ final class RecordsTest {
   }
 
   @Test
-  void numbersComeBack() {
+  void numbersAreReadBack() {
     for (long number : NUMBERS) {
       assertEquals(
           List.of("value[1, " + number + "]"), readBack(out -> Records.value(out, 1, number)));
@@ -107,7 +107,7 @@ final class RecordsTest {
   }
 
   @Test
-  void itemsComeBackAndTakeNoMoreThanForeseen() {
+  void itemRecordsAreReadBackAndWithinTheirBound() {
     String wide = "\uFFFD".repeat(100); // three bytes each: the maximum per char
     Map<String, Field> fields = new HashMap<>();
     check(new Item(new Key("p", "s"), fields, Records.version(1), Optional.empty()), 0);

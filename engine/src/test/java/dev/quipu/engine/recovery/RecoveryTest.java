@@ -70,7 +70,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void allFramesAreReadAndTheNextBelongsBehindThem() throws IOException {
+  void allFramesAreReadAndTheNextFollowsThem() throws IOException {
     Path log = data.segment(1, 1, frames(1, 3));
     data.mark(3, 2_999);
     Recovered found = data.read();
@@ -91,7 +91,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void framesBehindTheMarkCountAndMayNotBeDurable() throws IOException {
+  void framesAfterTheMarkCountAndMayNotBeDurable() throws IOException {
     data.segment(1, 1, frames(1, 3));
     for (int mark = 0; mark <= 3; mark++) {
       data.mark(mark, 0);
@@ -113,7 +113,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void aLogThatEndsBeforeTheMarkIsCut() throws IOException {
+  void aLogThatEndsBeforeTheMarkIsDamaged() throws IOException {
     Path log = data.segment(1, 1, frames(1, 3));
     data.mark(5, 9_000);
     expect(
@@ -128,7 +128,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void aLogThatEndsBeforeItsRequestIdsIsCut() throws IOException {
+  void aLogThatEndsBeforeItsRequestIdsIsDamaged() throws IOException {
     IdFile unused = data.ids(1, 2);
     expect(
         Damage.LOG_CUT,
@@ -164,7 +164,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void whatIsNoBeginningOfTheNextFrameIsNoTornOne() throws IOException {
+  void bytesThatDoNotBeginTheNextFrameAreNotATornFrame() throws IOException {
     data.mark(3, 0);
     byte[] otherMagic = flipped(frame(4));
     otherMagic[0] ^= 1;
@@ -216,7 +216,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void framesThatWereNotSyncedAreGivenUpFromTheFirstGapOn() throws IOException {
+  void unsyncedFramesAreDiscardedFromTheFirstGapOn() throws IOException {
     Files.createFile(path.resolve("unsynced"));
     Path log = data.segment(1, 1, frame(1), flipped(frame(2)), frame(3));
     data.mark(1, 0);
@@ -302,7 +302,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void nothingBehindASegmentThatCannotBeReadIsUsed() throws IOException {
+  void nothingAfterAnUnreadableSegmentIsUsed() throws IOException {
     Path first = data.segment(1, 1, frames(1, 3));
     Path second = data.segment(2, 4, flipped(frame(4)));
     data.segment(3, 5, frames(5, 6));
@@ -314,7 +314,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void aRecordThatCannotBeAppliedEndsWhatCanBeRead() throws IOException {
+  void aRecordThatCannotBeAppliedEndsTheReadableLog() throws IOException {
     byte[] unknown = frame(2, out -> out.put((byte) 99));
     Path log = data.segment(1, 1, frame(1), unknown);
     data.segment(2, 3, frames(3, 4));

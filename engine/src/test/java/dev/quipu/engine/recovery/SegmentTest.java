@@ -32,7 +32,7 @@ final class SegmentTest {
   }
 
   @Test
-  void aHeadSaysWhichSegmentItIs() throws IOException {
+  void aHeadIdentifiesItsSegment() throws IOException {
     Path path = data.segment(7, 40);
     assertEquals(new Log.Segment(7, 40, path), Log.readHead(disk, path, IDENTITY));
     path = data.segmentOf(HEAD, 8, 41);
@@ -40,7 +40,7 @@ final class SegmentTest {
   }
 
   @Test
-  void aHeadOfAnotherDirectoryOrNameOrWithADamagedByteIsNone() throws IOException {
+  void aHeadOfAnotherDirectoryOrNameOrWithADamagedByteIsInvalid() throws IOException {
     Path path = data.segment(7, 40);
     assertThrows(DamageException.class, () -> Log.readHead(disk, path, IDENTITY + 1));
     byte[] whole = Files.readAllBytes(path);

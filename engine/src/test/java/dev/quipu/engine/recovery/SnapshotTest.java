@@ -107,7 +107,7 @@ final class SnapshotTest {
   }
 
   @Test
-  void whatWasWrittenIsRead() throws IOException {
+  void contentIsReadBackAsWritten() throws IOException {
     Files.createDirectory(IdFiles.directory(directory));
     IdTable table = new IdTable(new Secret(IDENTITY));
     table.add(1, 2, IdTable.meta(1, IdTable.APPLIED, 0), 3, 4, 77_000, 5);
@@ -158,7 +158,7 @@ final class SnapshotTest {
   }
 
   @Test
-  void anEmptyOneIsRead() throws IOException {
+  void anEmptySnapshotIsRead() throws IOException {
     Path path = write(START, 12, snapshot -> snapshot.idFiles(List.of(), false));
     State read = new State(IDENTITY, 1_000, 1_000);
     assertEquals(new Snapshot.Contents(START, List.of(), 12), read(path, read));
@@ -183,7 +183,7 @@ final class SnapshotTest {
   }
 
   @Test
-  void itIsOnTheDiskBeforeItHasItsName() throws IOException {
+  void itIsSyncedBeforeItHasItsName() throws IOException {
     List<String> calls = new ArrayList<>();
     try (Snapshot snapshot =
         Snapshot.start(new WatchedDisk(disk, calls), directory, IDENTITY, START)) {
@@ -204,7 +204,7 @@ final class SnapshotTest {
   }
 
   @Test
-  void oneThatIsGivenUpLeavesNothing() throws IOException {
+  void aDiscardedSnapshotLeavesNothing() throws IOException {
     List<String> calls = new ArrayList<>();
     Snapshot.start(new WatchedDisk(disk, calls), directory, IDENTITY, START).close();
     assertEquals(
@@ -300,7 +300,7 @@ final class SnapshotTest {
   }
 
   @Test
-  void everyDamagedByteIsNoticed() throws IOException {
+  void everyDamagedByteIsDetected() throws IOException {
     Path path = write(START, 12, snapshot -> text(snapshot, 100));
     byte[] whole = Files.readAllBytes(path);
     int payload = ByteBuffer.wrap(whole).getInt(4);
@@ -340,7 +340,7 @@ final class SnapshotTest {
   }
 
   @Test
-  void recordsOfTheLogAreNoneOfASnapshot() throws IOException {
+  void logRecordsAreInvalidInASnapshot() throws IOException {
     List<Consumer<ByteBuffer>> records =
         List.of(
             out -> Records.once(out, 0, 1, 2, 3, 4, 0),

@@ -78,7 +78,7 @@ final class CounterTableTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
-  void isAsAPlainMap(long seed) {
+  void equalsAPlainMap(long seed) {
     random = new Random(seed);
     for (int i = 0; i < NAMES; i++) {
       add(name(i));

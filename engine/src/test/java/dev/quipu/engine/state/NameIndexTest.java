@@ -46,7 +46,7 @@ final class NameIndexTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2})
-  void namesComeAndGo(long seed) {
+  void namesAreAddedAndRemoved(long seed) {
     Random random = new Random(seed);
     int many = 12_000; // parts grow twice
     for (int i = 0; i < many; i++) {
@@ -102,7 +102,7 @@ final class NameIndexTest {
 
   /** The slots of removed names are reused: otherwise a part would grow, or eventually be full. */
   @Test
-  void manyMayGoAndCome() {
+  void manyNamesMayBeRemovedAndAdded() {
     for (int i = 0; i < 50_000; i++) {
       put("c" + i);
       if (i >= 100) {

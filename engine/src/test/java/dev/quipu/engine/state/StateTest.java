@@ -44,7 +44,7 @@ final class StateTest {
   }
 
   @Test
-  void itemsCountForTheMemoryAsLongAsTheyAreThere() {
+  void itemsCountForMemoryWhileTheyExist() {
     long before = state.memoryBytes();
     state.setItem(KEY, item(1_000));
     long small = state.memoryBytes() - before;
@@ -57,7 +57,7 @@ final class StateTest {
   }
 
   @Test
-  void whatIsAboveTheLimitIsRejectedAndNothingElse() {
+  void onlyChangesAboveTheLimitAreRejected() {
     long limit = 5L << 20;
     state.limitMemory(limit);
     long left = limit - state.memoryBytes();
@@ -72,7 +72,7 @@ final class StateTest {
   }
 
   @Test
-  void whatIsTakenIsSaidInMebibytes() {
+  void memoryUseIsReportedInMebibytes() {
     state.counters.setText(state.counters.add("a"), new byte[3 << 20]);
     access.watch("w");
     long names = 192 + 3; // of the counter, without its text
@@ -98,7 +98,7 @@ final class StateTest {
   }
 
   @Test
-  void aChangeThatHasBegunIsSeen() {
+  void aBegunChangeIsDetected() {
     long before = state.changes;
     state.beginChange();
     assertTrue(state.isChanging);
@@ -123,7 +123,7 @@ final class StateTest {
 
   /** A snapshot taken concurrently with writes may lack counters that its log has records of. */
   @Test
-  void recordsOfTheLogMayBeOfOrdinalsThatAreNotThereYet() {
+  void logRecordsMayBeOfOrdinalsThatDoNotExistYet() {
     int page = CounterTablePage.SIZE;
     state.expires(page - 1, 9);
     assertEquals(page, state.counters.size());
@@ -147,7 +147,7 @@ final class StateTest {
   }
 
   @Test
-  void recordsOfTheLogChangeWhatIsThere() {
+  void logRecordsChangeExistingCounters() {
     state.name(0, "a");
     state.value(0, 1);
     state.expires(0, 9);
@@ -172,7 +172,7 @@ final class StateTest {
   }
 
   @Test
-  void aCounterThatIsThereIsNoTombstone() {
+  void anExistingCounterIsNotATombstone() {
     int last = CounterTablePage.SIZE - 1; // of the only page
     state.name(last, "a");
     state.value(last, 1);
@@ -194,7 +194,7 @@ final class StateTest {
 
   /** After a salvage an id may refer to an ordinal whose name was lost. */
   @Test
-  void placesWithoutANameAreKeptBackAfterASalvage() {
+  void placesWithoutANameAreReservedAfterASalvage() {
     state.name(1, "b");
     state.isSalvaged = true;
     state.ready();
@@ -217,7 +217,7 @@ final class StateTest {
   }
 
   @Test
-  void aRecordOfASnapshotIsNoneOfTheLog() {
+  void aSnapshotRecordIsInvalidInTheLog() {
     ByteBuffer none = ByteBuffer.allocate(0);
     assertThrows(IllegalStateException.class, () -> state.snapshot(Records.START, none));
   }

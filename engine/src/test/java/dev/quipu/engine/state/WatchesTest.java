@@ -58,7 +58,7 @@ final class WatchesTest {
   }
 
   @Test
-  void aWatchEndsWithTheLastWhoWatches() {
+  void aWatchEndsWithItsLastWatcher() {
     long before = state.memoryBytes();
     assertTrue(state.watches.isEmpty());
     access.watch("abc");

@@ -267,13 +267,14 @@ public final class Advisor {
         shards == 1
             ? below
             : "new Sharded(store, %s, ShardOptions.fixed(%d)%s)".formatted(below, shards, within);
-    String counter = load.bounds().isNone() ? "name" : "name, " + bounds(load.bounds());
+    String bounded =
+        load.bounds().isNone() ? "" : ".withBounds(%s)".formatted(bounds(load.bounds()));
     return """
     Quipu quipu = Backends.on(driver, store -> %s);
-    Counter counter = quipu.counter(%s);
+    Counter counter = quipu.counter(name)%s;
     AddResult result = counter.add(amount%s);
     """
-        .formatted(technique, counter, spec.remembersIds() ? ", RequestId.of(request)" : "");
+        .formatted(technique, bounded, spec.remembersIds() ? ", RequestId.of(request)" : "");
   }
 
   private static String creator(TechniqueSpec spec) {

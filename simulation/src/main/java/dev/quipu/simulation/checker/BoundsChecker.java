@@ -32,7 +32,7 @@ public final class BoundsChecker implements Checker {
         return outside(value, floor, ceiling);
       }
       if (each.end() == Operation.End.REJECTED && !isFair(each, adds)) {
-        return new Verdict.Broken("rejected although it was within bounds all the time:  " + each);
+        return new Verdict.Broken("rejected although it was within bounds all the time: " + each);
       }
     }
     return new Verdict.Kept();

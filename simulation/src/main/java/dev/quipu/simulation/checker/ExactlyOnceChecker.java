@@ -86,13 +86,13 @@ public final class ExactlyOnceChecker implements Checker {
 
   private static @Nullable String broken(Request request) {
     if (request.applied > 1) {
-      return "was reported as applied  " + request.applied + " times";
+      return "was reported as applied " + request.applied + " times";
     }
     if (request.applied == 0 && request.replayed > 0 && request.unknown == 0) {
       return "was reported as replayed, but no earlier call can have applied it";
     }
     if (request.values.stream().distinct().count() > 1) {
-      return "returned different values:  " + request.values;
+      return "returned different values: " + request.values;
     }
     for (Operation rejected : request.rejected) {
       if (rejected.invoked() > request.firstDone) {

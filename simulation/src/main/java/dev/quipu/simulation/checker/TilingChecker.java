@@ -39,7 +39,7 @@ public final class TilingChecker implements Checker {
       // An add with a lower value must not have begun after this one ended.
       if (add.returned() < latestInvoked) {
         return new Verdict.Broken(
-            "an add that ended first returned more than one that began later:  " + add);
+            "an add that ended first returned more than one that began later: " + add);
       }
       covered = value(add);
       latestInvoked = Math.max(latestInvoked, add.invoked());

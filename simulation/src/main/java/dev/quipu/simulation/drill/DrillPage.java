@@ -37,9 +37,8 @@ public final class DrillPage {
     StringBuilder page = new StringBuilder(HEAD);
     page.append("<h1>").append(title).append("</h1>\n").append(verdict);
     page.append("<h2>Figures</h2>\n").append(table(figures(report)));
-    page.append("<h2>How long an add took, in milliseconds, by percentile</h2>\n")
-        .append(bars(report));
-    page.append("<h2>Adds in each second</h2>\n").append(line(report.addsEachSecond()));
+    page.append("<h2>Latency of adds in milliseconds, by percentile</h2>\n").append(bars(report));
+    page.append("<h2>Adds per second</h2>\n").append(line(report.addsEachSecond()));
     return page.append("</html>\n").toString();
   }
 
@@ -56,18 +55,18 @@ public final class DrillPage {
         Map.entry("found", Long.toString(report.found())),
         Map.entry("over", Long.toString(report.over())),
         Map.entry("under", Long.toString(report.under())),
-        Map.entry("unknown answers of the store", Long.toString(report.unknown())),
-        Map.entry("unknown answers resolved", Long.toString(report.unknownResolved())),
-        Map.entry("adds that ended unknown", Long.toString(report.unknownLeft())),
+        Map.entry("unknown outcomes of calls", Long.toString(report.unknown())),
+        Map.entry("unknown outcomes resolved", Long.toString(report.unknownResolved())),
+        Map.entry("adds with unknown outcome", Long.toString(report.unknownLeft())),
         Map.entry("adds", Long.toString(report.adds())),
-        Map.entry("adds that found no room", Long.toString(report.fullAdds())),
+        Map.entry("adds that found the counter full", Long.toString(report.fullAdds())),
         Map.entry("attempts", Long.toString(report.attempts())),
-        Map.entry("adds a second", decimal(report.addsPerSecond())),
-        Map.entry("round trips an add", each(report.roundTrips(), report)),
-        Map.entry("read units an add", each(report.readUnits(), report)),
-        Map.entry("write units an add", each(report.writeUnits(), report)),
-        Map.entry("p50 of an add, ms", decimal(report.millis(50.0))),
-        Map.entry("p99 of an add, ms", decimal(report.millis(99.0))));
+        Map.entry("adds per second", decimal(report.addsPerSecond())),
+        Map.entry("round trips per add", each(report.roundTrips(), report)),
+        Map.entry("read units per add", each(report.readUnits(), report)),
+        Map.entry("write units per add", each(report.writeUnits(), report)),
+        Map.entry("add latency p50, ms", decimal(report.millis(50.0))),
+        Map.entry("add latency p99, ms", decimal(report.millis(99.0))));
   }
 
   private static String fired(DrillReport report) {
