@@ -9,7 +9,7 @@ import dev.quipu.engine.state.State;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Adds, each once if it has an id: the hot path. */
+/** Adds to counters, exactly once for each add with a request id: the hot path. */
 final class AddTask extends Task {
   private static final int TOUCHED_AHEAD = 32;
 
@@ -21,7 +21,7 @@ final class AddTask extends Task {
     this.results = new ArrayList<>(adds.size());
   }
 
-  /** One result for each add. */
+  /** Returns one result for each add, in order. */
   List<ItemResult> results() {
     return results;
   }
@@ -45,13 +45,13 @@ final class AddTask extends Task {
         if (state.changes != before) {
           throw e;
         }
-        results.add(new ItemResult.Failed(e)); // the others go on
+        results.add(new ItemResult.Failed(e)); // the remaining adds go on
       }
     }
     return true;
   }
 
-  /** Brings what the next few adds will look for nearer: see {@code RequestIds.touch}. */
+  /** Prefetches the memory that the next adds will look up: see {@code RequestIds.touch}. */
   private void touch(State state, int from) {
     for (int i = from; i < Math.min(adds.size(), from + TOUCHED_AHEAD); i++) {
       Add add = adds.get(i);

@@ -20,21 +20,21 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Access to all counters while an {@link Operation} runs in the commit: no other operation runs
- * between. What is done here is on the disk before the call returns. Valid for one thread, during
- * one call.
+ * Access to all counters while an {@link Operation} runs within a commit: no other operation runs
+ * in between. Changes made through it are on disk before the call returns. Valid on one thread, for
+ * the duration of one call.
  */
 public final class CounterAccess {
-  /** Most bytes that a change writes, besides the name. */
+  /** Most bytes of log that one change writes, excluding the name. */
   static final int CHANGE_BYTES_MAX = 4 * Records.COUNTER_RECORD_BYTES_MAX;
 
-  /** Ends the name of a family of counters, within the names of its members. */
+  /** Separates the name of a family of counters from the rest of its members' names. */
   public static final char MEMBER = Watches.MEMBER;
 
-  /** The same, of a family that is ranked. */
+  /** As {@link #MEMBER}, for a ranked family. */
   public static final char RANKED_MEMBER = Watches.RANKED_MEMBER;
 
-  /** Expiries that are looked at in the time of one look at a name. */
+  /** Expiry checks that cost as much time as one name lookup. */
   private static final int EXPIRIES_PER_LOOK = 16;
 
   private final State state;
@@ -48,57 +48,61 @@ public final class CounterAccess {
   }
 
   /**
-   * Most bytes of log that some changes write; the largest int, which fits into no commit, for
-   * more.
+   * Returns an upper bound of the log bytes that some changes write; {@link Integer#MAX_VALUE},
+   * which fits into no commit, on overflow.
    *
-   * @param changes of counters
-   * @param namesLength length of all their names, in chars, together
+   * @param changes number of changed counters
+   * @param namesLength total length of their names, in chars
    */
   public static int bytesMax(int changes, int namesLength) {
     return Math.clamp((long) CHANGE_BYTES_MAX * changes + 3L * namesLength, 0, Integer.MAX_VALUE);
   }
 
-  /** Most bytes of log that the removal of so many counters writes, or that they expire. */
+  /**
+   * Returns an upper bound of the log bytes that removing or expiring this number of counters
+   * writes.
+   */
   public static int endsBytesMax(int counters) {
     return Math.clamp(2L * Records.COUNTER_RECORD_BYTES_MAX * counters, 0, Integer.MAX_VALUE);
   }
 
-  /** Whether changes that write so many bytes fit into one commit. */
+  /** Returns whether changes that write this number of log bytes fit into one commit. */
   public boolean canEverFit(int bytes) {
-    return bytes >= 0 && group.canEverFit(bytes); // below 0 for more than an int tells
+    return bytes >= 0 && group.canEverFit(bytes); // negative on overflow of int
   }
 
-  /** Returns the error for changes that never fit. */
+  /** Returns the error for changes that exceed the size of a commit. */
   public IllegalArgumentException tooLarge() {
     return new IllegalArgumentException(
-        "changes may write more than the %d bytes of log that are one commit; change fewer counters"
+        "changes may need more than the %d bytes of log that fit into one commit;"
                 .formatted(group.bytesMax())
-            + " at once");
+            + " change fewer counters at once");
   }
 
-  /** Whether changes that write so many bytes are sure to fit now. */
+  /** Returns whether changes that write this number of log bytes fit into the current commit. */
   public boolean fits(int bytes) {
     return group.fits(bytes);
   }
 
-  /** Returns how many names were looked at by listing them: what takes time for others too. */
+  /** Returns how many names were visited by listings: work that delays other calls. */
   public long visited() {
     return visited;
   }
 
-  /** Counts other work of an operation as looks at names. */
+  /** Charges other work of an operation as visits of names. */
   public void visit(long looks) {
     visited += looks;
   }
 
-  /** Returns the wall time, in milliseconds since 1970, by which counters expire. */
+  /** Returns the wall-clock time, in milliseconds since 1970, that decides about expiry. */
   public long nowMillis() {
     return state.wallMillis;
   }
 
   /**
-   * Returns how many changes there were since the engine was opened. What throws after a change of
-   * its own stops the engine, so that the change is never in the log: see {@link Operation#on}.
+   * Returns the number of changes since the engine was opened. An operation that throws after it
+   * has changed something stops the engine, so that its change never reaches the log: see {@link
+   * Operation#on}.
    */
   public long changeCount() {
     return state.changes;
@@ -108,7 +112,10 @@ public final class CounterAccess {
     return ordinal >= 0 && state.counters.isAlive(ordinal, state.wallMillis);
   }
 
-  /** The value; empty if it was never written, was removed, has expired, or holds a text. */
+  /**
+   * Returns the value; empty if the counter was never written, was removed, has expired, or holds a
+   * text.
+   */
   public OptionalLong get(String counter) {
     int ordinal = state.counters.find(counter);
     return isNumber(ordinal)
@@ -120,21 +127,21 @@ public final class CounterAccess {
     return isAlive(ordinal) && state.counters.text(ordinal) == null;
   }
 
-  /** Whether there is a counter, or a text in its place. */
+  /** Returns whether the name holds a counter or a text. */
   public boolean exists(String counter) {
     return isAlive(state.counters.find(counter));
   }
 
-  /** The text that is in a counter's place; null if there is none. Not to be changed. */
+  /** Returns the text that the name holds, not to be modified; null if there is none. */
   public byte @Nullable [] text(String counter) {
     int ordinal = state.counters.find(counter);
     return isAlive(ordinal) ? state.counters.text(ordinal) : null;
   }
 
   /**
-   * Puts a text in a counter's place; it keeps its expiry.
+   * Stores a text under a counter's name; keeps the expiry.
    *
-   * @param text not to be changed from now on; counts for {@link #bytesMax} as a name does
+   * @param text must not be modified afterwards; counts toward {@link #bytesMax} like a name
    */
   public void setText(String counter, byte[] text) {
     int known = state.counters.find(counter);
@@ -147,41 +154,43 @@ public final class CounterAccess {
     state.endChange();
   }
 
-  /** A number that is another one after every change, and after every start; 0 for no counter. */
+  /**
+   * Returns a number that differs after every change and every restart; 0 for a missing counter.
+   */
   public long version(String counter) {
     int ordinal = state.counters.find(counter);
     return isAlive(ordinal) ? state.counters.version(ordinal) : 0;
   }
 
   /**
-   * The place of a counter that there is, as {@link #nameAt} knows it; -1 if there is none, if it
-   * holds a text, or if its name is not ASCII. What is quick where a name is at hand in bytes.
+   * Returns the place of an existing counter, as used by {@link #nameAt}; -1 if it is missing,
+   * holds a text, or its name is not ASCII. The fast path for a name that is at hand as bytes.
    */
   public int placeOf(byte[] name, int from, int length) {
     int ordinal = state.counters.find(name, from, length);
     return isNumber(ordinal) ? ordinal : -1;
   }
 
-  /** Whether there is still a counter at a place that {@link #placeOf} told, and no text. */
+  /** Returns whether a place returned by {@link #placeOf} still holds a counter and not a text. */
   public boolean isNumberAt(int place) {
     return isNumber(place);
   }
 
-  /** The value of the counter at a place that {@link #placeOf} told. */
+  /** Returns the value of the counter at a place returned by {@link #placeOf}. */
   public long valueAt(int place) {
     return state.counters.value(place);
   }
 
-  /** Reads where a request id would be, so that looking for several waits for memory once. */
+  /** Prefetches the memory of a request id, so that several lookups wait for memory once. */
   public void touch(int place, long high, long low) {
     state.touched += state.ids.touch(high, low, place);
   }
 
   /**
-   * Adds to the counter at a place that {@link #placeOf} told, once under a request id.
+   * Adds to the counter at a place returned by {@link #placeOf}, exactly once under a request id.
    *
-   * @return whether it did: false if the id was seen before, or 64 bits do not suffice; {@link
-   *     #add} tells which
+   * @return whether it applied: false for a repeated id or on overflow; {@link #add} distinguishes
+   *     the two
    */
   public boolean addOnceAt(int place, long delta, long high, long low) {
     long value = state.counters.value(place);
@@ -200,9 +209,9 @@ public final class CounterAccess {
   }
 
   /**
-   * Adds to the counter at a place that {@link #placeOf} told.
+   * Adds to the counter at a place returned by {@link #placeOf}.
    *
-   * @return whether it did: false if 64 bits do not suffice
+   * @return whether it applied: false on overflow
    */
   public boolean addAt(int place, long delta) {
     long value = state.counters.value(place);
@@ -219,20 +228,20 @@ public final class CounterAccess {
     return true;
   }
 
-  /** The name is looked at only if somebody watches: here each look at memory counts. */
+  /** Looks up the name only if something is watched: every memory access counts here. */
   private void changedAt(int place) {
     if (!state.watches.isEmpty()) {
       state.watches.changed(Objects.requireNonNull(state.counters.name(place)));
     }
   }
 
-  /** When it expires, in milliseconds since 1970; 0 for never, or if there is none. */
+  /** Returns the expiry, in milliseconds since 1970; 0 for never or for a missing counter. */
   public long expiresAt(String counter) {
     int ordinal = state.counters.find(counter);
     return isAlive(ordinal) ? state.counters.expiresAt(ordinal) : 0;
   }
 
-  /** Returns how many counters there are, texts and members included. */
+  /** Returns the number of counters, including texts and members of families. */
   public int size() {
     CounterTable counters = state.counters;
     if (!counters.hasExpired(state.wallMillis)) {
@@ -243,11 +252,11 @@ public final class CounterAccess {
   }
 
   /**
-   * Returns names of counters that exist, in order.
+   * Returns names of existing counters, in order.
    *
-   * @param prefix only names that begin so; empty for all
-   * @param after only names after this one; the prefix to start
-   * @param limit at most so many
+   * @param prefix only names with this prefix; empty for all
+   * @param after only names after this one; the prefix itself to start
+   * @param limit maximum number of names
    */
   public List<String> names(String prefix, String after, int limit) {
     List<String> names = new ArrayList<>();
@@ -263,20 +272,19 @@ public final class CounterAccess {
     return names;
   }
 
-  /** All places are below it; a counter keeps its place as long as it exists. */
+  /** Returns the exclusive upper bound of all places; a counter keeps its place while it exists. */
   public int places() {
     return state.counters.size();
   }
 
-  /** The counter at a place; empty if there is none, for now or no longer. */
+  /** Returns the name of the counter at a place; empty if there is none at present. */
   public Optional<String> nameAt(int place) {
     visited++;
     return isAlive(place) ? Optional.ofNullable(state.counters.name(place)) : Optional.empty();
   }
 
   /**
-   * Makes sure that there is memory for counters of these names, for an operation that sets
-   * several.
+   * Ensures that there is memory for counters of these names, before an operation sets several.
    *
    * @throws dev.quipu.QuipuException if there is not
    */
@@ -288,7 +296,7 @@ public final class CounterAccess {
     state.requireMemory(bytes);
   }
 
-  /** Begins a counter that there is not yet, under a request id: as an add of a value, or of 0. */
+  /** Creates a missing counter under a request id, as an add of this value would, even of 0. */
   public void begin(String counter, long value, RequestId id) {
     int ordinal = writable(state.counters.find(counter), counter);
     state.counters.set(ordinal, value);
@@ -296,7 +304,7 @@ public final class CounterAccess {
     state.endChange();
   }
 
-  /** Keeps what an add under an id did, in memory and in the log. */
+  /** Records the effect of an add under an id, in memory and in the log. */
   private void remember(int ordinal, long high, long low, long delta, long after, int mark) {
     long meta = IdTable.meta(ordinal, IdTable.APPLIED, mark);
     state.counters.markIds(ordinal, state.ids.epoch());
@@ -304,7 +312,7 @@ public final class CounterAccess {
     group.once(ordinal, high, low, delta, after, mark);
   }
 
-  /** Adds, once if it has an id. */
+  /** Adds, exactly once if the add has a request id. */
   public AddResult add(Add add) {
     int ordinal = state.counters.find(add.counter());
     RequestId id = add.id();
@@ -320,7 +328,7 @@ public final class CounterAccess {
     return apply(add, ordinal, value + add.delta());
   }
 
-  /** Whether the request of an add has an id that is remembered. */
+  /** Returns whether the add has a request id that is remembered. */
   public boolean isRepeat(Add add) {
     int ordinal = state.counters.find(add.counter());
     RequestId id = add.id();
@@ -363,8 +371,8 @@ public final class CounterAccess {
   }
 
   /**
-   * Begins a change of a counter, which gets an ordinal if it has none; what has expired is removed
-   * first.
+   * Begins a change of a counter and returns its ordinal, which is assigned if need be; removes an
+   * expired counter first.
    */
   private int writable(int known, String counter) {
     group.requireWritable();
@@ -386,21 +394,22 @@ public final class CounterAccess {
   }
 
   /**
-   * Has changes of a counter, or of a family, counted until {@link #unwatch} is called as often.
+   * Counts changes of a counter or a family, until {@link #unwatch} is called the same number of
+   * times.
    *
-   * @return how many were, to be compared to what {@link #changes} tells later
+   * @return the current number of changes, to be compared to later results of {@link #changes}
    */
   public long watch(String name) {
     state.requireMemory(state.watches.memoryBytes(name));
     return state.watches.watch(name);
   }
 
-  /** How often what is watched was changed; changes by its expiry are not counted. */
+  /** Returns how often a watched name was changed; expiry is not counted. */
   public long changes(String name) {
     return state.watches.changes(name);
   }
 
-  /** Ends a {@link #watch}. */
+  /** Ends one {@link #watch}. */
   public void unwatch(String name) {
     state.watches.unwatch(name);
   }
@@ -412,7 +421,7 @@ public final class CounterAccess {
     }
   }
 
-  /** Sets a counter, whatever it was; it keeps its expiry. */
+  /** Sets a counter, replacing a number or a text; keeps the expiry. */
   public void set(String counter, long value) {
     int ordinal = writable(state.counters.find(counter), counter);
     state.counters.set(ordinal, value);
@@ -421,10 +430,10 @@ public final class CounterAccess {
   }
 
   /**
-   * Sets when a counter expires.
+   * Sets the expiry of a counter.
    *
-   * @param atMillis in milliseconds since 1970, above 0; 0 for never
-   * @return whether there is such a counter
+   * @param atMillis milliseconds since 1970; 0 for never
+   * @return whether the counter exists
    */
   public boolean expire(String counter, long atMillis) {
     int ordinal = state.counters.find(counter);
@@ -440,9 +449,9 @@ public final class CounterAccess {
   }
 
   /**
-   * Removes a counter. Its request ids are remembered all the same.
+   * Removes a counter. Its request ids stay remembered.
    *
-   * @return whether there was one
+   * @return whether the counter existed
    */
   public boolean remove(String counter) {
     int ordinal = state.counters.find(counter);
@@ -459,7 +468,7 @@ public final class CounterAccess {
     return true;
   }
 
-  /** What became of a request; see {@link dev.quipu.Counters#outcome}. */
+  /** Returns the outcome of a request; see {@link dev.quipu.Counters#outcome}. */
   public RequestOutcome outcome(String counter, RequestId id) {
     int ordinal = state.counters.find(counter);
     if (ordinal < 0 || !seen(id, ordinal)) {
@@ -470,7 +479,7 @@ public final class CounterAccess {
         : new RequestOutcome.Applied(entry[3], OptionalLong.of(entry[4]));
   }
 
-  /** Makes sure that a request never applies; see {@link dev.quipu.Counters#cancel}. */
+  /** Cancels a request; see {@link dev.quipu.Counters#cancel}. */
   public RequestOutcome cancel(String counter, RequestId id) {
     RequestOutcome outcome = outcome(counter, id);
     if (!(outcome instanceof RequestOutcome.NotSeen)) {

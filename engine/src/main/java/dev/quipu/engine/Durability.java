@@ -3,14 +3,14 @@ package dev.quipu.engine;
 import java.time.Duration;
 
 /**
- * When what was counted has reached the disk. A process that is killed loses nothing whichever it
- * is: what was answered is with the operating system. It is the power cut that tells them apart.
+ * When acknowledged writes reach the disk. A killed process loses nothing with any of these:
+ * acknowledged writes are in the operating system. They differ after a power failure.
  */
 public sealed interface Durability {
-  /** Before the answer: no cut loses what was answered. */
+  /** Sync before the acknowledgement: a power failure loses nothing. */
   Durability FSYNC = new Fsync();
 
-  /** When the operating system sees fit: a cut may lose minutes. */
+  /** Never sync explicitly: a power failure may lose minutes. */
   Durability NONE = new None();
 
   /** See {@link #FSYNC}. */
@@ -30,9 +30,9 @@ public sealed interface Durability {
   }
 
   /**
-   * Every so often: a cut loses what was answered since.
+   * Sync periodically: a power failure loses what was acknowledged since the last sync.
    *
-   * @param every 1 ms to 1 h
+   * @param every interval between syncs, 1 ms to 1 h
    */
   record Interval(Duration every) implements Durability {
     private static final Duration MIN = Duration.ofMillis(1);

@@ -55,15 +55,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The embedded durable store. Counts exactly once by itself, and is a {@link StoreDriver} for every
- * technique; the two keep to themselves: a counter of the one is not a counter of the other.
+ * The embedded durable store. Counts exactly once natively, and is a {@link StoreDriver} for every
+ * technique. The two are separate: a native counter is not visible to techniques, nor the reverse.
  *
  * <p>Counters, items and the newest request ids are in memory; everything is on disk. A call
- * returns when what it did, or saw, has reached the disk, unless the {@link Durability} says
- * otherwise. Thread-safe; many callers at once share a sync.
+ * returns when everything that it wrote or read is on disk, unless the {@link Durability} is
+ * weaker. Thread-safe; concurrent callers share a sync (group commit).
  */
 public final class Engine implements EmbeddedEngine {
-  /** What it promises, and what it costs. */
+  /** Guarantees and costs of the engine as a technique. */
   public static final TechniqueSpec SPEC =
       new TechniqueSpec(
           "engine",
@@ -81,12 +81,14 @@ public final class Engine implements EmbeddedEngine {
           new Cost(1, 0, 0),
           "Quipu");
 
-  /** Log that a start may have to read; for more a close takes a snapshot. */
+  /**
+   * Most log that a close leaves for the next start to read; above it, a close takes a snapshot.
+   */
   private static final long LOG_BYTES_LEFT_MAX = 16 << 20;
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Engine.class);
 
-  /** Between two looks for what has expired. */
+  /** Interval between expiry sweeps. */
   private static final Duration SWEEP_EVERY = Duration.ofSeconds(1);
 
   private final Failure failure;
@@ -115,7 +117,7 @@ public final class Engine implements EmbeddedEngine {
     State state = found.state();
     removeStale(disk, directory, state);
     for (Path each : List.of(directory, Log.directory(directory), IdFiles.directory(directory))) {
-      disk.syncDirectory(each); // what was read may not have been durable: see Log.writeAgain
+      disk.syncDirectory(each); // what was read may not be durable yet: see Log.writeAgain
     }
     long logBytes = found.logBytes(disk);
     this.log =
@@ -179,15 +181,15 @@ public final class Engine implements EmbeddedEngine {
     }
   }
 
-  /** What an engine is able to do as a store. */
+  /** Returns the capabilities of an engine as a store. */
   public static StoreProfile storeProfile() {
     return EngineDriver.PROFILE;
   }
 
   /**
-   * Opens an engine over a directory, which is created if need be.
+   * Opens an engine on a directory, which is created if it does not exist.
    *
-   * @throws DamageException if what is stored is damaged
+   * @throws DamageException if the stored data is damaged
    * @throws QuipuException if the directory is in use, or the disk cannot be written or is full
    */
   public static Engine open(Path directory, EngineOptions options) {
@@ -227,7 +229,7 @@ public final class Engine implements EmbeddedEngine {
     for (String note : found.notes()) {
       LOGGER.atWarn().addKeyValue("directory", directory).log(note);
     }
-    // Versions are not kept on disk: they start where no earlier run has been.
+    // Versions are not kept on disk: they start above those of all earlier runs.
     found.state().counters.startVersions(Randomness.secure().nextLong() >>> 33 << 32);
     Path unsynced = directory.resolve(Recovery.UNSYNCED_FILE);
     boolean syncsEach = options.durability() instanceof Durability.Fsync;
@@ -237,7 +239,7 @@ public final class Engine implements EmbeddedEngine {
     }
     Failure failure = new Failure();
     Engine engine = new Engine(opened, lock, environment, directory, options, found, failure);
-    if (syncsEach && disk.exists(unsynced)) { // what lies behind the end was left behind
+    if (syncsEach && disk.exists(unsynced)) { // stale frames follow the end of the log
       disk.delete(unsynced);
       disk.syncDirectory(directory);
     }
@@ -287,7 +289,7 @@ public final class Engine implements EmbeddedEngine {
 
   @Override
   public List<ItemResult> addAll(List<Add> adds, BooleanSupplier begin, BooleanSupplier wait) {
-    return addAll(adds); // quick, and limited by the deadline of a call
+    return addAll(adds); // fast, and limited by the call deadline
   }
 
   @Override
@@ -296,7 +298,7 @@ public final class Engine implements EmbeddedEngine {
     AddTask task = new AddTask(adds);
     try {
       committer.run(task);
-    } catch (QuipuException e) { // of the commit: true of each of them
+    } catch (QuipuException e) { // properties of the commit, hence of each operation
       return Collections.nCopies(adds.size(), new ItemResult.Failed(e));
     }
     return task.results();
@@ -339,11 +341,10 @@ public final class Engine implements EmbeddedEngine {
   }
 
   /**
-   * Does several things, each in one step, in order, and returns when all have reached the disk
-   * together.
+   * Runs several operations in order, each atomically, and returns when all are on disk.
    *
-   * @throws QuipuException if that is not known: some of them may have, and none heard that it
-   *     failed
+   * @throws QuipuException if the outcome is unknown: some of them may be on disk, and none was
+   *     notified of a failure
    */
   public void run(List<? extends Operation> operations) {
     committer.run(new OperationTask(operations));
@@ -355,20 +356,23 @@ public final class Engine implements EmbeddedEngine {
   }
 
   /**
-   * Takes a snapshot now, so that the next start has no log to read. Writes go on meanwhile.
+   * Takes a snapshot now, so that the next start has no log to read. Does not block writes.
    *
-   * @throws QuipuException if the disk is full or broken; the log still has everything
+   * @throws QuipuException if the disk is full or fails; the log is still complete
    */
   public void checkpoint() {
     try {
       checkpointer.checkpoint();
     } catch (IOException e) {
       throw QuipuException.of(
-          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "no snapshot: " + e.getMessage(), e);
+          Outcome.NOT_APPLIED, Reason.UNAVAILABLE, "cannot take a snapshot: " + e.getMessage(), e);
     }
   }
 
-  /** Stops the engine if others may write to its directory: what it acknowledges would be lost. */
+  /**
+   * Stops the engine if another process may write to its directory: acknowledged writes would be
+   * lost.
+   */
   private void requireHeld(HeldLock lock) {
     try {
       lock.check();
@@ -378,7 +382,7 @@ public final class Engine implements EmbeddedEngine {
   }
 
   /**
-   * Removes counters and items that have expired now, and not within the next seconds.
+   * Removes expired counters and items now, rather than at the next periodic sweep.
    *
    * @throws QuipuException if the disk is full or the engine has stopped
    */
@@ -387,33 +391,36 @@ public final class Engine implements EmbeddedEngine {
   }
 
   /**
-   * Stops the engine for good: no call is acknowledged from now on, and only reopening the
-   * directory shows what is on the disk. For the process around it, when the virtual machine fails
-   * ({@link VirtualMachineError}) in a thread of its own. Later causes are ignored.
+   * Stops the engine permanently: no call is acknowledged any more, and the state on disk is known
+   * only after reopening the directory. Lets the embedding process report a {@link
+   * VirtualMachineError} in one of its own threads. Later causes are ignored.
    */
   public void stop(Throwable cause) {
     failure.stop(cause);
   }
 
-  /** Returns what stopped the engine; empty while it runs, and after {@link #close}. */
+  /**
+   * Returns the failure that stopped the engine; empty while it runs, and after a regular {@link
+   * #close}.
+   */
   public Optional<Throwable> failure() {
     return failure.cause();
   }
 
   /**
-   * Registers what to run, once, when the engine stops on a failure; at once if it has. It runs on
-   * the thread that failed, and must neither block nor throw.
+   * Registers a listener that is called once when the engine stops on a failure; immediately if it
+   * already has. It runs on the failed thread, and must neither block nor throw.
    */
   public void onFailure(Consumer<Throwable> listener) {
     failure.onStop(listener);
   }
 
-  /** When what was counted has reached the disk. */
+  /** Returns when acknowledged writes reach the disk. */
   public Durability durability() {
     return durability;
   }
 
-  /** What the engine holds and has done. */
+  /** Returns statistics of the engine's content and work. */
   public Statistics statistics() {
     StatisticsTask task = new StatisticsTask();
     committer.run(task);
@@ -421,17 +428,17 @@ public final class Engine implements EmbeddedEngine {
   }
 
   /**
-   * What an engine holds and has done.
+   * Statistics of an engine.
    *
-   * @param counters counters that exist
-   * @param tombstones counters that were removed, and whose request ids are remembered
-   * @param items items of its driver
-   * @param memoryBytes heap that counters, tombstones, texts and items take, about
-   * @param requestIds request ids it remembers
-   * @param idFiles files that hold the older ones
-   * @param frames groups written since it was opened
-   * @param logBytes bytes written in them
-   * @param segments files of log in use
+   * @param counters existing counters
+   * @param tombstones removed counters whose request ids are still remembered
+   * @param items items of the engine as a store
+   * @param memoryBytes estimated heap of counters, tombstones, texts and items
+   * @param requestIds remembered request ids
+   * @param idFiles files that hold the older request ids
+   * @param frames groups written since the engine was opened
+   * @param logBytes log bytes written since the engine was opened
+   * @param segments log segments in use
    */
   public record Statistics(
       long counters,
@@ -444,7 +451,7 @@ public final class Engine implements EmbeddedEngine {
       long logBytes,
       int segments) {}
 
-  /** Ends all calls, and brings to the disk what makes the next start quick. */
+  /** Ends all calls, and writes what makes the next start fast. */
   @Override
   public void close() {
     closing.lock();
@@ -465,7 +472,7 @@ public final class Engine implements EmbeddedEngine {
         checkpointer.checkpoint();
       }
     } catch (IOException | QuipuException e) {
-      LOGGER.atWarn().setCause(e).log("No snapshot at the end; the next start reads the log");
+      LOGGER.atWarn().setCause(e).log("Snapshot on close failed; the next start reads the log");
     }
   }
 

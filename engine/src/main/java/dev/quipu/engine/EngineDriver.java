@@ -27,15 +27,15 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine as a store, so that every technique runs on it.
+ * Presents the engine as a store, so that every technique runs on it.
  *
- * <p>Stored: items in a sorted map in memory; in the log, each item as a write left it. A batch
- * lies in one frame, so it is there wholly or not at all. Conditions are judged by {@link
- * Write#applyTo}. An item is at most 64 KiB, a batch 100 items; all items must fit in memory.
+ * <p>Items are kept in a sorted map in memory; the log holds each item as a write left it. A batch
+ * lies in one frame, so it is atomic. Conditions are evaluated by {@link Write#applyTo}. An item is
+ * at most 64 KiB, a batch 100 items; all items must fit in memory.
  */
 final class EngineDriver implements BatchDriver, ScanDriver {
   private static final int ITEM_BYTES_MAX = 64 << 10;
-  private static final int ITEM_GROWN_BYTES_MAX = 4 * ITEM_BYTES_MAX; // as the log counts them
+  private static final int ITEM_GROWN_BYTES_MAX = 4 * ITEM_BYTES_MAX; // measured as log bytes
   private static final int BATCH_ITEMS_MAX = 100;
   static final StoreProfile PROFILE =
       new StoreProfile(
@@ -168,7 +168,9 @@ final class EngineDriver implements BatchDriver, ScanDriver {
       int needed = (int) Math.min(bytes, Integer.MAX_VALUE);
       if (!group.canEverFit(needed)) {
         throw new NotAppliedException(
-            Reason.INVALID, "a batch of %d bytes does not fit into the log".formatted(bytes));
+            Reason.INVALID,
+            "a batch of %d bytes does not fit into the log; use larger segments or smaller batches"
+                .formatted(bytes));
       }
       group.requireWritable();
       if (!group.fits(needed)) {
@@ -192,8 +194,7 @@ final class EngineDriver implements BatchDriver, ScanDriver {
       if (bytes > ITEM_GROWN_BYTES_MAX) {
         throw new NotAppliedException(
             Reason.INVALID,
-            "an item would grow to %d bytes, the limit is %d"
-                .formatted(bytes, ITEM_GROWN_BYTES_MAX));
+            "item would grow to %d bytes; the limit is %d".formatted(bytes, ITEM_GROWN_BYTES_MAX));
       }
       return bytes;
     }

@@ -5,20 +5,21 @@ import dev.quipu.time.Clock;
 import java.time.Duration;
 
 /**
- * How an engine works.
+ * Options of an engine.
  *
- * @param window how long a request id is remembered, at least; 1 s to 366 days. Up to a quarter
- *     more, for ids are forgotten in generations, and a wrong clock must not cost any.
- * @param segmentBytes size of one file of the log; 64 KiB to 1 GiB. Twice that is always in use,
- *     and half of it is the largest change.
- * @param checkpointBytes log after which a snapshot is taken
+ * @param window minimum time that a request id is remembered; 1 s to 366 days. The actual time is
+ *     up to a quarter longer, because ids are forgotten in generations, and a wrong clock must not
+ *     shorten it.
+ * @param segmentBytes size of one log file; 64 KiB to 1 GiB. Two segments are always allocated; the
+ *     largest change is half a segment.
+ * @param checkpointBytes log bytes after which a snapshot is taken
  * @param idsInMemoryMax request ids kept in memory, at 80 to 135 bytes each, before they are sealed
- *     to disk; 16 to 32 Mi. Four times as many while the disk is slow.
- * @param memoryBytesMax heap that counters, texts and items may take; what needs more is rejected,
- *     and all else goes on; 64 KiB or more
- * @param durability when what was counted has reached the disk
- * @param callDeadline longest wait for the answer to one call; 1 ms to 1 day
- * @param clock what tells the time
+ *     to disk; 16 to 32 Mi. Up to four times that number while the disk is slow.
+ * @param memoryBytesMax heap limit of counters, texts and items; writes that need more are
+ *     rejected; at least 64 KiB
+ * @param durability when acknowledged writes reach the disk
+ * @param callDeadline deadline of one call; 1 ms to 1 day
+ * @param clock source of time
  */
 public record EngineOptions(
     Duration window,
@@ -32,9 +33,8 @@ public record EngineOptions(
   private static final Duration WINDOW_MIN = Duration.ofSeconds(1);
 
   /**
-   * The longest window. With it, nothing is forgotten that an engine with another window remembers:
-   * ids age by the time that passes while an engine runs, and not by what the wall clock says at
-   * its start.
+   * The longest window. An engine opened with it forgets nothing that an engine with another window
+   * remembers: ids age by the running time of an engine, not by the wall clock at its start.
    */
   public static final Duration WINDOW_MAX = Duration.ofDays(366);
 
@@ -47,21 +47,24 @@ public record EngineOptions(
   private static final Duration DEADLINE_MIN = Duration.ofMillis(1);
   private static final Duration DEADLINE_MAX = Duration.ofDays(1);
 
-  /** Heap of an id in memory, in bytes, and tables of ids at most: one active, three that wait. */
+  /**
+   * Heap of an id in memory, in bytes, times the maximum number of tables: one active, three
+   * waiting.
+   */
   private static final int ID_BYTES = 135 * 4;
 
-  /** Parts of the heap: half for what clients store, a quarter for request ids in memory. */
+  /** Fractions of the heap: half for client data, a quarter for request ids in memory. */
   private static final int STATE_SHARE = 2;
 
   private static final int IDS_SHARE = 4;
 
-  /** Part of the window by which a start may move the age of request ids. */
+  /** Fraction of the window by which a start may advance the age of request ids. */
   private static final int LEAP_SHARE = 8;
 
   /**
-   * Checks the limits.
+   * Validates the options.
    *
-   * @throws IllegalArgumentException naming the option that breaks one
+   * @throws IllegalArgumentException if an option is out of range, with its name
    */
   public EngineOptions {
     if (window.compareTo(WINDOW_MIN) < 0 || window.compareTo(WINDOW_MAX) > 0) {
@@ -85,9 +88,9 @@ public record EngineOptions(
   }
 
   /**
-   * A window of 24 h, segments of 64 MiB or what goes into two thirds of the heap, a snapshot every
-   * 256 MiB, 2 Mi ids or as many as go into a quarter of the heap, half of the heap for counters,
-   * texts and items, fsync, 10 s.
+   * Returns the defaults: a window of 24 h, segments of 64 MiB (less if they exceed two thirds of
+   * the heap), a snapshot every 256 MiB, 2 Mi ids in memory (fewer if they exceed a quarter of the
+   * heap), half of the heap for counters, texts and items, fsync, a call deadline of 10 s.
    */
   public static EngineOptions defaults() {
     long heap = Runtime.getRuntime().maxMemory();
@@ -102,7 +105,7 @@ public record EngineOptions(
         Clock.system());
   }
 
-  /** Returns what the parts of the engine read of the options. */
+  /** Returns the settings that the parts of the engine read. */
   Settings settings() {
     return new Settings(
         window,
@@ -115,7 +118,7 @@ public record EngineOptions(
         clock);
   }
 
-  /** The same with another window. */
+  /** Returns these options with another window. */
   public EngineOptions withWindow(Duration other) {
     return new EngineOptions(
         other,
@@ -128,7 +131,7 @@ public record EngineOptions(
         clock);
   }
 
-  /** The same with other sizes of the log. */
+  /** Returns these options with other sizes of the log. */
   public EngineOptions withLog(int segment, long checkpoint) {
     return new EngineOptions(
         window,
@@ -141,7 +144,7 @@ public record EngineOptions(
         clock);
   }
 
-  /** The same with another number of ids in memory. */
+  /** Returns these options with another number of ids in memory. */
   public EngineOptions withIdsInMemoryMax(int other) {
     return new EngineOptions(
         window,
@@ -154,7 +157,7 @@ public record EngineOptions(
         clock);
   }
 
-  /** The same with another limit of memory. */
+  /** Returns these options with another memory limit. */
   public EngineOptions withMemoryBytesMax(long other) {
     return new EngineOptions(
         window,
@@ -167,7 +170,7 @@ public record EngineOptions(
         clock);
   }
 
-  /** The same with another durability. */
+  /** Returns these options with another durability. */
   public EngineOptions withDurability(Durability other) {
     return new EngineOptions(
         window,
@@ -180,7 +183,7 @@ public record EngineOptions(
         clock);
   }
 
-  /** The same with another longest wait for an answer. */
+  /** Returns these options with another call deadline. */
   public EngineOptions withCallDeadline(Duration other) {
     return new EngineOptions(
         window,
@@ -193,7 +196,7 @@ public record EngineOptions(
         clock);
   }
 
-  /** The same with another clock. */
+  /** Returns these options with another clock. */
   public EngineOptions withClock(Clock other) {
     return new EngineOptions(
         window,

@@ -4,9 +4,9 @@ import dev.quipu.Quipu;
 import dev.quipu.backend.Backends;
 import java.util.Optional;
 
-/** Opens the embedded engine for {@link Quipu#builder} with a directory. */
+/** Opens the embedded engine when {@link Quipu#builder} is given a directory. */
 public final class EngineProvider implements Quipu.Opener {
-  /** For {@link java.util.ServiceLoader}. */
+  /** Public for {@link java.util.ServiceLoader}. */
   public EngineProvider() {}
 
   @Override

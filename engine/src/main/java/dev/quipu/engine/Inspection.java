@@ -28,16 +28,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Looks into a data directory that no engine has open, and keeps what is whole of a damaged one.
- */
+/** Checks a data directory that no engine has open, and salvages a damaged one. */
 public final class Inspection {
   private static final String DAMAGED = "damaged";
 
   private Inspection() {}
 
   /**
-   * What was found.
+   * The result of an inspection.
    *
    * @param sound whether the directory can be opened without loss
    * @param lines for a human to read
@@ -50,7 +48,7 @@ public final class Inspection {
   }
 
   /**
-   * Reads everything and changes nothing.
+   * Verifies all files of a directory without changing anything.
    *
    * @throws QuipuException if the directory is in use or cannot be read
    */
@@ -63,12 +61,12 @@ public final class Inspection {
   }
 
   /**
-   * Makes a damaged directory fit to be opened: writes all that could be read, up to the first
-   * damage of the log, to a new snapshot, and moves the old files to a directory {@code damaged}
-   * within. Does nothing to a sound directory.
+   * Makes a damaged directory openable: writes everything readable, up to the first damage of the
+   * log, to a new snapshot, and moves the old files to the subdirectory {@code damaged}. Leaves a
+   * sound directory unchanged.
    *
-   * <p>What was acknowledged behind the damage is lost; and where request ids are lost, a repeat of
-   * an old request may count twice. The report says how much.
+   * <p>Writes acknowledged after the damage are lost; where request ids are lost, a repeat of an
+   * old request may count twice. The report states how much.
    *
    * @throws QuipuException if the directory is in use or the disk fails
    */
@@ -114,7 +112,7 @@ public final class Inspection {
   }
 
   private static Recovered read(Disk disk, Path directory) throws IOException {
-    // Whatever window the engine is opened with, no id is given up here.
+    // Use the longest window, so that no id is dropped whatever window the engine is opened with.
     EngineOptions patient = EngineOptions.defaults().withWindow(EngineOptions.WINDOW_MAX);
     return Recovery.read(disk, directory, patient.settings(), true);
   }
@@ -144,7 +142,7 @@ public final class Inspection {
     damages.forEach(damage -> lines.add(damage.fault()));
     if (found.highWater().frame() > state.frame) {
       lines.add(
-          "%d commands were acknowledged and cannot be read; %d of them lie whole behind the damage"
+          "%d acknowledged commands cannot be read; %d of them are intact after the damage"
               .formatted(
                   Math.max(0, found.highWater().commands() - state.commands),
                   found.validBehindDamage()));
@@ -159,7 +157,7 @@ public final class Inspection {
       aside = directory.resolve(DAMAGED + "-" + i);
     }
     State state = found.state();
-    // Ids that are only in memory must be in a file before the log that holds them goes.
+    // Ids that are only in memory must be in a file before the log that holds them is removed.
     state.ids.rotate();
     List<Path> keep = new ArrayList<>();
     for (IdTable table = state.ids.nextWaiting(); table != null; table = state.ids.nextWaiting()) {
@@ -171,7 +169,7 @@ public final class Inspection {
       try {
         file.verify();
       } catch (DamageException e) {
-        continue; // it goes aside with the others
+        continue; // it is moved aside with the others
       }
       files.add(file);
       keep.add(file.path());

@@ -14,14 +14,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /*
- * A listing that finds little may look at much: expired counters, texts, families. So it seeks past
- * all members of a family at once, and lets others have their turn after a while. Each value is
- * that of some moment of the call.
+ * A listing that returns little may visit much: expired counters, texts, families. So it seeks past
+ * all members of a family at once, and yields to other calls after a number of visits. Each value
+ * is read at some moment during the call.
  */
 
-/** Lists counters by name: those that are numbers, and no members of a family. */
+/** Lists counters by name: numbers only, without members of families. */
 final class ListTask extends Task {
-  /** Names that are looked at before others have their turn. */
+  /** Names that are visited before the task yields to others. */
   static final int VISITS_MAX = 4_096;
 
   private final String prefix;

@@ -5,7 +5,7 @@ import dev.quipu.engine.commit.Task;
 import dev.quipu.engine.state.State;
 import java.util.List;
 
-/** Operations on counters, one after the other, each for itself. */
+/** Runs operations on counters in order, each independent of the others. */
 final class OperationTask extends Task {
   private final List<? extends Operation> operations;
   private int done;
@@ -34,7 +34,7 @@ final class OperationTask extends Task {
         }
       } catch (RuntimeException e) {
         if (state.changes != before) {
-          throw e; // it is half done, and must not get into the log
+          throw e; // partially applied: it must not reach the log
         }
         operation.failed(e);
         done++;

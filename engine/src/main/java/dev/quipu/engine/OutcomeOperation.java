@@ -4,7 +4,7 @@ import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out what became of a request, or makes sure that it never applies. */
+/** Returns the outcome of a request, or cancels it. */
 final class OutcomeOperation implements Operation {
   private final String counter;
   private final RequestId id;

@@ -6,7 +6,7 @@ import dev.quipu.engine.commit.Task;
 import dev.quipu.engine.log.Log;
 import dev.quipu.engine.state.State;
 
-/** Counts what the engine holds. */
+/** Collects statistics of the engine's content. */
 final class StatisticsTask extends Task {
   private long counters;
   private long named;
@@ -26,7 +26,7 @@ final class StatisticsTask extends Task {
     return true;
   }
 
-  /** Returns what was counted, and what was written. */
+  /** Returns the collected statistics, with those of the committer and the log. */
   Engine.Statistics statistics(Committer committer, Log log) {
     return new Engine.Statistics(
         counters,

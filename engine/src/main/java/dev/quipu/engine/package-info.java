@@ -1,14 +1,14 @@
 /**
- * The embedded store: state in memory, an append-only log, snapshots. Durable before it answers,
- * and each request once.
+ * The embedded store: state in memory, an append-only log, snapshots. Writes are durable before
+ * they are acknowledged, and each request is applied exactly once.
  *
- * <p>In reading order: {@link dev.quipu.engine.Engine} is what callers see. {@code commit} turns
- * calls into groups, each of which is one write and one sync, takes snapshots and sweeps what has
- * expired. {@code state} is what is counted: counters, items, and the request ids of {@code ids},
- * which seals the older ones to files. {@code log} keeps the groups, as frames of records, in
- * segments, and the high-water mark of what was acknowledged. {@code recovery} puts it all together
- * again at the start, or says what is damaged. {@code environment} is what they run in: disk,
- * threads, settings. {@code damage} names what can be wrong with a data directory.
+ * <p>In reading order: {@link dev.quipu.engine.Engine} is the public API. {@code commit} commits
+ * calls in groups, each of which is one write and one sync, takes snapshots and runs the expiry
+ * sweep. {@code state} holds counters, items, and the request ids of {@code ids}, which seals the
+ * older ones to files. {@code log} stores the groups, as frames of records, in segments, and the
+ * high-water mark of acknowledged frames. {@code recovery} rebuilds the state at the start, or
+ * reports damage. {@code environment} provides disk, threads and settings. {@code damage} names the
+ * kinds of damage.
  */
 @NullMarked
 package dev.quipu.engine;

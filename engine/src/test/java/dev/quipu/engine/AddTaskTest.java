@@ -24,9 +24,9 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** Several adds in one call: what fits, what fails, and what the caller gets for the others. */
+/** Several adds in one call: frames, failures, and the results of the others. */
 final class AddTaskTest {
-  /** Bytes that an add of a counter with a name of one letter announces. */
+  /** Bytes that an add of a counter with a one-letter name reserves. */
   private static final int ONE_ADD = 4 * 64 + 3;
 
   private static final RequestId ID = RequestId.of("one");
@@ -54,7 +54,7 @@ final class AddTaskTest {
     return access.get(counter);
   }
 
-  /** Allows no counter that there is not yet. */
+  /** Leaves no memory for new counters. */
   private void fillMemory() {
     state.limitMemory(state.memoryBytes());
   }
@@ -98,7 +98,7 @@ final class AddTaskTest {
   @Test
   void anAddThatDoesNotFitWaitsForTheNextFrame() {
     AddTask task = new AddTask(List.of(new Add("name", 1, null)));
-    int bytes = 4 * 64 + 3 * 4; // a letter may take three
+    int bytes = 4 * 64 + 3 * 4; // a char may take three bytes
     assertFalse(task.run(state, groupOf(bytes - 1)));
     assertEquals(OptionalLong.empty(), value("name"));
     assertTrue(task.run(state, groupOf(bytes)));
@@ -106,7 +106,7 @@ final class AddTaskTest {
   }
 
   @Test
-  void whatWasDoneInOneFrameIsNotDoneAgainInTheNext() {
+  void addsAppliedInOneFrameAreNotAppliedAgainInTheNext() {
     AddTask task = new AddTask(List.of(new Add("a", 1, null), new Add("a", 1, null)));
     assertFalse(task.run(state, groupOf(ONE_ADD)));
     assertEquals(OptionalLong.of(1), value("a"));
@@ -116,7 +116,7 @@ final class AddTaskTest {
   }
 
   @Test
-  void aTextFailsItsAddAlone() {
+  void aTextFailsOnlyItsAdd() {
     access.setText("text", new byte[] {'t'});
     List<ItemResult> results =
         results(new Add("a", 1, null), new Add("text", 1, null), new Add("a", 1, null));
@@ -126,7 +126,7 @@ final class AddTaskTest {
   }
 
   @Test
-  void aRequestThatIsRememberedIsAnsweredThoughItsCounterHoldsATextNow() {
+  void aRememberedRequestIsReplayedThoughItsCounterNowHoldsAText() {
     access.add(new Add("a", 5, ID));
     access.setText("a", new byte[] {'t'});
     AddTask task = new AddTask(List.of(new Add("a", 5, ID)));
@@ -135,7 +135,7 @@ final class AddTaskTest {
   }
 
   @Test
-  void anAddThatMemoryHasNoRoomForFailsAlone() {
+  void anAddBeyondTheMemoryLimitFailsAlone() {
     access.set("a", 1);
     Add repeat = new Add("a", 5, ID);
     access.add(repeat);
@@ -148,7 +148,7 @@ final class AddTaskTest {
   }
 
   @Test
-  void aTextThatComesBetweenTwoFramesFailsItsAddAlone() {
+  void aTextStoredBetweenTwoFramesFailsOnlyItsAdd() {
     AddTask task = new AddTask(List.of(new Add("a", 1, null), new Add("text", 1, null)));
     assertFalse(task.run(state, groupOf(ONE_ADD)));
     access.setText("text", new byte[] {'t'});
@@ -157,9 +157,9 @@ final class AddTaskTest {
     expectText(task.results().getLast());
   }
 
-  /** Memory differs from the log then: the task must not end as if it had only been rejected. */
+  /** Memory then differs from the log: the task must not end as if it had only been rejected. */
   @Test
-  void whatFailsInTheMiddleOfAChangeIsThrown() {
+  void anExceptionWithinAChangeIsThrown() {
     Group broken = new Group(ByteBuffer.allocate(1 << 16).asReadOnlyBuffer());
     broken.begin(null);
     AddTask task = new AddTask(List.of(new Add("a", 1, null)));
@@ -167,7 +167,7 @@ final class AddTaskTest {
   }
 
   @Test
-  void severalRequestsAreLookedAtAhead() {
+  void severalRequestsArePrefetched() {
     List<Add> adds = new ArrayList<>();
     for (int i = 0; i < 33; i++) {
       adds.add(new Add("c" + i, 1, RequestId.of(1, i)));
@@ -186,9 +186,9 @@ final class AddTaskTest {
     assertEquals(expected, state.touched, "each of them once");
   }
 
-  /** 32 at a time; the 33rd is a lone one then. */
+  /** Adds are prefetched 32 at a time; the 33rd is then a single one. */
   @Test
-  void theLastOneIsNotLookedAtAheadByItself() {
+  void theLastRequestIsNotPrefetchedAlone() {
     List<Add> adds = new ArrayList<>();
     long expected = 0;
     for (int i = 0; i < 33; i++) {
@@ -203,7 +203,7 @@ final class AddTaskTest {
   }
 
   @Test
-  void aLoneRequestIsNotLookedAtAhead() {
+  void aSingleRequestIsNotPrefetched() {
     Add add = new Add("a", 1, ID);
     access.add(add);
     assertTrue(new AddTask(List.of(add)).run(state, group));

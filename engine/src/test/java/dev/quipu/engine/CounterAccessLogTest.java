@@ -26,7 +26,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** What a turn answers, and that who reads its log answers the same. */
+/** Results of changes, and that a state replayed from the log gives the same results. */
 final class CounterAccessLogTest {
   private static final long NOW = 1_000;
   private static final RequestId ID = RequestId.of("one");
@@ -47,7 +47,7 @@ final class CounterAccessLogTest {
     return made;
   }
 
-  /** Ends the frame, and lets another state read it. */
+  /** Ends the frame, and replays it into another state. */
   private CounterAccess reread() {
     ByteBuffer out = group.end(new Frame(7), state, 0);
     Frame.Head head = Objects.requireNonNull(new Frame(7).read(out, 0));
@@ -72,7 +72,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void valuesAreInTheLogHoweverTheyCame() {
+  void valuesAreInTheLogWhateverChangedThem() {
     access.set("set", 1);
     access.set("at", 1);
     access.set("once", 1);
@@ -95,7 +95,7 @@ final class CounterAccessLogTest {
     }
   }
 
-  /** Each may be the only one of its frame. */
+  /** Each may be the only change of its frame. */
   @Test
   void eachChangeCountsAsACommand() {
     access.set("a", 1);
@@ -104,7 +104,7 @@ final class CounterAccessLogTest {
     access.addAt(0, 1);
     assertEquals(3, group.commands());
     access.expire("a", NOW + 1);
-    access.expire("a", NOW + 1); // as it was, which the log need not say
+    access.expire("a", NOW + 1); // unchanged, so need not be logged
     assertEquals(4, group.commands());
     access.remove("a");
     access.cancel("a", ID);
@@ -133,7 +133,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void sealsAreInTheLog() {
+  void cancellationsAreInTheLog() {
     assertEquals(new RequestOutcome.Canceled(), access.cancel("new", ID));
     assertEquals(0, access.size(), "no counter comes of it");
     assertTrue(state.counters.isTombstone(place("new")));
@@ -153,7 +153,7 @@ final class CounterAccessLogTest {
     }
   }
 
-  /** Whatever holds ids keeps its place for as long as they are remembered. */
+  /** A counter with ids keeps its ordinal while they are remembered. */
   @Test
   void countersKnowThatTheyHaveIds() {
     access.add(new Add("added", 5, ID));
@@ -165,7 +165,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void whatWasRemovedWaitsToBeFreed() {
+  void removedCountersWaitToBeFreed() {
     access.set("a", 1);
     access.remove("a");
     assertTrue(state.counters.isTombstone(0));
@@ -186,7 +186,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void aSealedRequestOfATextIsRejectedWithoutAValue() {
+  void aCanceledRequestOfATextIsRejectedWithoutAValue() {
     access.set("a", 5);
     access.cancel("a", ID);
     access.setText("a", TEXT);
@@ -196,9 +196,9 @@ final class CounterAccessLogTest {
     assertTrue(access.isRepeat(new Add("a", 1, ID)));
   }
 
-  /** What has expired is removed, and the log says so, before anything comes in its place. */
+  /** An expired counter is removed, also in the log, before a new one takes its place. */
   @Test
-  void whatExpiredLeavesNothingToItsSuccessor() {
+  void anExpiredCounterLeavesNothingToItsSuccessor() {
     for (String name : List.of("set", "added", "text", "sealed")) {
       access.set(name, 5);
       access.expire(name, NOW + 1);
@@ -225,9 +225,9 @@ final class CounterAccessLogTest {
     }
   }
 
-  /** What is counted one by one takes time, of which others are to have their part. */
+  /** Work per counter is counted, so that the task yields to others. */
   @Test
-  void expiredCountersAreNotCountedAndLookedAtForIt() {
+  void expiredCountersAreVisitedButNotCounted() {
     for (int i = 0; i < 64; i++) {
       access.set("c" + i, 1);
     }
@@ -244,7 +244,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void nothingChangesWhileTheDiskTakesNothing() {
+  void nothingChangesWhileTheDiskIsFull() {
     access.set("a", 1);
     access.expire("a", NOW + 9);
     long changes = access.changeCount();
@@ -271,7 +271,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void everyChangeIsSeenByWhoWatches() {
+  void everyChangeIsSeenByItsWatchers() {
     access.watch("a");
     long seen = 0;
     for (Runnable each :
@@ -294,9 +294,9 @@ final class CounterAccessLogTest {
     assertEquals(0, access.changes("a"));
   }
 
-  /** Signs that differ overflow nothing, whichever of them does. */
+  /** Addends of different signs never overflow. */
   @Test
-  void sumsOf64BitsAreDoneAndNoOthersRejected() {
+  void onlySumsBeyond64BitsAreRejected() {
     long[][] sums = {{5, -10}, {-5, 3}, {-5, 10}, {5, -3}, {5, 3}, {-5, -3}, {0, -1}, {-1, 1}};
     for (long[] sum : sums) {
       access.set("a", sum[0]);
@@ -310,7 +310,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void aTextCountsForTheMemoryWithoutTheOneBefore() {
+  void aReplacedTextNoLongerCountsForMemory() {
     access.setText("a", new byte[1_000]);
     state.limitMemory(state.memoryBytes() + 100);
     access.setText("a", new byte[1_100]);
@@ -320,7 +320,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void aCounterThatIsThereNeedsNoMemory() {
+  void anExistingCounterNeedsNoMemory() {
     access.set("a", 1); // at the first place
     state.limitMemory(state.memoryBytes());
     access.set("a", 2);
@@ -341,7 +341,7 @@ final class CounterAccessLogTest {
   }
 
   @Test
-  void aRequestIsLookedAtAhead() {
+  void aRequestIsPrefetched() {
     access.add(new Add("a", 1, ID));
     long there = state.ids.touch(ID.high(), ID.low(), 0);
     assertTrue(there != 0);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Counters that are set, removed and expire, over restarts and snapshots. */
+/** Counters that are set, removed and expire, across restarts and snapshots. */
 final class CounterAccessTest {
   private static final int STEPS = 3_000;
 
@@ -38,7 +38,7 @@ final class CounterAccessTest {
   private final EngineOptions options =
       EngineOptions.defaults().withLog(1 << 20, 4 << 20).withClock(clock);
 
-  /** Something to do. */
+  /** An operation given as a lambda. */
   private static final class Do implements Operation {
     private final Consumer<CounterAccess> what;
 
@@ -66,7 +66,7 @@ final class CounterAccessTest {
     engine.run(List.of(new Do(what)));
   }
 
-  /** What a counter should be; a text may be in its place. */
+  /** The expected content of a counter, possibly a text. */
   private record Known(long value, Optional<String> text, long expiresAt) {
     Known(long value, long expiresAt) {
       this(value, Optional.empty(), expiresAt);
@@ -79,7 +79,7 @@ final class CounterAccessTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
-  void itIsAsTheModelSays(long seed) {
+  void itBehavesLikeTheModel(long seed) {
     RandomGenerator random = Randomness.seeded(seed);
     Map<String, Known> model = new TreeMap<>();
     Engine engine = Engine.open(directory, options);
@@ -157,7 +157,7 @@ final class CounterAccessTest {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** The quick way, which knows counters that there are. */
+  /** The fast path for existing counters. */
   private void addInPlace(CounterAccess access, Map<String, Known> model, String name, long delta) {
     Optional<Known> before = alive(model, name).filter(known -> known.text.isEmpty());
     int place = access.placeOf(bytes("x" + name), 1, name.length());
@@ -195,7 +195,7 @@ final class CounterAccessTest {
   }
 
   @Test
-  void whatExpiredIsNotThereAndBeginsAnew() {
+  void anExpiredCounterIsMissingAndStartsAgain() {
     try (Engine engine = Engine.open(directory, options)) {
       on(engine, access -> access.set("a", 5));
       on(engine, access -> assertTrue(access.expire("a", clock.epochMillis() + 1_000)));
@@ -212,7 +212,7 @@ final class CounterAccessTest {
   }
 
   @Test
-  void aSweepDropsWhatHasExpired() {
+  void aSweepDropsExpiredCounters() {
     try (Engine engine = Engine.open(directory, options)) {
       on(engine, access -> access.set("a", 5));
       on(engine, access -> access.expire("a", clock.epochMillis() + 1_000));
@@ -224,7 +224,7 @@ final class CounterAccessTest {
   }
 
   @Test
-  void aRequestIsRememberedThoughItsCounterIsGone() {
+  void aRequestIsRememberedAfterItsCounterIsRemoved() {
     RequestId id = RequestId.of("one");
     try (Engine engine = Engine.open(directory, options)) {
       engine.add(new Add("a", 5, id));

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Counters by their place, as the ports add to them. */
+/** Counters by place, as the ports add to them. */
 final class CounterPlacesTest {
   private static final RequestId ID = RequestId.of("one");
 
@@ -34,7 +34,7 @@ final class CounterPlacesTest {
   }
 
   @Test
-  void onlyANumberThatIsThereHasAPlace() {
+  void onlyAnExistingNumberHasAPlace() {
     assertEquals(-1, place("a"));
     access.set("a", 5);
     int place = place("a");
@@ -54,7 +54,7 @@ final class CounterPlacesTest {
   }
 
   @Test
-  void addsThatNeedMoreThan64BitsAreNotDone() {
+  void addsBeyond64BitsAreNotApplied() {
     access.set("high", Long.MAX_VALUE - 1);
     access.set("low", Long.MIN_VALUE + 1);
     int high = place("high");
@@ -80,7 +80,7 @@ final class CounterPlacesTest {
   }
 
   @Test
-  void aChangeAtAPlaceIsSeenByWhoWatches() {
+  void aChangeAtAPlaceIsSeenByItsWatchers() {
     access.set("a", 1);
     long before = access.watch("a");
     assertTrue(access.addAt(place("a"), 1));
@@ -90,7 +90,7 @@ final class CounterPlacesTest {
   }
 
   @Test
-  void namesThatWereLookedAtAreCounted() {
+  void visitedNamesAreCounted() {
     for (String name : List.of("a", "b", "c")) {
       access.set(name, 1);
     }
@@ -114,7 +114,7 @@ final class CounterPlacesTest {
     assertEquals(0, Watches.familyEnd(CounterAccess.RANKED_MEMBER + "a" + CounterAccess.MEMBER));
   }
 
-  /** What a change announces is never less than what it writes. */
+  /** The announced bytes of a change are an upper bound of the bytes that it writes. */
   @Test
   void announcedBytesSuffice() {
     byte[] text = "a text".getBytes(StandardCharsets.US_ASCII);

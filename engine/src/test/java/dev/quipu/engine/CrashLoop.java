@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 
 /**
- * Runs {@link CrashWorker}s over one directory, ends each with force, and checks after each that
- * every acknowledged add is there exactly once and every other one once or not at all.
+ * Runs {@link CrashWorker}s on one directory, kills each, and checks afterwards that every
+ * acknowledged add was applied exactly once and every other one at most once.
  */
 final class CrashLoop {
   private static final Duration LOOK_EVERY = Duration.ofMillis(1);
@@ -38,24 +38,26 @@ final class CrashLoop {
     this(directory, random, "fsync");
   }
 
-  /** With another durability, as {@link CrashWorker} knows it; then what was lost is counted. */
+  /**
+   * With another durability, by its name in {@link CrashWorker}; lost requests are then counted.
+   */
   CrashLoop(Path directory, RandomGenerator random, String durability) {
     this.directory = directory;
     this.random = random;
     this.durability = durability;
   }
 
-  /** Acknowledged requests that were not there any more. */
+  /** Returns the number of acknowledged requests that were lost. */
   long lost() {
     return lost;
   }
 
-  /** How a worker's life ends. */
+  /** How a worker is ended. */
   interface End {
     void end(Process worker) throws Exception;
   }
 
-  /** One worker, from start to end. Returns once everything it said was read. */
+  /** Runs one worker from start to end. Returns when all its output was read. */
   void run(End end) throws Exception {
     int run = acknowledged.size();
     Process worker = start(Integer.toString(run));
@@ -65,7 +67,7 @@ final class CrashLoop {
     String first = lines.readLine();
     Thread reader = Thread.ofVirtual().start(() -> read(lines, acks));
     assertTrue(first != null, "the worker did not start");
-    // How much is acknowledged before the end differs: that is what makes the moment random.
+    // The number of acknowledgements before the end varies, which makes the moment random.
     long target = random.nextLong(3_000);
     Progress progress = new Progress("acknowledgements of run " + run, () -> total(acks));
     while (total(acks) < target && worker.isAlive()) {
@@ -91,7 +93,8 @@ final class CrashLoop {
                 CrashWorker.class.getName(),
                 directory.toString()));
     command.addAll(List.of(arguments));
-    // A worker whose disk goes away complains at length: its exit and its silence say enough.
+    // A worker whose disk disappears logs many errors: its exit code and the missing output
+    // suffice.
     return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
   }
 
@@ -121,8 +124,8 @@ final class CrashLoop {
   }
 
   /**
-   * Checks the last run, and the values of all counters, from a process of its own, so that nothing
-   * holds the disk afterwards. Returns the requests counted so far.
+   * Checks the last run and the values of all counters in a separate process, so that nothing holds
+   * the disk afterwards. Returns the number of requests applied so far.
    */
   long check() throws Exception {
     int run = acknowledged.size() - 1;
@@ -170,7 +173,7 @@ final class CrashLoop {
       return;
     }
     assertEquals(add.delta(), added, what);
-    assertTrue(number < acks + CrashWorker.BATCH, what + ": nobody asked for it");
+    assertTrue(number < acks + CrashWorker.BATCH, what + ": it was never requested");
     sums.merge(add.counter(), added, Long::sum);
     requests++;
   }

@@ -14,15 +14,15 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A process to be killed: several clients add on an engine, each request under an id, and each
- * acknowledgement is told on standard output.
+ * A process to be killed: several clients add to an engine, each request under an id, and print
+ * each acknowledgement to standard output.
  */
 final class CrashWorker {
   static final int CLIENTS = 4;
   static final int COUNTERS = 5;
   static final int BATCH = 10;
 
-  /** Small enough that segments, generations and snapshots end all the time. */
+  /** Small sizes, so that segments, generations and snapshots end all the time. */
   static final EngineOptions OPTIONS =
       EngineOptions.defaults()
           .withLog(1 << 20, 2 << 20)
@@ -39,15 +39,15 @@ final class CrashWorker {
     };
   }
 
-  /** The request that a client makes as its {@code number}th of a run. */
+  /** Returns the {@code number}th request of a client in a run. */
   static Add request(int run, int client, int number) {
     String counter = "counter-" + (client + number) % COUNTERS;
     return new Add(counter, 1 + number % 3, RequestId.of(run + "/" + client + "/" + number));
   }
 
   /**
-   * Arguments: directory, number of the run; and, to look instead of to count, how far to look at
-   * each client's requests.
+   * Arguments: directory, number of the run; to check instead of add, also the number of requests
+   * to check per client.
    */
   public static void main(String[] arguments) throws Exception {
     int run = Integer.parseInt(arguments[1]);
@@ -69,7 +69,7 @@ final class CrashWorker {
     }
   }
 
-  /** Tells what became of requests, and the values of all counters. */
+  /** Prints the outcomes of requests and the values of all counters. */
   private static void look(Path directory, int run, String[] arguments, PrintStream out) {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
       for (int client = 0; client < CLIENTS; client++) {

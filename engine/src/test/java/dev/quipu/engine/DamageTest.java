@@ -33,7 +33,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Data directories that are torn, flipped, cut, or lack a file: noticed, each by name. */
+/**
+ * Torn, corrupted and truncated data directories, and missing files: each is detected and named.
+ */
 final class DamageTest {
   private static final EngineOptions OPTIONS =
       EngineOptions.defaults().withLog(1 << 20, 1 << 30).withIdsInMemoryMax(1_024);
@@ -50,25 +52,25 @@ final class DamageTest {
       for (int i = 0; i < ADDS; i++) {
         engine.add(new Add("a", 1, RequestId.of("id-" + i)));
       }
-      copy(running, data); // as kill -9 leaves it
+      copy(running, data); // as after kill -9
     }
   }
 
   @Test
-  void undamagedItOpensWithEverything() {
+  void anUndamagedDirectoryOpensWithEverything() {
     assertEquals(ADDS, value());
     assertTrue(Inspection.check(data).sound());
   }
 
   @Test
-  void everyCutOfTheLogIsNoticed() throws IOException {
+  void everyTruncationOfTheLogIsDetected() throws IOException {
     Path log = log();
     int end = end(log);
     for (int cut = Log.HEAD_BYTES; cut < end; cut += 1 + cut % 7) {
       Path copy = fresh();
       zero(copy.resolve(data.relativize(log)), cut, end - cut);
       try (Engine engine = Engine.open(copy, OPTIONS)) {
-        // Only zeros that fill up the last frame may be cut without harm.
+        // Only trailing zeros of the last frame may be truncated without harm.
         assertEquals(ADDS, engine.read("a").orElseThrow().value(), "cut at " + cut);
         assertTrue(cut > end - Frame.ALIGNMENT);
       } catch (DamageException e) {
@@ -80,10 +82,10 @@ final class DamageTest {
   }
 
   @Test
-  void aLogCutBetweenTwoFramesIsNoticedWithWhatIsMissing() throws IOException {
+  void aLogTruncatedBetweenTwoFramesIsDetectedWithTheLoss() throws IOException {
     Path log = log();
     int end = end(log);
-    int frame = (end - Log.HEAD_BYTES) / ADDS; // the frames differ in length by a few bytes only
+    int frame = (end - Log.HEAD_BYTES) / ADDS; // frame lengths differ by a few bytes only
     int start = frameStartBefore(log, end - frame / 2);
     zero(log, start, end - start);
     DamageException e = assertThrows(DamageException.class, () -> Engine.open(data, OPTIONS));
@@ -93,7 +95,7 @@ final class DamageTest {
   }
 
   @Test
-  void aShorterFileIsNoticed() throws IOException {
+  void aShorterFileIsDetected() throws IOException {
     Path log = log();
     try (FileChannel file = FileChannel.open(log, StandardOpenOption.WRITE)) {
       file.truncate(end(log) - Frame.ALIGNMENT);
@@ -102,7 +104,7 @@ final class DamageTest {
   }
 
   @Test
-  void everyFlippedBitIsNoticedOrHarmless() throws IOException {
+  void everyFlippedBitIsDetectedOrHarmless() throws IOException {
     RandomGenerator random = Randomness.seeded(1);
     Path log = log();
     int end = end(log);
@@ -112,7 +114,7 @@ final class DamageTest {
       Path copy = fresh();
       flip(copy.resolve(data.relativize(log)), at, random.nextInt(8));
       try (Engine engine = Engine.open(copy, OPTIONS)) {
-        // Only the filling behind a frame may differ without harm.
+        // Only the padding after a frame may change without harm.
         assertEquals(ADDS, engine.read("a").orElseThrow().value(), "flipped at " + at);
       } catch (DamageException e) {
         seen.add(e.damage());
@@ -143,7 +145,7 @@ final class DamageTest {
   }
 
   @Test
-  void eachMissingOrDamagedFileIsNoticedByName() throws IOException {
+  void eachMissingOrDamagedFileIsNamed() throws IOException {
     try (Engine engine = Engine.open(data, OPTIONS)) {
       engine.checkpoint();
       List<Add> adds = new ArrayList<>();
@@ -176,7 +178,7 @@ final class DamageTest {
   }
 
   @Test
-  void aDamagedPageOfIdsIsNoticedWhenItIsAsked() throws IOException {
+  void aDamagedPageOfIdsIsDetectedWhenItIsRead() throws IOException {
     try (Engine engine = Engine.open(data, OPTIONS)) {
       engine.checkpoint();
     }
@@ -192,7 +194,7 @@ final class DamageTest {
   }
 
   @Test
-  void salvageKeepsWhatLiesBeforeTheDamageAndSaysWhatIsLost() throws IOException {
+  void salvageKeepsEverythingBeforeTheDamageAndReportsTheLoss() throws IOException {
     Path log = log();
     int middle = frameStartBefore(log, (Log.HEAD_BYTES + end(log)) / 2);
     flip(log, middle + Frame.HEAD_BYTES + 2, 0);
@@ -203,12 +205,12 @@ final class DamageTest {
     String said = String.join("\n", report.lines());
     assertTrue(said.contains("FLIPPED_FRAME"), said);
     assertTrue(said.contains((ADDS - kept) + " commands were acknowledged"), said);
-    assertTrue(said.contains((ADDS - kept - 1) + " of them lie whole behind"), said);
+    assertTrue(said.contains((ADDS - kept - 1) + " of them are intact after"), said);
     assertEquals(kept, value());
     assertTrue(Inspection.check(data).sound());
     try (Engine engine = Engine.open(data, OPTIONS)) {
       engine.add(new Add("a", 1, RequestId.of("id-0"))); // still remembered
-      engine.add(new Add("a", 1, RequestId.of("id-" + (ADDS - 1)))); // lost, so it counts
+      engine.add(new Add("a", 1, RequestId.of("id-" + (ADDS - 1)))); // lost, so the repeat counts
       assertEquals(kept + 1, engine.read("a").orElseThrow().value());
     }
     assertEquals(kept + 1, value());
@@ -239,7 +241,7 @@ final class DamageTest {
     }
   }
 
-  /** Where the frames end. */
+  /** Returns the offset at which the frames end. */
   private int end(Path log) throws IOException {
     return walk(log, Integer.MAX_VALUE).getLast();
   }
@@ -252,7 +254,9 @@ final class DamageTest {
     return walk(log, offset).size() - 1L;
   }
 
-  /** Starts of frames up to an offset, as their lengths tell; the last may be the end. */
+  /**
+   * Returns the starts of frames up to an offset, following their lengths; the last may be the end.
+   */
   private static List<Integer> walk(Path log, int until) throws IOException {
     ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(log));
     List<Integer> starts = new ArrayList<>();
@@ -311,7 +315,7 @@ final class DamageTest {
   }
 
   @Test
-  void aDirectoryThatIsNoneIsRejected() {
+  void aPathThatIsNotADirectoryIsRejected() {
     assertThrows(QuipuException.class, () -> Inspection.check(temporary.resolve("nothing")));
   }
 }

@@ -11,11 +11,11 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A directory has one engine, whoever else asks for it, and however often. */
+/** A directory has at most one engine, however often others try to open it. */
 final class DirectoryLockTest {
   @TempDir Path directory;
 
-  /** Opens the directory that it is given, and exits with 0 if it could. */
+  /** Opens the directory given as argument, and exits with 0 on success. */
   public static final class Other {
     private Other() {}
 
@@ -42,7 +42,7 @@ final class DirectoryLockTest {
   }
 
   @Test
-  void aRejectedSecondOpenDoesNotGiveTheDirectoryAway() throws Exception {
+  void aRejectedSecondOpenDoesNotReleaseTheLock() throws Exception {
     Path alias = directory.resolveSibling(directory.getFileName() + "-alias");
     Files.createSymbolicLink(alias, directory);
     try (Engine engine = Engine.open(directory, EngineOptions.defaults())) {

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The limits of an interval, and the names by which durabilities are shown. */
+/** The limits of an interval, and the names of durabilities. */
 final class DurabilityTest {
   @Test
   void anIntervalIsFromAMillisecondToAnHour() {

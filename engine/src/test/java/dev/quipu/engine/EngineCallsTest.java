@@ -44,12 +44,12 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The limits of calls, what statistics count, and what the engine does without being called. */
+/** Limits of calls, statistics, and what the engine does without being called. */
 final class EngineCallsTest {
   private static final EngineOptions OPTIONS =
       EngineOptions.defaults().withLog(1 << 20, 4 << 20).withDurability(Durability.NONE);
 
-  /** A second of the engine's own threads is a millisecond. */
+  /** Speeds up the engine's threads: one second becomes a millisecond. */
   private static final Threads QUICK =
       new Threads() {
         @Override
@@ -81,7 +81,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void oneCallTakesTenThousandAdds() {
+  void oneCallAcceptsTenThousandAdds() {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
       String message =
           assertThrows(IllegalArgumentException.class, () -> engine.addAll(adds(10_001)))
@@ -108,7 +108,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void aNameThatIsNoneIsRejected() {
+  void anInvalidNameIsRejected() {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
       RequestId id = RequestId.of("one");
       assertThrows(IllegalArgumentException.class, () -> engine.read(""));
@@ -139,7 +139,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void aRequestIsSealedOnlyIfAsked() {
+  void aRequestIsCanceledOnlyOnDemand() {
     Add add = new Add("a", 5, RequestId.of("one"));
     RequestId other = RequestId.of("other");
     try (Engine engine = Engine.open(directory, OPTIONS)) {
@@ -158,7 +158,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void statisticsCountWhatIsHeldAndWhatWasDone() {
+  void statisticsCountContentAndWork() {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
       assertEquals(new Engine.Statistics(0, 0, 0, 0, 0, 0, 0, 0, 1), engine.statistics());
       engine.addAll(
@@ -195,7 +195,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void aSnapshotThatCannotBeWrittenIsSaidNotToBeThere() {
+  void aSnapshotThatCannotBeWrittenIsReported() {
     Disk disk =
         new ForwardingDisk(new FileDisk()) {
           @Override
@@ -210,13 +210,13 @@ final class EngineCallsTest {
       QuipuException why = assertThrows(QuipuException.class, engine::checkpoint);
       assertEquals(Outcome.NOT_APPLIED, why.outcome());
       assertEquals(Reason.UNAVAILABLE, why.reason());
-      assertEquals("no snapshot: injected", why.getMessage());
+      assertEquals("cannot take a snapshot: injected", why.getMessage());
       assertEquals(new AddResult.Applied(1, OptionalLong.of(1)), engine.add(new Add("a", 1, null)));
     }
   }
 
   @Test
-  void whatItIsIsSaid() {
+  void itDescribesItself() {
     for (Durability each : List.of(Durability.NONE, Durability.FSYNC)) {
       try (Engine engine = Engine.open(directory, OPTIONS.withDurability(each))) {
         assertSame(each, engine.durability());
@@ -229,22 +229,22 @@ final class EngineCallsTest {
   }
 
   @Test
-  void whoStopsItIsHeardOnceAndNothingCountsAnyMore() {
-    List<Throwable> heard = new ArrayList<>();
+  void aFailureIsReportedOnceAndNothingCountsAnyMore() {
+    List<Throwable> reported = new ArrayList<>();
     Throwable cause = new IOException("first");
     try (Engine engine = Engine.open(directory, OPTIONS)) {
-      engine.onFailure(heard::add);
+      engine.onFailure(reported::add);
       assertEquals(Optional.empty(), engine.failure());
       engine.stop(cause);
       engine.stop(new IOException("second"));
       assertEquals(Optional.of(cause), engine.failure());
-      assertEquals(List.of(cause), heard);
+      assertEquals(List.of(cause), reported);
       assertThrows(QuipuException.class, () -> engine.add(new Add("a", 1, null)));
     }
   }
 
   @Test
-  void whatHasExpiredIsRemovedWithoutACall() {
+  void expiredCountersAreRemovedWithoutACall() {
     ManualClock clock = new ManualClock(1_000_000);
     try (Engine engine =
         Engine.open(directory, OPTIONS.withClock(clock), new Environment(new FileDisk(), QUICK))) {
@@ -260,7 +260,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void whatHasExpiredIsRemovedOnDemand() {
+  void expiredCountersAreRemovedOnDemand() {
     ManualClock clock = new ManualClock(1_000_000);
     try (Engine engine = Engine.open(directory, OPTIONS.withClock(clock))) {
       TestOperation.run(
@@ -350,7 +350,7 @@ final class EngineCallsTest {
   }
 
   @Test
-  void whatIsSyncedEverySoOftenIsSyncedWithoutACall() {
+  void aPeriodicSyncNeedsNoCall() {
     Durability often = new Durability.Interval(Duration.ofMillis(100));
     SyncCount disk = new SyncCount();
     try (Engine engine =

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The engine's fast path. */
+/** The engine's native counters. */
 final class EngineCountersTest extends CountersContract {
   @TempDir Path directory;
   private @Nullable Engine engine;

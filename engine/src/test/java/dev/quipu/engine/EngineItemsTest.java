@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Items of the engine: batches, what is too large, and what is there after a restart. */
+/** Items of the engine: batches, size limits, and restarts. */
 final class EngineItemsTest {
   private static final Key KEY = new Key("p", "a");
   private static final Key OTHER = new Key("p", "b");
@@ -94,7 +94,7 @@ final class EngineItemsTest {
   }
 
   @Test
-  void aBatchOfWhichOneConditionDoesNotHoldChangesNothing() {
+  void aBatchWithAnUnmetConditionChangesNothing() {
     driver.write(number(KEY, 1));
     Optional<Item> before = get(KEY);
     WriteResult result =
@@ -106,7 +106,7 @@ final class EngineItemsTest {
   }
 
   @Test
-  void eachStateHasAVersionOfItsOwn() {
+  void eachStateHasItsOwnVersion() {
     BatchDriver.of(driver).writeAll(List.of(number(KEY, 1), number(OTHER, 1)), null);
     Item first = get(KEY).orElseThrow();
     assertNotEquals(first.version(), get(OTHER).orElseThrow().version());
@@ -133,7 +133,7 @@ final class EngineItemsTest {
     assertEquals(new Version("4"), get(KEY).orElseThrow().version());
   }
 
-  /** What is broken off between must stop the engine, which sees it by this. */
+  /** Lets the engine detect an incomplete change, which must stop it. */
   @Test
   void aBatchIsOneChange() {
     long before = TestOperation.get(engine, CounterAccess::changeCount);
@@ -153,7 +153,7 @@ final class EngineItemsTest {
   }
 
   @Test
-  void itemsAndTheirRemovalOutliveARestart() {
+  void itemsAndTheirRemovalSurviveARestart() {
     driver.write(number(KEY, 1));
     driver.write(number(OTHER, 2));
     driver.write(new Write.Delete(KEY, Condition.always()));
@@ -181,23 +181,26 @@ final class EngineItemsTest {
         Condition.always());
   }
 
-  /** The log counts 64 bytes, 22 for the key, 24 and 3 a letter for the text, 29 for a number. */
+  /**
+   * The log counts 64 bytes, plus 22 for the key, 24 and 3 per letter for the text, 29 for a
+   * number.
+   */
   @Test
   void anItemGrowsTo256KibOfLogAndNoFurther() {
-    int letters = (262_144 - 64 - 22 - 24 - 29) / 3; // which leaves nothing
+    int letters = (262_144 - 64 - 22 - 24 - 29) / 3; // no bytes remain
     driver.write(textAndNumber(letters));
     QuipuException why =
         assertThrows(QuipuException.class, () -> driver.write(textAndNumber(letters + 1)));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.INVALID, why.reason());
-    assertEquals("an item would grow to 262147 bytes, the limit is 262144", why.getMessage());
+    assertEquals("item would grow to 262147 bytes; the limit is 262144", why.getMessage());
     assertEquals(letters, get(KEY).orElseThrow().text("f").orElseThrow().length());
   }
 
   @Test
   void aBatchThatNeverFitsIntoTheLogIsInvalid() {
     List<Write> writes = new ArrayList<>();
-    for (int i = 0; i < 3; i++) { // of 180 KiB as the log counts them; a frame has 510 KiB
+    for (int i = 0; i < 3; i++) { // of 180 KiB in log bytes; a frame has 510 KiB
       writes.add(text(new Key("p", "s" + i), 61_440));
     }
     QuipuException why =
@@ -205,7 +208,10 @@ final class EngineItemsTest {
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.INVALID, why.reason());
     assertTrue(
-        why.getMessage().matches("a batch of 55[0-9]{4} bytes does not fit into the log"),
+        why.getMessage()
+            .matches(
+                "a batch of 55[0-9]{4} bytes does not fit into the log;"
+                    + " use larger segments or smaller batches"),
         why.getMessage());
     assertEquals(0, engine.statistics().items());
     BatchDriver.of(driver).writeAll(writes.subList(0, 2), null);
@@ -217,26 +223,28 @@ final class EngineItemsTest {
     engine.close();
     reopen(OPTIONS.withLog(1 << 19, 4 << 20)); // a frame has 254 KiB
     List<Write> writes = new ArrayList<>();
-    for (int i = 0; i < 100; i++) { // of 3,019 bytes each as the log counts keys
+    for (int i = 0; i < 100; i++) { // of 3,019 log bytes each
       writes.add(new Write.Delete(new Key("p", "%01000d".formatted(i)), Condition.always()));
     }
     QuipuException why =
         assertThrows(QuipuException.class, () -> BatchDriver.of(driver).writeAll(writes, null));
-    assertEquals("a batch of 301900 bytes does not fit into the log", why.getMessage());
+    assertEquals(
+        "a batch of 301900 bytes does not fit into the log; use larger segments or smaller batches",
+        why.getMessage());
     BatchDriver.of(driver).writeAll(writes.subList(0, 86), null);
   }
 
   @Test
-  void itemsThatNeedMoreMemoryThanThereIsAreRejectedAndNoOthers() {
+  void onlyItemsBeyondTheMemoryLimitAreRejected() {
     engine.close();
     reopen(OPTIONS.withMemoryBytesMax(1 << 20));
-    driver.write(text(KEY, 60_000)); // 360,000 bytes of heap, as they are counted
+    driver.write(text(KEY, 60_000)); // 360,000 bytes of estimated heap
     driver.write(text(OTHER, 60_000));
     QuipuException why =
         assertThrows(QuipuException.class, () -> driver.write(text(new Key("p", "c"), 60_000)));
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
     assertEquals(Reason.FULL, why.reason());
-    driver.write(text(KEY, 60_000)); // in the place of the other, which takes no more
+    driver.write(text(KEY, 60_000)); // replaces the other, which needs no more memory
     driver.write(new Write.Delete(OTHER, Condition.always()));
     driver.write(text(new Key("p", "c"), 60_000));
   }

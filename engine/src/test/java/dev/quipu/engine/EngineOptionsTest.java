@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** The limits of the options, and that changing one of them leaves the others as they are. */
+/** The limits of the options, and that changing one leaves the others unchanged. */
 final class EngineOptionsTest {
   private static final Clock CLOCK = new ManualClock(1);
   private static final EngineOptions ALL =
@@ -123,7 +123,7 @@ final class EngineOptionsTest {
     }
   }
 
-  /** On a heap of 96 MiB to some TiB; which of the limits decides depends on the machine. */
+  /** For heaps of 96 MiB to some TiB; the effective limit depends on the machine. */
   @Test
   void theDefaultsGoByTheHeap() {
     EngineOptions defaults = EngineOptions.defaults();
@@ -132,7 +132,7 @@ final class EngineOptionsTest {
     assertEquals(67_108_864, defaults.segmentBytes());
     assertEquals(268_435_456, defaults.checkpointBytes());
     assertEquals(heap / 2, defaults.memoryBytesMax());
-    long idsBytes = 540L * defaults.idsInMemoryMax(); // four tables of 135 bytes an id
+    long idsBytes = 540L * defaults.idsInMemoryMax(); // four tables of 135 bytes per id
     assertTrue(idsBytes <= heap / 4, "no more than a quarter of the heap");
     assertTrue(
         defaults.idsInMemoryMax() == 2_097_152 || idsBytes > heap / 4 - 1_000, "and no less");

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** All techniques over the engine as a store: the same answers as the fast path. */
+/** All techniques over the engine as a store: the same results as the native counters. */
 final class EngineTechniquesTest extends TechniquesContract {
   @TempDir Path directory;
   private @Nullable Engine engine;

@@ -30,7 +30,7 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the engine does over restarts, snapshots and generations of request ids. */
+/** The engine across restarts, snapshots and generations of request ids. */
 final class EngineTest {
   private static final EngineOptions SMALL =
       EngineOptions.defaults().withLog(1 << 20, 4 << 20).withIdsInMemoryMax(1_024);
@@ -112,7 +112,7 @@ final class EngineTest {
     clock.advance(Duration.ofMinutes(1));
     try (Engine engine = Engine.open(directory, options)) {
       assertEquals(replayed(1, 1), engine.add(add));
-      clock.jump(Duration.ofDays(2)); // a wall clock that jumps while it runs forgets nothing
+      clock.jump(Duration.ofDays(2)); // a wall clock that jumps at run time forgets nothing
       assertEquals(replayed(1, 1), engine.add(add));
       clock.advance(Duration.ofMinutes(9));
       assertEquals(applied(1, 2), engine.add(add));
@@ -121,7 +121,7 @@ final class EngineTest {
   }
 
   @Test
-  void itemsAndViewsOutliveASnapshot() {
+  void itemsAndViewsSurviveASnapshot() {
     try (Quipu quipu = Backends.on(Engine.open(directory, SMALL))) {
       for (int i = 0; i < 3_000; i++) {
         Instant time = Instant.ofEpochSecond(i);
@@ -156,10 +156,10 @@ final class EngineTest {
     return new AddResult.Replayed(added, OptionalLong.of(value));
   }
 
-  /** The table of a generation is made ready for another one beside the calls; a close waits. */
+  /** The table of a generation is cleared concurrently with calls; a close waits for that. */
   @Test
-  void aCloseEndsThoughATableIsBeingCleared() {
-    int ids = 1 << 19; // less log than makes a close take a snapshot
+  void aCloseCompletesWhileATableIsBeingCleared() {
+    int ids = 1 << 19; // less log than triggers a snapshot on close
     EngineOptions options = EngineOptions.defaults().withIdsInMemoryMax(ids);
     for (int round = 0; round < 2; round++) {
       Path data = directory.resolve("round-" + round);
@@ -175,7 +175,7 @@ final class EngineTest {
                 engine.addAll(adds);
               }
               while (engine.statistics().idFiles() == 0) {
-                Thread.onSpinWait(); // until the file has just taken the table's place
+                Thread.onSpinWait(); // until the file has just replaced the table
               }
             }
           });

@@ -25,7 +25,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of counters that expire or are removed, and of their names and request ids. */
+/** Expired and removed counters, their names and their request ids. */
 final class ExpiryTest {
   private static final Duration WINDOW = Duration.ofHours(1);
 
@@ -48,9 +48,12 @@ final class ExpiryTest {
     clock.advance(Duration.ofSeconds(2));
   }
 
-  /** A checkpoint removed expired counters in memory alone, and the log kept their old expiry. */
+  /**
+   * Regression: a checkpoint removed expired counters only in memory, and the log kept their old
+   * expiry.
+   */
   @Test
-  void anAddAfterExpiryOutlivesACheckpointThatIsBrokenOff() {
+  void anAddAfterExpirySurvivesAnInterruptedCheckpoint() {
     int counters = 50;
     Disk disk =
         new ForwardingDisk(new FileDisk()) {
@@ -78,7 +81,7 @@ final class ExpiryTest {
   }
 
   @Test
-  void sealingARequestOfAnExpiredCounterDoesNotBringItBack() {
+  void cancelingARequestOfAnExpiredCounterDoesNotRestoreIt() {
     try (Engine engine = Engine.open(directory, options)) {
       expireAll(engine, 1);
       assertInstanceOf(RequestOutcome.Canceled.class, engine.cancel("c0", RequestId.of("late")));
@@ -91,7 +94,7 @@ final class ExpiryTest {
   }
 
   @Test
-  void namesAndOrdinalsOfExpiredCountersAreUsedAgain() {
+  void namesAndOrdinalsOfExpiredCountersAreReused() {
     try (Engine engine = Engine.open(directory, options)) {
       for (int round = 0; round < 20; round++) {
         for (int i = 0; i < 100; i++) {
@@ -118,9 +121,12 @@ final class ExpiryTest {
     }
   }
 
-  /** Else a new counter would answer a new request with the replay of another one's. */
+  /**
+   * Otherwise a new counter would answer a new request with the replay of another counter's
+   * request.
+   */
   @Test
-  void anOrdinalIsNotUsedAgainWhileItsIdsAreRemembered() {
+  void anOrdinalIsNotReusedWhileItsIdsAreRemembered() {
     RequestId id = RequestId.of("one");
     for (boolean restarts : new boolean[] {false, true}) {
       Path data = directory.resolve("restarts-" + restarts);

@@ -23,13 +23,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The n-th call to the disk fails, for every n, once or from then on. */
+/** Fails the n-th call to the disk, for every n, once or permanently. */
 final class FailingDiskTest {
   private static final int ADDS = 30;
 
   @TempDir Path temporary;
 
-  /** Fails the n-th write or sync; a write that fails leaves half of its bytes behind. */
+  /** Fails the n-th write or sync; a failed write leaves half of its bytes on disk. */
   private static final class FailingDisk extends ForwardingDisk {
     private final int failAt;
     private final boolean forEver;
@@ -54,7 +54,7 @@ final class FailingDiskTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void nothingIsLostOrDoubledWhicheverCallFails(boolean forEver) {
+  void nothingIsLostOrDuplicatedWhicheverCallFails(boolean forEver) {
     int fired = 0;
     for (int n = 1; n <= 160; n++) {
       Path directory = temporary.resolve("data-" + n);
@@ -66,7 +66,7 @@ final class FailingDiskTest {
     assertTrue(fired > 60, "the fault fired only " + fired + " times");
   }
 
-  /** What the caller heard of each add; null for applied. */
+  /** Returns the outcome of each add; null for applied. */
   private static @Nullable Outcome[] run(Path directory, Disk disk) {
     @Nullable Outcome[] outcomes = new Outcome[ADDS];
     Arrays.fill(outcomes, Outcome.NOT_APPLIED);
@@ -86,7 +86,7 @@ final class FailingDiskTest {
           try {
             engine.checkpoint();
           } catch (QuipuException e) {
-            assertEquals(Outcome.NOT_APPLIED, e.outcome()); // the log has everything
+            assertEquals(Outcome.NOT_APPLIED, e.outcome()); // the log is complete
           }
         }
       }

@@ -64,7 +64,7 @@ final class FailureTest {
         "AssertionError",
         "RuntimeException"
       })
-  void whatIsThrownAfterAChangeStopsTheEngineAndIsNotInTheLog(String name) {
+  void anExceptionAfterAChangeStopsTheEngineAndTheChangeIsNotInTheLog(String name) {
     Throwable injected = thrown(name);
     List<Throwable> seen = new ArrayList<>();
     try (Engine engine = Engine.open(directory, OPTIONS)) {
@@ -97,7 +97,7 @@ final class FailureTest {
     }
   }
 
-  /** As with a full heap, in which the message cannot be made. */
+  /** As with an exhausted heap, in which the message cannot be created. */
   private static final class Unspeakable extends OutOfMemoryError {
     private static final long serialVersionUID = 1;
 
@@ -117,7 +117,7 @@ final class FailureTest {
   }
 
   @Test
-  void aCauseThatCannotBeNamedAtOnceIsNamedByALaterCall() {
+  void aCauseThatCannotBeReportedAtOnceIsReportedByALaterCall() {
     Failure failure = new Failure();
     failure.stop(new Unspeakable(2));
     assertEquals(Outcome.NOT_APPLIED, failure.notApplied().outcome(), "the second time");
@@ -144,24 +144,24 @@ final class FailureTest {
   }
 
   @Test
-  void allWhoListenHearTheFirstCauseOnce() {
+  void allListenersReceiveTheFirstCauseOnce() {
     Failure failure = new Failure();
-    List<String> heard = new ArrayList<>();
-    failure.onEnd(() -> heard.add("freed"));
-    failure.onStop(why -> heard.add(String.valueOf(why.getMessage())));
+    List<String> events = new ArrayList<>();
+    failure.onEnd(() -> events.add("freed"));
+    failure.onStop(why -> events.add(String.valueOf(why.getMessage())));
     AssertionError first = new AssertionError("first");
     failure.stop(first);
     failure.stop(new AssertionError("second"));
-    assertEquals(List.of("first", "freed"), heard);
+    assertEquals(List.of("first", "freed"), events);
     assertSame(first, failure.cause().orElseThrow());
-    failure.onStop(why -> heard.add("late"));
-    assertEquals(List.of("first", "freed", "late"), heard);
+    failure.onStop(why -> events.add("late"));
+    assertEquals(List.of("first", "freed", "late"), events);
     assertSame(failure.unknown(), failure.unknown(), "it is made once");
     assertSame(first, failure.unknown().getCause());
   }
 
   @Test
-  void whatFailsWhileCallersAreFreedIsKeptWithTheCause() {
+  void anErrorWhileCallersAreReleasedIsKeptWithTheCause() {
     Failure failure = new Failure();
     RuntimeException injected = new IllegalStateException("while they are freed");
     failure.onEnd(() -> {
@@ -195,7 +195,7 @@ final class FailureTest {
   }
 
   @Test
-  void whatIsThrownBeforeAChangeFailsThatOperationAlone() {
+  void anExceptionBeforeAChangeFailsOnlyThatOperation() {
     try (Engine engine = Engine.open(directory, OPTIONS)) {
       assertThrows(
           IllegalStateException.class,
@@ -242,7 +242,7 @@ final class FailureTest {
     }
   }
 
-  /** A thread of the engine's own that ends is not noticed by those that wait for it for ever. */
+  /** If an engine thread dies, no caller waits for it forever. */
   @Test
   void anErrorInABackgroundThreadStopsTheEngine() {
     AtomicBoolean isBroken = new AtomicBoolean();
@@ -274,12 +274,12 @@ final class FailureTest {
       }
     }
     try (Engine engine = Engine.open(directory, OPTIONS)) {
-      long kept = engine.read("a").map(Reading::value).orElse(0L); // none if it failed at once
+      long kept = engine.read("a").map(Reading::value).orElse(0L); // none if it failed immediately
       assertTrue(kept >= acknowledged);
     }
   }
 
-  /** Whatever fails in a close, the directory is free afterwards and no thread is left. */
+  /** Whatever fails in a close, the directory is released and no thread is left. */
   @Test
   void aCloseThatFailsFreesTheDirectory() throws Exception {
     AtomicBoolean isBroken = new AtomicBoolean();

@@ -21,12 +21,12 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A disk without room. */
+/** A full disk. */
 final class FullDiskIT {
   @TempDir Path directory;
 
   @Test
-  void addsAreRejectedReadsGoOnAndItCountsOnWhenThereIsRoomAgain() throws Exception {
+  void aFullDiskRejectsAddsServesReadsAndRecoversWhenSpaceIsFreed() throws Exception {
     try (LoopDisk disk = LoopDisk.make(directory, 64).orElseGet(FullDiskIT::noDisk)) {
       Path data = disk.path().resolve("data");
       Path ballast = disk.path().resolve("ballast");
@@ -64,7 +64,7 @@ final class FullDiskIT {
     }
   }
 
-  /** The engine finds the room by itself, a moment after it is there. */
+  /** The engine detects free space by itself, shortly after it is available. */
   private static void addWhenThereIsRoom(Engine engine, String id) throws Exception {
     Progress.await(
         "room",

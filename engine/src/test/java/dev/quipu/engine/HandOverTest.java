@@ -25,14 +25,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A caller that gives up waiting leaves nobody waiting for it. */
+/** A caller that gives up waiting leaves no other caller waiting for it. */
 final class HandOverTest {
   private static final String CALLER = "caller";
   private static final int ROUNDS = 20;
   private static final int GROUPS_OF_A_LEADER = 8;
   private static final Duration PATIENCE = Duration.ofMinutes(5);
 
-  /** No thread of the engine makes a call of its own, which would see to all that wait. */
+  /** Disables the engine threads' own calls, which would serve all waiting calls. */
   private static final Threads WITHOUT_TICKS =
       new Threads() {
         @Override
@@ -41,7 +41,7 @@ final class HandOverTest {
         }
 
         @Override
-        @SuppressWarnings("WaitNotInLoop") // callers look at what they wait for
+        @SuppressWarnings("WaitNotInLoop") // callers recheck their condition
         public void await(Lock lock, Condition condition, long nanos) throws InterruptedException {
           condition.await();
         }
@@ -49,7 +49,7 @@ final class HandOverTest {
 
   @TempDir Path directory;
 
-  /** A disk on which callers that lead wait for a permit to sync, while it is closed. */
+  /** A disk on which commit leaders wait for a permit to sync, while the gate is closed. */
   private static final class GatedDisk extends ForwardingDisk {
     final AtomicBoolean isClosed = new AtomicBoolean();
     final Semaphore waiting = new Semaphore(0);
@@ -87,7 +87,7 @@ final class HandOverTest {
   @Test
   void aWaiterThatIsInterruptedHandsTheLeadershipOver() throws Exception {
     GatedDisk disk = new GatedDisk();
-    // Nobody who is forgotten is woken by the deadline within this test.
+    // No forgotten caller reaches its deadline within this test.
     EngineOptions options =
         EngineOptions.defaults().withLog(1 << 20, 1 << 24).withCallDeadline(Duration.ofHours(1));
     try (Engine engine = Engine.open(directory, options, new Environment(disk, WITHOUT_TICKS))) {
@@ -96,7 +96,7 @@ final class HandOverTest {
         List<Thread> done = new ArrayList<>();
         done.add(Thread.ofPlatform().name(CALLER).start(() -> add(engine)));
         disk.waiting.acquire();
-        for (int i = 1; i < GROUPS_OF_A_LEADER; i++) { // after which it leads no more
+        for (int i = 1; i < GROUPS_OF_A_LEADER; i++) { // after which it stops leading
           done.add(parked(engine));
           disk.permits.release();
           disk.waiting.acquire();
@@ -134,7 +134,7 @@ final class HandOverTest {
     try {
       engine.add(new Add("a", 1, null));
     } catch (QuipuException e) {
-      // unknown: it was interrupted, and is done all the same
+      // unknown: it was interrupted, but completes
     }
   }
 }

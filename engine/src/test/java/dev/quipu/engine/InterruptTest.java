@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Callers that are interrupted at any moment harm nobody but themselves. */
+/** Interrupting callers at any moment affects only these callers. */
 final class InterruptTest {
   private static final int CLIENTS = 4;
   private static final int ADDS = 60;
@@ -33,7 +33,7 @@ final class InterruptTest {
       }
       while (clients.stream().anyMatch(Thread::isAlive)) {
         clients.forEach(Thread::interrupt);
-        LockSupport.parkNanos(100_000); // else hardly any call gets to its end
+        LockSupport.parkNanos(100_000); // otherwise hardly any call would complete
       }
       for (Thread client : clients) {
         client.join();
@@ -56,7 +56,7 @@ final class InterruptTest {
           assertTrue(result instanceof AddResult.Applied || result instanceof AddResult.Replayed);
         } catch (QuipuException e) {
           assertEquals(Outcome.UNKNOWN, e.outcome(), e.getMessage());
-          Thread.interrupted(); // and ask again under the same id
+          Thread.interrupted(); // and repeat under the same id
         }
       }
     }

@@ -9,15 +9,15 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Processes that die by kill -9 under load. */
+/** Processes killed by kill -9 under load. */
 final class KillIT {
   private static final int KILLS = 20;
 
   @TempDir Path directory;
 
-  /** What was answered is with the operating system, on the disk or not. */
+  /** Acknowledged writes are in the operating system, synced or not. */
   @Test
-  void aKillLosesNothingThatWasNotSynced() throws Exception {
+  void aKillLosesNoUnsyncedWrites() throws Exception {
     long seed = Long.getLong("seed", 20_261_122L);
     CrashLoop loop = new CrashLoop(directory.resolve("data"), Randomness.seeded(seed), "none");
     Soak.Rounds kills = Soak.rounds(KILLS / 4);
@@ -29,7 +29,7 @@ final class KillIT {
   }
 
   @Test
-  void whatWasAcknowledgedIsThereOnceAfterEveryKill() throws Exception {
+  void acknowledgedRequestsCountOnceAfterEveryKill() throws Exception {
     long seed = Long.getLong("seed", 20_261_121L);
     CrashLoop loop = new CrashLoop(directory.resolve("data"), Randomness.seeded(seed));
     long requests = 0;
@@ -38,8 +38,7 @@ final class KillIT {
       loop.run(worker -> worker.toHandle().destroyForcibly());
       requests = loop.check();
     }
-    assertTrue(
-        requests > 10L * kills.begun(), "too little was counted to prove anything: " + requests);
+    assertTrue(requests > 10L * kills.begun(), "too few requests to prove anything: " + requests);
     System.out.printf("KillIT: %d kills, %d requests, seed %d%n", kills.begun(), requests, seed);
   }
 }

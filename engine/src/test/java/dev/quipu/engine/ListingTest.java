@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Listings of counters, among much that is not listed. */
+/** Listings of counters among many unlisted entries. */
 final class ListingTest {
   private static final EngineOptions OPTIONS =
       EngineOptions.defaults().withLog(1 << 20, 4 << 20).withDurability(Durability.NONE);
@@ -63,7 +63,7 @@ final class ListingTest {
   }
 
   @Test
-  void familiesAreSoughtPast() {
+  void familiesAreSkipped() {
     for (int i = 0; i < 20; i++) {
       add("key-" + i);
       family("key-" + i, i % 2 == 0 ? CounterAccess.MEMBER : CounterAccess.RANKED_MEMBER, 10);
@@ -79,7 +79,7 @@ final class ListingTest {
   }
 
   @Test
-  void aListingGoesOnBehindTheNameThatIsGiven() {
+  void aListingContinuesAfterTheGivenName() {
     add("a");
     add("b");
     add("ba");
@@ -98,9 +98,9 @@ final class ListingTest {
     return page.counters().stream().map(CounterPage.Entry::name).toList();
   }
 
-  /** A listing that looks at much takes turns with others, and misses nothing. */
+  /** A listing that visits many names yields to other calls, and misses nothing. */
   @Test
-  void whatIsLookedAtInOneTurnIsLimited() {
+  void theVisitsOfOneTurnAreLimited() {
     State state = new State(1, 60_000, 1_024);
     state.wallMillis = 2_000;
     for (int i = 0; i < ListTask.VISITS_MAX + 2; i++) {

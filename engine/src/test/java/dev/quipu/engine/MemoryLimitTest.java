@@ -21,7 +21,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What clients can make the engine keep is limited, and what is there goes on. */
+/** Memory that clients can claim is limited, and existing counters keep working. */
 final class MemoryLimitTest {
   private static final long LIMIT = 4 << 20;
 
@@ -31,7 +31,7 @@ final class MemoryLimitTest {
       EngineOptions.defaults().withLog(1 << 20, 4 << 20).withMemoryBytesMax(LIMIT);
 
   @Test
-  void newNamesAreRejectedAndCountersThatExistGoOn() {
+  void newNamesAreRejectedAndExistingCountersKeepWorking() {
     int named = 0;
     try (Engine engine = Engine.open(directory, options)) {
       QuipuException full = null;
@@ -64,15 +64,18 @@ final class MemoryLimitTest {
       engine.sweep();
       engine.add(new Add("one more", 1, null));
     }
-    try (Engine engine = Engine.open(directory, options)) { // it opens, full as it is
+    try (Engine engine = Engine.open(directory, options)) { // it opens, although it is full
       assertEquals(1_001, engine.read("name-1").orElseThrow().value());
       assertTrue(named > 5_000, "named: " + named);
     }
   }
 
-  /** An add that an earlier call applied was answered as not applied, for another was rejected. */
+  /**
+   * Regression: an applied add of an earlier frame was reported as not applied, because another add
+   * was rejected.
+   */
   @Test
-  void aRejectedAddOfABulkSaysNothingOfTheOthers() {
+  void aRejectedAddDoesNotChangeTheResultsOfOthers() {
     EngineOptions options = EngineOptions.defaults().withMemoryBytesMax(64 << 10);
     Add once = new Add("a", 1, RequestId.of("b1"));
     try (Engine engine = Engine.open(directory, options)) {
@@ -101,9 +104,9 @@ final class MemoryLimitTest {
     assertEquals(Outcome.NOT_APPLIED, why.outcome());
   }
 
-  /** Names that collide in String.hashCode, and ids that collided before hashes had a key. */
+  /** Names that collide in String.hashCode, and ids that collided before hashes were keyed. */
   @Test
-  void whoDoesNotKnowTheKeyOfADirectoryCannotMakeHashesCollide() {
+  void withoutTheKeyHashesCannotBeMadeToCollide() {
     List<String> names = new ArrayList<>(List.of(""));
     for (int i = 0; i < 14; i++) {
       List<String> longer = new ArrayList<>();
@@ -127,7 +130,7 @@ final class MemoryLimitTest {
     }
     assertEquals(1_000, wide.size());
     Set<Long> parts = new TreeSet<>();
-    for (long i = 0; i < 70_000; i++) { // all the same under high ^ rotateLeft(low, 29)
+    for (long i = 0; i < 70_000; i++) { // all equal under high ^ rotateLeft(low, 29)
       parts.add(one.hash(i, Long.rotateRight(i, 29), 0) >>> 40);
     }
     assertTrue(parts.size() > 69_000, "distinct: " + parts.size());

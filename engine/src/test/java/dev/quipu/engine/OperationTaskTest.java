@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Operations of one call: each for itself, in order, each in one frame. */
+/** Operations of one call: independent, in order, each within one frame. */
 final class OperationTaskTest {
   private static final int CAPACITY = 4_096;
   private static final int MOST = CAPACITY - Frame.HEAD_BYTES - Frame.ALIGNMENT;
@@ -35,7 +35,7 @@ final class OperationTaskTest {
     group.begin(null);
   }
 
-  /** Sets a counter to how often it ran. */
+  /** Sets a counter to the number of its runs. */
   private final class Step implements Operation {
     private final String name;
     private final int bytesMax;
@@ -93,7 +93,7 @@ final class OperationTaskTest {
   }
 
   @Test
-  void operationsRunInOrderAndAFailureIsThatOfOneAlone() {
+  void operationsRunInOrderAndFailIndependently() {
     Step failing = failing("b");
     Step last = step("c");
     assertTrue(run(step("a"), failing, last));
@@ -104,13 +104,13 @@ final class OperationTaskTest {
   }
 
   @Test
-  void anOperationThatIsNotDoneRunsAgainBeforeTheNext() {
+  void anIncompleteOperationRunsAgainBeforeTheNext() {
     assertTrue(run(new Step("a", 128, 3, access -> access.set("a", 1)), step("b")));
     assertEquals(List.of("a", "a", "a", "b"), did);
   }
 
   @Test
-  void anOperationThatDoesNotFitNowGoesOnInTheNextFrame() {
+  void anOperationThatDoesNotFitContinuesInTheNextFrame() {
     Step large = new Step("large", MOST, 1, access -> access.set("large", 1));
     OperationTask task = new OperationTask(List.of(step("a"), large, step("b")));
     assertFalse(task.run(state, group));
@@ -122,7 +122,7 @@ final class OperationTaskTest {
   }
 
   @Test
-  void anOperationThatNeverFitsFailsAndTheOthersGoOn() {
+  void anOperationThatNeverFitsFailsAndTheOthersContinue() {
     Step tooLarge = new Step("large", MOST + 1, 1, access -> access.set("large", 1));
     assertTrue(run(step("a"), tooLarge, step("b")));
     assertEquals(List.of("a", "b"), did);
@@ -130,7 +130,7 @@ final class OperationTaskTest {
   }
 
   @Test
-  void whatIsThrownAfterAChangeIsThrownOn() {
+  void anExceptionAfterAChangeIsRethrown() {
     Step halfDone =
         new Step(
             "b",
@@ -148,7 +148,7 @@ final class OperationTaskTest {
   }
 
   @Test
-  void whatBecameOfARequestIsFoundOutAndSealed() {
+  void theOutcomeOfARequestIsReadOrCanceled() {
     RequestId id = RequestId.of("x");
     OutcomeOperation asked = new OutcomeOperation("abc", id, false);
     OutcomeOperation sealed = new OutcomeOperation("abc", id, true);
@@ -161,15 +161,15 @@ final class OperationTaskTest {
   }
 
   @Test
-  void anOutcomeThatFailedThrowsWhy() {
+  void aFailedOutcomeThrowsItsCause() {
     OutcomeOperation operation = new OutcomeOperation("abc", RequestId.of("x"), true);
     operation.failed(injected);
     assertSame(injected, assertThrows(IllegalStateException.class, operation::outcome));
   }
 
-  /** Room for it is made sure of before it runs: a full frame is ended first. */
+  /** Space is ensured before it runs: a full frame is ended first. */
   @Test
-  void aSealWaitsForAFrameWithRoomForIt() {
+  void aCancellationWaitsForAFrameWithSpace() {
     int bytes = CounterAccess.bytesMax(1, 3);
     while (group.fits(bytes)) {
       group.cancel(0, 1, 1);

@@ -12,19 +12,20 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Disks that lose all that was not synced, under load. */
+/** Disks that lose all unsynced writes, under load. */
 final class PowerCutIT {
   private static final int CUTS = 12;
 
   @TempDir Path directory;
 
   /**
-   * Without a sync before the answer, a cut loses what was answered; but what is left is whole: the
-   * directory opens, every request is there once or not at all, and values are the sums of these.
+   * Without a sync before the acknowledgement, a power failure loses acknowledged requests; but the
+   * rest is consistent: the directory opens, every request was applied at most once, and values are
+   * the sums of these requests.
    */
   @ParameterizedTest
   @ValueSource(strings = {"interval", "none"})
-  void whatIsLeftIsWhole(String durability) throws Exception {
+  void theRemainingStateIsConsistent(String durability) throws Exception {
     long seed = Long.getLong("seed", 20_261_122L);
     try (LoopDisk disk = LoopDisk.make(directory, 256).orElseGet(PowerCutIT::noDisk)) {
       Path data = disk.path().resolve("data");
@@ -38,12 +39,12 @@ final class PowerCutIT {
         disk.powerUp();
         loop.check();
       }
-      assertTrue(loop.lost() > 0, "nothing was lost: the cut, or this check, is void");
+      assertTrue(loop.lost() > 0, "nothing was lost: the power cut or this check is ineffective");
     }
   }
 
   @Test
-  void whatWasAcknowledgedIsThereOnceAfterEveryPowerCut() throws Exception {
+  void acknowledgedRequestsCountOnceAfterEveryPowerCut() throws Exception {
     long seed = Long.getLong("seed", 20_261_121L);
     long requests = 0;
     Soak.Rounds cuts = Soak.rounds(CUTS);
@@ -58,8 +59,7 @@ final class PowerCutIT {
         requests = loop.check();
       }
     }
-    assertTrue(
-        requests > 10L * cuts.begun(), "too little was counted to prove anything: " + requests);
+    assertTrue(requests > 10L * cuts.begun(), "too few requests to prove anything: " + requests);
     System.out.printf("PowerCutIT: %d cuts, %d requests, seed %d%n", cuts.begun(), requests, seed);
   }
 

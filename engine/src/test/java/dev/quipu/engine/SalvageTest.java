@@ -47,7 +47,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a check says of a damaged directory, and what of it a salvage keeps. */
+/** Reports of a check on damaged directories, and what a salvage keeps. */
 final class SalvageTest {
   private static final EngineOptions OPTIONS = EngineOptions.defaults().withLog(1 << 16, 1 << 20);
 
@@ -79,7 +79,7 @@ final class SalvageTest {
     assertEquals(new Inspection.Report(isSound, List.of(lines)), Inspection.check(disk, path));
   }
 
-  /** Salvages, and expects the lines of the check before and one more. */
+  /** Salvages, and expects the lines of the previous check and one more. */
   private void expectSalvage(String line) throws IOException {
     List<String> expected = new ArrayList<>(Inspection.check(disk, path).lines());
     assertEquals("damaged", expected.getLast());
@@ -87,7 +87,7 @@ final class SalvageTest {
     assertEquals(new Inspection.Report(true, expected), Inspection.salvage(disk, path));
     try (FileChannel log = FileChannel.open(data.log(1), StandardOpenOption.WRITE)) {
       assertEquals(EngineOptions.defaults().segmentBytes(), log.size());
-      log.truncate(2 * HEAD); // nothing is in it, and less is read faster
+      log.truncate(2 * HEAD); // it is empty, and a smaller file is read faster
     }
   }
 
@@ -134,7 +134,7 @@ final class SalvageTest {
             out -> {
               int kind = out.position();
               Records.name(out, 0, "");
-              out.position(kind + 2); // behind the kind and the place
+              out.position(kind + 2); // after the kind and the place
               Records.unsigned(out, Integer.MAX_VALUE);
             });
     data.segment(1, 1, once(1), second);
@@ -144,7 +144,7 @@ final class SalvageTest {
     assertTrue(report.toString().contains("a text of 2147483647 bytes"), report.toString());
   }
 
-  /** What its first records changed is not kept, or the directory would be ahead of its log. */
+  /** The effect of its first records is discarded, or the directory would be ahead of its log. */
   @Test
   void nothingOfAFrameThatCannotBeAppliedIsKept() throws IOException {
     byte[] second =
@@ -183,7 +183,7 @@ final class SalvageTest {
   }
 
   @Test
-  void whatLiesBeforeADamagedFrameIsKept() throws IOException {
+  void framesBeforeADamagedFrameAreKept() throws IOException {
     Path log = data.segment(1, 1, frame(1), flipped(frame(2)), frames(3, 5));
     byte[] old = Files.readAllBytes(log);
     data.mark(4, 5_000);
@@ -193,7 +193,7 @@ final class SalvageTest {
         "FLIPPED_FRAME in %s at byte %d: frame 2 does not match its checksum,"
                 .formatted(log, HEAD + FRAME)
             + " and frames up to 5 follow it; all before it can be salvaged",
-        "6 commands were acknowledged and cannot be read; 6 of them lie whole behind the damage",
+        "6 acknowledged commands cannot be read; 6 of them are intact after the damage",
         "damaged");
     expectSalvage(salvaged(1, 0, 0, 2, "damaged"));
     assertEquals("sync directory " + path.getFileName(), disk.done.getLast());
@@ -225,7 +225,7 @@ final class SalvageTest {
   }
 
   @Test
-  void aLogThatWasCutIsKeptUpToItsEnd() throws IOException {
+  void aTruncatedLogIsKeptUpToItsEnd() throws IOException {
     Path log = data.segment(1, 1, frames(1, 3));
     data.mark(5, 0);
     expectCheck(
@@ -233,7 +233,7 @@ final class SalvageTest {
         summary(1, 0, 0, 3, 6, 5),
         "LOG_CUT in %s at byte %d: the log ends with frame 3,".formatted(log, HEAD + 3 * FRAME)
             + " but frame 5 was acknowledged: 4 commands are missing",
-        "4 commands were acknowledged and cannot be read; 0 of them lie whole behind the damage",
+        "4 acknowledged commands cannot be read; 0 of them are intact after the damage",
         "damaged");
     expectSalvage(salvaged(1, 0, 0, 2, "damaged"));
     expectCheck(true, summary(1, 0, 0, 3, 6, 3), "sound");
@@ -257,7 +257,7 @@ final class SalvageTest {
     expectCheck(
         false,
         summary(1, 0, 0, 6, 12, 6),
-        "SEGMENT_MISSING in %s at byte 0: the segment is not there".formatted(next),
+        "SEGMENT_MISSING in %s at byte 0: the segment is missing".formatted(next),
         "damaged");
     expectSalvage(salvaged(1, 0, 0, 3, "damaged-1"));
     Files.delete(next);
@@ -275,7 +275,7 @@ final class SalvageTest {
     expectCheck(
         false,
         summary(1, 0, 0, 4, 8, 4),
-        "what was counted up to frame 2 was in the snapshot alone",
+        "frames up to 2 were only in the snapshot",
         "SNAPSHOT in %s at byte 0: frame 1 is damaged".formatted(snapshot),
         "damaged");
     expectSalvage(salvaged(1, 0, 0, 3, "damaged"));
@@ -286,14 +286,14 @@ final class SalvageTest {
   }
 
   @Test
-  void withoutAMarkAllThatCanBeReadIsTakenForAcknowledged() throws IOException {
+  void withoutAMarkAllReadableFramesCountAsAcknowledged() throws IOException {
     data.segment(1, 1, frames(1, 3));
     Path mark = path.resolve("highwater");
     Files.delete(mark);
     expectCheck(
         false,
         summary(1, 0, 0, 3, 6, 0),
-        "HIGH_WATER in %s at byte 0: the file is not there".formatted(mark),
+        "HIGH_WATER in %s at byte 0: the file is missing".formatted(mark),
         "damaged");
     expectSalvage(salvaged(1, 0, 0, 1, "damaged"));
     assertEquals(new HighWater.Mark(3, 6, 3_000, 0), HighWater.read(disk, path, IDENTITY));
@@ -368,13 +368,13 @@ final class SalvageTest {
   }
 
   @Test
-  void commandsThatTheMarkDoesNotKnowOfAreNotMissing() throws IOException {
+  void commandsAfterTheMarkAreNotMissing() throws IOException {
     data.snapshot(2, 5, 1); // the mark may lag behind a snapshot
     data.segment(1, 1, frames(1, 3));
     List<String> lines = Inspection.check(disk, path).lines();
     assertEquals(summary(1, 0, 0, 3, 6, 5), lines.getFirst());
     assertEquals(
-        "0 commands were acknowledged and cannot be read; 0 of them lie whole behind the damage",
+        "0 acknowledged commands cannot be read; 0 of them are intact after the damage",
         lines.get(2));
   }
 
@@ -382,7 +382,7 @@ final class SalvageTest {
   void withoutItsFormatNothingCanBeReadOrSalvaged() throws IOException {
     data.segment(1, 1, frames(1, 3));
     Files.delete(path.resolve("format"));
-    for (int i = 0; i < 2; i++) { // the directory is free again
+    for (int i = 0; i < 2; i++) { // the directory is released
       DamageException why =
           assertThrows(DamageException.class, () -> Inspection.salvage(disk, path));
       assertEquals(Damage.FORMAT, why.damage());
@@ -391,7 +391,7 @@ final class SalvageTest {
   }
 
   @Test
-  void aDirectoryThatIsInUseOrIsNoneIsRejected() throws IOException {
+  void aPathThatIsInUseOrNotADirectoryIsRejected() throws IOException {
     try (HeldLock lock = disk.lock(path)) {
       lock.check();
       QuipuException why = assertThrows(QuipuException.class, () -> Inspection.check(disk, path));
@@ -407,7 +407,7 @@ final class SalvageTest {
   }
 
   @Test
-  void aDiskThatCannotBeReadIsNoDamage() throws IOException {
+  void anUnreadableDiskIsNotReportedAsDamage() throws IOException {
     data.segment(1, 1, frames(1, 3));
     Disk broken =
         new ForwardingDisk(disk) {

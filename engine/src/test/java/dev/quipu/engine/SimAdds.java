@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** A call of {@link Engine#addAll}, or {@link Engine#add}. */
+/** A call of {@link Engine#addAll} or {@link Engine#add}. */
 final class SimAdds extends SimOperation {
   private static final java.lang.reflect.Field RESULTS = field();
 
@@ -70,7 +70,7 @@ final class SimAdds extends SimOperation {
   private static java.lang.reflect.Field field() {
     try {
       java.lang.reflect.Field field = AddTask.class.getDeclaredField("results");
-      field.setAccessible(true); // what was done so far, also when the rest is rejected
+      field.setAccessible(true); // what was applied so far, even if the rest is rejected
       return field;
     } catch (NoSuchFieldException e) {
       throw new IllegalStateException(e);
@@ -90,7 +90,7 @@ final class SimAdds extends SimOperation {
         .anyMatch(each -> each instanceof AddResult.Applied || each instanceof AddResult.Replayed);
   }
 
-  /** Compares one result to what the model says, and changes the model. */
+  /** Compares one result to the model, and updates the model. */
   static void judge(SimOperation by, Add add, ItemResult result, State state) {
     SimModel model = by.world.model;
     RequestId id = add.id();

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** Calls the engine, again and again. */
+/** Calls the engine repeatedly. */
 final class SimClient {
   private final SimWorld world;
   private final SplittableRandom random;
@@ -26,12 +26,12 @@ final class SimClient {
     this.engine = engine;
   }
 
-  /** Returns the call under way; null if there is none, or one that the model does not know. */
+  /** Returns the current call; null if there is none, or one that the model does not know. */
   @Nullable SimOperation current() {
     return current;
   }
 
-  /** Interrupts its thread in a call. */
+  /** Interrupts its thread within a call. */
   void interrupt() {
     Thread calling = thread;
     if (isCalling && calling != null) {
@@ -52,7 +52,8 @@ final class SimClient {
     thread = Thread.currentThread();
     for (int i = 0; i < calls && !hasStopped(); i++) {
       world.report.operations++;
-      if (world.config.thinks && random.nextInt(3) > 0) { // else it would lead for the others too
+      if (world.config.thinks
+          && random.nextInt(3) > 0) { // otherwise it would lead for the others too
         SimHooks.parkNanos(this, random.nextInt(2_000_000));
       }
       if (random.nextInt(world.config.checkpointOneIn) == 0) {
@@ -146,7 +147,7 @@ final class SimClient {
       return;
     }
     if (operation.position < 0) {
-      world.violation("%s: answered, and was not run".formatted(operation));
+      world.violation("%s: answered, but not run".formatted(operation));
       return;
     }
     operation.answered();

@@ -3,7 +3,7 @@ package dev.quipu.engine;
 import dev.quipu.time.Clock;
 import java.time.Duration;
 
-/** Simulated time. The monotonic clock moves on; the wall clock may jump, also from run to run. */
+/** Simulated time. The monotonic clock advances; the wall clock may jump, also between runs. */
 final class SimClock implements Clock {
   private static final long WALL_START_MILLIS = 1_750_000_000_000L;
 
@@ -23,14 +23,14 @@ final class SimClock implements Clock {
 
   @Override
   public void sleep(Duration duration) {
-    throw new UnsupportedOperationException("the engine does not sleep");
+    throw new UnsupportedOperationException("the engine must not sleep");
   }
 
   void advance(long byNanos) {
     nanos += byNanos;
   }
 
-  /** Lets much time pass at once, while threads that could go on are not let. */
+  /** Advances the time at once, while runnable threads are kept from running. */
   void leap(long byNanos) {
     nanos += byNanos;
     leapedNanos += byNanos;
@@ -41,12 +41,12 @@ final class SimClock implements Clock {
     return nanos - leapedNanos;
   }
 
-  /** Lets the wall clock jump. */
+  /** Makes the wall clock jump. */
   void jump(long millis) {
     wallOffsetMillis += millis;
   }
 
-  /** Ends a jump: the wall clock is right again. */
+  /** Ends a jump: the wall clock is correct again. */
   void correct() {
     wallOffsetMillis = WALL_START_MILLIS;
   }

@@ -8,9 +8,9 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** What one seed switches on: a random part of all operations, faults and sizes. */
+/** The configuration that a seed selects: a random subset of operations, faults and sizes. */
 final class SimConfig {
-  /** Calls of one run, at least. */
+  /** Minimum number of calls of one run. */
   static final int OPERATIONS = 200;
 
   private static final long[] WINDOWS_SECONDS = {60, 3_600, 86_400};
@@ -54,7 +54,7 @@ final class SimConfig {
   private final String[] names;
 
   SimConfig(SplittableRandom random, SimClock clock) {
-    churns = random.nextInt(8) == 0; // counters come and go, and few of them have ids
+    churns = random.nextInt(8) == 0; // counters are created and removed, and few of them have ids
     counters = churns || random.nextInt(5) == 0 ? 40 : 1 + random.nextInt(8);
     ids = 2 + random.nextInt(30);
     items = random.nextBoolean() ? 0 : 1 + random.nextInt(8);
@@ -134,7 +134,7 @@ final class SimConfig {
     return RequestId.of(id, 77);
   }
 
-  /** Returns what most requests under an id add: repeats are more than conflicts. */
+  /** Returns the delta that most requests under an id have: repeats outnumber conflicts. */
   long delta(SplittableRandom random, long id) {
     return random.nextInt(4) == 0 ? delta(random) : 1 + id % 5;
   }
@@ -153,7 +153,7 @@ final class SimConfig {
         : Bounds.none();
   }
 
-  /** Returns in how many milliseconds a counter expires: soon, late, or it has already. */
+  /** Returns the milliseconds until a counter expires: soon, late, or in the past. */
   long expiry(long choice) {
     return switch ((int) (choice % 4)) {
       case 0 -> choice % 40;

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** The disk as one simulated process sees it, with the faults that this process meets. */
+/** The disk of one simulated process, with the faults that this process meets. */
 final class SimDisk implements Disk {
   private final SimStorage storage;
   private final SimScheduler scheduler;
@@ -26,7 +26,7 @@ final class SimDisk implements Disk {
   private int full;
   private String atCrash = "";
 
-  /** What an operation does. */
+  /** Kinds of disk operations. */
   enum Kind {
     WRITE,
     SYNC,
@@ -113,7 +113,7 @@ final class SimDisk implements Disk {
     scheduler.kill();
   }
 
-  /** Returns what kind of file has this name. */
+  /** Returns the kind of file with this name. */
   static String kindOf(Path path) {
     String name = path.getFileName().toString();
     String end = name.endsWith(".tmp") ? " draft" : "";

@@ -3,7 +3,7 @@ package dev.quipu.engine;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** Which faults one simulated process meets, counted in operations of its disk. */
+/** The faults that one simulated process meets, by the number of the disk operation. */
 final class SimFaultPlan {
   /** When within an operation the process is killed. */
   enum Moment {
@@ -21,15 +21,15 @@ final class SimFaultPlan {
   int fullUntil = Integer.MAX_VALUE;
   long operationNanos = 50_000;
 
-  /** How many sites are passed until an Error is thrown; 0 for none. */
+  /** How many sites are passed before an Error is thrown; 0 for none. */
   int throwAt;
 
-  /** The one site where it is thrown, the first time; -1 for any. */
+  /** The site where it is thrown at its first passage; -1 for any. */
   int throwSite = -1;
 
   int throwTimes = 1;
 
-  /** Which Error it is. */
+  /** Which Error is thrown. */
   int throwKind;
 
   boolean stopsOnError;

@@ -6,12 +6,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** A file of the simulated disk: what readers see, and what has surely reached the disk. */
+/** A file of the simulated disk: the content that readers see, and the durable content. */
 final class SimFile {
   private static final int SECTOR = 512;
   private static final byte[] NOTHING = {};
 
-  private byte[] seen = NOTHING; // zeros follow up to seenSize
+  private byte[] seen = NOTHING; // followed by zeros up to seenSize
   private int seenSize;
   private byte[] durable = NOTHING;
   private int durableSize;
@@ -31,7 +31,7 @@ final class SimFile {
     return seenSize;
   }
 
-  /** Makes it a file of zeros, which has reached the disk. */
+  /** Makes it a durable file of zeros. */
   void allocate(int size) {
     seenSize = size;
     durableSize = size;
@@ -52,7 +52,7 @@ final class SimFile {
     unsynced.clear();
   }
 
-  /** A sync has failed: some writes have reached the disk, and no other sync brings the others. */
+  /** Simulates a failed sync: some writes are durable, and no later sync writes the others. */
   void loseSync(SplittableRandom random) {
     for (Patch patch : unsynced) {
       if (random.nextBoolean()) {
@@ -67,7 +67,7 @@ final class SimFile {
     durableSize = Math.max(durableSize, patch.offset + patch.bytes.length);
   }
 
-  /** The power has failed: of each write that was not synced, any of its sectors may be there. */
+  /** Simulates a power failure: any subset of the sectors of unsynced writes is on disk. */
   void cutPower(SplittableRandom random) {
     for (Patch patch : unsynced) {
       switch (random.nextInt(3)) {

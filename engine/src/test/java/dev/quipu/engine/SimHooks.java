@@ -12,10 +12,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** What the engine's classes call when {@link SimLoader} has loaded them. */
+/** Hooks that the engine's classes call when {@link SimLoader} has loaded them. */
 @SuppressWarnings("exports") // called by bytecode of the internal packages
 public final class SimHooks {
-  /** Sites that a thread passes at most before it lets another one run. */
+  /** Maximum number of sites that a thread passes before it yields to another one. */
   private static final int PASSED_MAX = 10_000_000;
 
   private static int passed;
@@ -36,23 +36,23 @@ public final class SimHooks {
 
   private SimHooks() {}
 
-  /** Another thread runs. */
+  /** Yields to another thread. */
   static void step() {
     passed = 0;
   }
 
   /** Observes what the commit leader does. */
   interface Listener {
-    /** A thread does not end, nor wait for anything. */
+    /** Called when a thread neither ends nor waits. */
     void runsOn();
 
-    /** A thread has handed a task to the committer. */
+    /** Called when a thread has submitted a task to the committer. */
     void submitted(Task task);
 
-    /** The leader runs a task. */
+    /** Called before the leader runs a task. */
     void running(Task task, State state);
 
-    /** The leader has run a task, or a part of it. */
+    /** Called after the leader has run a task, or a part of it. */
     void ran(Task task, State state, boolean isDone);
   }
 
@@ -64,7 +64,7 @@ public final class SimHooks {
     random = randomness;
   }
 
-  /** Throws at the n-th site from now on that the engine passes, and at as many more. */
+  /** Throws at the n-th site passed from now on, and at a number of following ones. */
   static void arm(int after, int times, int which) {
     countdown = after;
     burst = times;
@@ -73,7 +73,7 @@ public final class SimHooks {
     onlySite = -1;
   }
 
-  /** Throws at one site, when it is passed for the n-th time. */
+  /** Throws at one site, at its n-th passage. */
   static void armSite(int site, int after, int which) {
     arm(0, 1, which);
     onlySite = site;
@@ -86,12 +86,12 @@ public final class SimHooks {
     onlySite = -1;
   }
 
-  /** Returns how often something was thrown since {@link #arm}. */
+  /** Returns how many errors were thrown since {@link #arm}. */
   static int fired() {
     return fired;
   }
 
-  /** Returns how often something was thrown at all. */
+  /** Returns how many errors were thrown in total. */
   static long thrown() {
     return thrown;
   }
@@ -109,7 +109,7 @@ public final class SimHooks {
     return hits;
   }
 
-  /** A place of the engine where something is allocated, or the JDK is called. */
+  /** A point of the engine that allocates or calls the JDK. */
   public static void at(int site) {
     hits[site]++;
     if (++passed > PASSED_MAX) {
@@ -124,7 +124,7 @@ public final class SimHooks {
     }
   }
 
-  /** Lets other threads run at a random site once in a while. */
+  /** Lets other threads run at a random site now and then. */
   static void switchAtSites(int sitesMax) {
     switchMax = sitesMax;
     untilSwitch = sitesMax == 0 ? 0 : 1 + random.nextInt(sitesMax);
@@ -154,7 +154,7 @@ public final class SimHooks {
     }
   }
 
-  /** In place of {@link Task#run}. */
+  /** Replaces {@link Task#run}. */
   public static boolean run(Task task, State state, Group group) throws IOException {
     Listener hearing = listener;
     if (hearing != null) {
@@ -167,7 +167,7 @@ public final class SimHooks {
     return isDone;
   }
 
-  /** At the start of {@code Committer.run}. */
+  /** Called at the start of {@code Committer.run}. */
   public static void submitted(Task task) {
     Listener hearing = listener;
     if (hearing != null) {
@@ -175,29 +175,29 @@ public final class SimHooks {
     }
   }
 
-  /** A bug: see {@link SimMutations}. */
+  /** A planted bug: see {@link SimMutations}. */
   public static void stopUnlessError(Failure failure, Throwable why) {
     if (!(why instanceof Error)) {
       failure.stop(why);
     }
   }
 
-  /** A bug: see {@link SimMutations}. */
+  /** A planted bug: see {@link SimMutations}. */
   public static void unexpire(CounterTable counters, int ordinal) {
     counters.expire(ordinal, 0);
   }
 
-  /** In place of {@link dev.quipu.time.Randomness#secure}. */
+  /** Replaces {@link dev.quipu.time.Randomness#secure}. */
   public static RandomGenerator secure() {
     return random;
   }
 
-  /** In place of {@link Clock#system}. */
+  /** Replaces {@link Clock#system}. */
   public static Clock systemClock() {
     return java.util.Objects.requireNonNull(clock);
   }
 
-  /** In place of {@link LockSupport#parkNanos(Object, long)}. */
+  /** Replaces {@link LockSupport#parkNanos(Object, long)}. */
   public static void parkNanos(Object blocker, long nanos) {
     java.util.Objects.requireNonNull(scheduler).parkNanos(nanos);
   }

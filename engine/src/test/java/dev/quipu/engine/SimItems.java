@@ -36,7 +36,7 @@ final class SimItems extends SimOperation {
   private @Nullable WriteResult answer;
   private List<Optional<Item>> found = List.of();
 
-  /** A write that is to be made; which one, is decided when it is sent. */
+  /** A planned write; its details are decided when it is sent. */
   private record Draft(Key key, int kind, int condition, long number) {}
 
   private final List<Boolean> gone = new ArrayList<>();
@@ -143,7 +143,7 @@ final class SimItems extends SimOperation {
       Draft draft = drafts.get(i);
       SimModel.Thing before = world.model.thing(draft.key);
       if (before != null && expires(draft.key) && mayBeGone(before)) {
-        before = gone.get(i) ? null : before; // either is right
+        before = gone.get(i) ? null : before; // either is correct
       }
       SimModel.Thing now = applied(draft, before);
       if (!holds(draft, before, now, knownVersions.get(i))) {

@@ -27,7 +27,7 @@ import org.objectweb.asm.Type;
  * A mutation changes one method more: see SimMutations.
  */
 
-/** A class loader that makes the engine fit to be simulated. */
+/** A class loader that instruments the engine for simulation. */
 public final class SimLoader extends ClassLoader {
   private static final String PACKAGE = "dev.quipu.engine.";
   private static final String HOOKS = "dev/quipu/engine/SimHooks";
@@ -37,9 +37,9 @@ public final class SimLoader extends ClassLoader {
   private final @Nullable SimMutation mutation;
   private final List<String> sites = new ArrayList<>();
 
-  /** Changes the bytecode of one method, as a bug does. */
+  /** Changes the bytecode of one method to plant a bug. */
   interface SimMutation {
-    /** Returns what a method is visited with. */
+    /** Returns the visitor of a method. */
     MethodVisitor on(String owner, String method, MethodVisitor next);
   }
 
@@ -49,12 +49,12 @@ public final class SimLoader extends ClassLoader {
     this.mutation = mutation;
   }
 
-  /** Returns what each site is. */
+  /** Returns the description of each site. */
   List<String> sites() {
     return sites;
   }
 
-  /** Loads all classes of the engine, so that their sites are numbered in the same order always. */
+  /** Loads all classes of the engine, so that their sites are always numbered in the same order. */
   void loadAll() throws ReflectiveOperationException {
     try {
       loadAll(
@@ -150,7 +150,7 @@ public final class SimLoader extends ClassLoader {
     }
   }
 
-  /** Simulated time, random numbers and order of tasks. */
+  /** Simulated time, random numbers and task order. */
   private static final class Replacements extends MethodVisitor {
     private final String owner;
     private final String method;
@@ -193,7 +193,7 @@ public final class SimLoader extends ClassLoader {
     }
   }
 
-  /** Places where an Error can be thrown. */
+  /** Points where an Error can be thrown. */
   private final class Sites extends MethodVisitor {
     private final String method;
 
@@ -208,7 +208,7 @@ public final class SimLoader extends ClassLoader {
       sites.add(method + ": " + what);
     }
 
-    /** Whether a call cannot fail for want of memory. */
+    /** Returns whether a call cannot fail for lack of memory. */
     private static boolean isSure(String target, String name) {
       return target.startsWith("java/util/concurrent/atomic/Atomic")
           || name.equals("signalAll")
@@ -223,7 +223,8 @@ public final class SimLoader extends ClassLoader {
         site("new " + type + "[]");
       }
       super.visitTypeInsn(opcode, type);
-      if (opcode == Opcodes.NEW) { // not before, for stack maps name the place of this instruction
+      if (opcode
+          == Opcodes.NEW) { // not before, for stack maps refer to the place of this instruction
         site("new " + type);
       }
     }

@@ -36,7 +36,7 @@ final class SimModel {
   /** Names a request: an id belongs to one counter. */
   record Request(String counter, long id) {}
 
-  /** What a request did; the delta is 0 if it was sealed. */
+  /** The effect of a request; the delta is 0 if it was canceled. */
   record Mark(long delta, long value, Bounds bounds, long ageMillis) {
     boolean isSealed() {
       return delta == 0;
@@ -47,7 +47,7 @@ final class SimModel {
     }
   }
 
-  /** An item. The version is learned when a client reads it. */
+  /** An item. Its version is learned when a client reads it. */
   static final class Thing {
     final Map<String, Object> fields;
     final long expiresAt;
@@ -64,7 +64,7 @@ final class SimModel {
     }
   }
 
-  /** One change, wholly durable or not at all. */
+  /** One atomic change. */
   static final class Change {
     private final List<Object> keys = new ArrayList<>(2);
     private final List<@Nullable Object> values = new ArrayList<>(2);
@@ -92,14 +92,14 @@ final class SimModel {
     }
   }
 
-  /** A request as the engine remembers it: of the bounds, it keeps a mark only. */
+  /** A request as the engine remembers it: the bounds as a mark only. */
   record Found(long delta, long value, int boundsMark) {
     boolean isOf(Mark mark) {
       return delta == mark.delta && value == mark.value && boundsMark == mark.boundsMark();
     }
   }
 
-  /** What was read from an engine. */
+  /** The state read from an engine. */
   static final class Seen {
     final Map<String, Cell> cells = new HashMap<>();
     final Map<Request, Found> marks = new HashMap<>();
@@ -135,7 +135,7 @@ final class SimModel {
     return (Thing) live.get(key);
   }
 
-  /** Names of counters that are alive, in order. */
+  /** Returns the names of live counters, in order. */
   java.util.NavigableSet<String> names(long wallMillis) {
     TreeSet<String> names = new TreeSet<>();
     live.forEach((key, value) -> {
@@ -146,7 +146,7 @@ final class SimModel {
     return names;
   }
 
-  /** Whether an id must be remembered; one that need not may be. */
+  /** Returns whether an id must be remembered; one that need not be may still be. */
   boolean mustRemember(Mark mark, long ageMillis) {
     return ageMillis - mark.ageMillis <= windowMillis + windowMillis / 8;
   }
@@ -156,17 +156,17 @@ final class SimModel {
     journal.add(change);
   }
 
-  /** Returns how many changes there were. */
+  /** Returns the number of changes. */
   int position() {
     return journal.size();
   }
 
-  /** All changes up to this were answered for. */
+  /** Records that all changes up to this position were acknowledged. */
   void acknowledge(int position) {
     acknowledged = Math.max(acknowledged, position);
   }
 
-  /** The change before this position was answered as not applied. */
+  /** Records that the change before this position was reported as not applied. */
   void deny(int position) {
     denied.add(position);
   }
@@ -183,12 +183,12 @@ final class SimModel {
     return wallMillisMax;
   }
 
-  /** Whether any request was known when the process started. */
+  /** Returns whether any request was known when the process started. */
   boolean hasRequests() {
     return base.values().stream().anyMatch(Mark.class::isInstance);
   }
 
-  /** Drops the promise that what was answered is durable: answers came before a sync. */
+  /** Gives up the durability of acknowledged changes: they were acknowledged before a sync. */
   void forgetAcknowledged() {
     acknowledged = 0;
   }
@@ -214,12 +214,12 @@ final class SimModel {
   }
 
   /**
-   * Finds which changes survived.
+   * Determines which changes survived.
    *
-   * @return what is wrong; null if nothing is
+   * @return the violation; null if there is none
    */
   @Nullable String recover(Seen seen) {
-    // An age that was reached and not kept on the disk has passed all the same.
+    // An age that was reached but not persisted has passed all the same.
     seen.ageMillisMax = Math.max(ageMillisMax, seen.ageMillis);
     StringBuilder why = new StringBuilder();
     Map<Object, Object> candidate = new HashMap<>(base);
@@ -233,7 +233,7 @@ final class SimModel {
         if (wrong != null) {
           return "change "
               + wrong
-              + " was answered as not applied, and is there: "
+              + " was reported as not applied, but is there: "
               + journal.get(wrong - 1);
         }
         adopt(candidate, seen);
@@ -254,7 +254,7 @@ final class SimModel {
     }
   }
 
-  /** Goes on from what was recovered. */
+  /** Continues from the recovered state. */
   private void adopt(Map<Object, Object> candidate, Seen seen) {
     base = new HashMap<>();
     candidate.forEach((key, value) -> {
@@ -296,29 +296,29 @@ final class SimModel {
         cells += found == null ? 0 : 1;
         if (found == null) {
           if (!mayBeGone(cell)) {
-            return "counter " + each.getKey() + " is gone, and was " + cell;
+            return "counter " + each.getKey() + " is missing; expected " + cell;
           }
         } else if (found.value != cell.value
             || !Objects.equals(found.text, cell.text)
             || found.expiresAt != cell.expiresAt) {
-          return "counter " + each.getKey() + " is " + found + ", and was " + cell;
+          return "counter " + each.getKey() + " is " + found + "; expected " + cell;
         }
       } else if (each.getValue() instanceof Thing thing) {
         Thing found = seen.things.get((Key) each.getKey());
         things += found == null ? 0 : 1;
         boolean mayBeGone = thing.expiresAt != 0 && thing.expiresAt <= wallMillisMax;
         if (found == null ? !mayBeGone : !isSame(found, thing)) {
-          return "item " + each.getKey() + " is " + found + ", and was " + thing;
+          return "item " + each.getKey() + " is " + found + "; expected " + thing;
         }
       }
     }
     if (cells != seen.cells.size()) {
       java.util.Set<Object> extra = new java.util.HashSet<>(seen.cells.keySet());
       extra.removeAll(expected.keySet());
-      return "counters that were not there: " + extra;
+      return "unexpected counters: " + extra;
     }
     if (things != seen.things.size()) {
-      return "items that were not there: " + seen.things.keySet();
+      return "unexpected items: " + seen.things.keySet();
     }
     return differenceOfMarks(expected, seen);
   }
@@ -339,13 +339,13 @@ final class SimModel {
           if (mustRemember(mark, seen.ageMillisMax)) {
             return "request "
                 + each.getKey()
-                + " is forgotten, and was "
+                + " is forgotten; expected "
                 + mark
                 + ", now "
                 + seen.ageMillis;
           }
         } else if (!found.isOf(mark)) {
-          return "request " + each.getKey() + " is " + found + ", and was " + mark;
+          return "request " + each.getKey() + " is " + found + "; expected " + mark;
         }
       }
     }
@@ -354,6 +354,6 @@ final class SimModel {
     }
     Map<Request, Found> extra = new HashMap<>(seen.marks);
     extra.keySet().removeAll(expected.keySet());
-    return "requests that were never answered: " + extra;
+    return "unexpected requests: " + extra;
   }
 }

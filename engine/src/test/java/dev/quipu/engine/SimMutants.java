@@ -5,12 +5,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /*
- * PIT puts the bytecode of its mutant in the place of a class, in every class loader that loads it:
- * also in SimLoader, whose own changes of that class would be lost. So SimLoader takes the mutant
- * from PIT, and PIT is kept from replacing what SimLoader has made of it.
+ * PIT replaces the bytecode of a class with its mutant in every class loader that loads it: also in
+ * SimLoader, whose own changes of that class would be lost. So SimLoader takes the mutant from PIT,
+ * and PIT is kept from replacing the result of SimLoader.
  */
 
-/** What PIT has mutated in this process. */
+/** The classes that PIT has mutated in this process. */
 final class SimMutants {
   private static final String MUTANTS =
       "org.pitest.mutationtest.execute.CatchNewClassLoadersTransformer";
@@ -20,7 +20,7 @@ final class SimMutants {
   /**
    * Defines a class from its bytecode, or from its mutant if PIT has one.
    *
-   * @param name with points
+   * @param name with dots
    */
   static Class<?> define(String name, byte[] original, Function<byte[], Class<?>> definer) {
     try {
@@ -37,7 +37,7 @@ final class SimMutants {
       } finally {
         target.set(null, mutated);
       }
-    } catch (ReflectiveOperationException e) { // it is not PIT that runs this
+    } catch (ReflectiveOperationException e) { // not run by PIT
       return definer.apply(original);
     }
   }

@@ -6,20 +6,20 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Bugs that are planted again, in bytecode, to see that the simulation finds them: those that the
- * engine once had, and some that it might have.
+ * Bugs planted in bytecode, to show that the simulation finds them: bugs that the engine once had,
+ * and some that it might have.
  */
 final class SimMutations {
   private static final String ENGINE = "dev/quipu/engine/";
 
   private SimMutations() {}
 
-  /** In place of one call. */
+  /** Replaces one call. */
   private interface Call {
     void instead(MethodVisitor out, int opcode, String owner, String name, String descriptor);
   }
 
-  /** Changes the calls of one method in another one. */
+  /** Replaces the calls of one method within another one. */
   private static SimLoader.SimMutation call(
       String inClass, String inMethod, String owner, String name, Call call) {
     return (visitedClass, visitedMethod, next) ->
@@ -63,7 +63,7 @@ final class SimMutations {
     return (owner, method, next) -> first.on(owner, method, second.on(owner, method, next));
   }
 
-  /** Returns all bugs, by what they are. */
+  /** Returns all bugs by description. */
   static Map<String, SimLoader.SimMutation> all() {
     Map<String, SimLoader.SimMutation> all = new LinkedHashMap<>();
     all.put(

@@ -4,11 +4,11 @@ import dev.quipu.engine.commit.Task;
 import dev.quipu.engine.state.State;
 import org.jspecify.annotations.Nullable;
 
-/** One call of a client, with what the model says about it. */
+/** One call of a client, with the expectations of the model. */
 abstract class SimOperation {
   final SimWorld world;
 
-  /** How many changes the model had when the engine ran it; negative if it did not. */
+  /** The number of changes in the model when the engine ran it; negative if it did not. */
   int position = -1;
 
   /** Whether it changed something. */
@@ -21,21 +21,21 @@ abstract class SimOperation {
   /** Calls the engine. */
   abstract void call(Engine engine);
 
-  /** The engine runs the task of the call. */
+  /** Called when the engine runs the task of the call. */
   void running(State state) {}
 
-  /** The engine has run the task of the call, or a part of it. */
+  /** Called when the engine has run the task of the call, or a part of it. */
   abstract void ran(Task task, State state);
 
-  /** The call was answered: compares the answer. */
+  /** Called when the call was answered: compares the result. */
   abstract void answered();
 
-  /** Whether an answer that nothing was applied would be wrong. */
+  /** Returns whether a result of "nothing applied" would be wrong. */
   boolean isApplied() {
     return false;
   }
 
-  /** Notes that the engine has run it, with all its changes so far. */
+  /** Records that the engine has run it, with all its changes so far. */
   final void reached() {
     position = world.model.position();
   }

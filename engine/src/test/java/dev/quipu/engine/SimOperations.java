@@ -20,7 +20,7 @@ final class SimOperations extends SimOperation {
   private final List<Step> steps = new ArrayList<>();
   private @Nullable State state;
 
-  /** What a step does. */
+  /** Kinds of steps. */
   enum Kind {
     ADD,
     ADD_ONCE,
@@ -74,7 +74,7 @@ final class SimOperations extends SimOperation {
   private final class Step implements Operation {
     private final Kind kind;
     private final String counter;
-    private final List<String> names; // of all counters that it changes
+    private final List<String> names; // for all counters that it changes
     private final long delta;
     private final long id;
     private final long choice;
@@ -159,7 +159,7 @@ final class SimOperations extends SimOperation {
       change(new SimModel.Change().put(name, cell));
     }
 
-    /** Returns a random part of all counters. */
+    /** Returns a random subset of the counters. */
     private List<String> some() {
       SplittableRandom part = new SplittableRandom(choice);
       int oneIn = 1 << part.nextInt(4);
@@ -226,7 +226,7 @@ final class SimOperations extends SimOperation {
       }
     }
 
-    /** Compares what became of a request; returns whether it is known. */
+    /** Compares the outcome of a request; returns whether it is known. */
     private boolean compareOutcome(RequestOutcome outcome, long ageMillis) {
       SimModel.Mark mark = world.model.mark(new SimModel.Request(counter, id));
       RequestOutcome expected =
@@ -297,7 +297,7 @@ final class SimOperations extends SimOperation {
           access.version(counter) != 0 == (cell != null), "version", cell, access.version(counter));
     }
 
-    /** A change is counted between watch and unwatch. */
+    /** Checks that a change is counted between watch and unwatch. */
     private void watch(CounterAccess access) {
       long before = access.watch(counter);
       long version = access.version(counter);

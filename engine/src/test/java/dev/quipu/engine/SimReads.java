@@ -60,7 +60,7 @@ final class SimReads extends SimOperation {
   @Override
   void answered() {
     boolean isRight = answer != null && answer.equals(expected);
-    // The last page may say that there is more where only texts follow.
+    // The last page may announce another one where only texts follow.
     if (!isRight
         && isList
         && answer instanceof CounterPage is

@@ -3,14 +3,14 @@ package dev.quipu.engine;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Counts what was simulated. */
+/** Statistics of a simulation. */
 final class SimReport {
   long seeds;
   long operations;
   long opens;
   long diskOperations;
   long steps;
-  double virtualHours; // of a million seeds: more nanoseconds than a long holds
+  double virtualHours; // over a million seeds: more nanoseconds than a long holds
   final Map<String, Long> faults = new TreeMap<>();
   final Map<String, Long> states = new TreeMap<>();
   final Map<String, Long> results = new TreeMap<>();

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Runs seeds in the class loader that it was made in. */
+/** Runs seeds in the class loader that defined this class. */
 public final class SimRunner
     implements LongFunction<@Nullable String>,
         BiFunction<Long, Integer, @Nullable String>,
@@ -16,7 +16,7 @@ public final class SimRunner
         Supplier<String> {
   private final SimReport report = new SimReport();
 
-  /** Makes one; by {@link #in} only. */
+  /** Creates a runner; used by {@link #in} only. */
   public SimRunner(int sites) {
     SimHooks.sites(sites);
     var logger = org.slf4j.LoggerFactory.getLogger("dev.quipu.engine");
@@ -28,7 +28,7 @@ public final class SimRunner
     return Simulation.run(seed, report, new Simulation.SimTweaks());
   }
 
-  /** Runs a seed whose only fault is an Error at one site, when it is passed first; -1 for none. */
+  /** Runs a seed whose only fault is an Error at one site, at its first passage; -1 for none. */
   @Override
   public @Nullable String apply(Long seed, Integer site) {
     long before = SimHooks.thrown();
@@ -79,7 +79,7 @@ public final class SimRunner
     counts.forEach((name, count) -> text.append("  %,10d  %s%n".formatted(count, name)));
   }
 
-  /** Makes one in a class loader. */
+  /** Creates a runner in a class loader. */
   static In in(SimLoader loader) throws ReflectiveOperationException {
     loader.loadAll();
     Constructor<?> constructor =
@@ -87,7 +87,7 @@ public final class SimRunner
     return new In(constructor.newInstance(loader.sites().size()));
   }
 
-  /** One that lives in another class loader. */
+  /** A runner that lives in another class loader. */
   record In(Object runner) {
     @SuppressWarnings("unchecked")
     @Nullable String run(long seed) {

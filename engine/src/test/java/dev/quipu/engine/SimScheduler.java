@@ -16,15 +16,17 @@ import java.util.function.Consumer;
 
 /*
  * All threads of one simulated process are virtual threads whose executor is this scheduler: a list
- * of those that can run, from which a seeded random number picks the next. They run on one real
- * thread, so a seed gives the same interleaving each time, while all locks, conditions and parks of
- * the engine are the real ones. Waits with a time limit are in simulated time: it passes when
- * nothing else can happen, and a little with each operation of the disk.
+ * of runnable threads, from which a seeded random number picks the next. They run on one real
+ * thread, so a seed reproduces the interleaving, while all locks, conditions and parks of the
+ * engine are the real ones.
+ *
+ * Timed waits use simulated time, which advances when no thread can run, and a little with each
+ * disk operation.
  *
  * When the process is killed its threads are simply never run again.
  */
 
-/** Runs the threads of one simulated process, in an order that a seed decides. */
+/** Runs the threads of one simulated process, in an order that a seed determines. */
 final class SimScheduler implements Executor, Threads {
   private static final MethodHandle BUILDER = builder();
 
@@ -100,7 +102,7 @@ final class SimScheduler implements Executor, Threads {
   }
 
   @Override
-  @SuppressWarnings("WaitNotInLoop") // callers look at what they wait for
+  @SuppressWarnings("WaitNotInLoop") // callers recheck their condition
   public void await(Lock lock, Condition condition, long nanos) throws InterruptedException {
     after(
         nanos,
@@ -119,7 +121,7 @@ final class SimScheduler implements Executor, Threads {
     }
   }
 
-  /** Parks the current thread, at most this long in simulated time. */
+  /** Parks the current thread, at most this time in simulated nanoseconds. */
   void parkNanos(long nanos) {
     Thread current = Thread.currentThread();
     after(nanos, () -> LockSupport.unpark(current));
@@ -132,7 +134,7 @@ final class SimScheduler implements Executor, Threads {
     timers.add(new Timer(due, timerCount++, work));
   }
 
-  /** Lets another thread run, or not. */
+  /** Yields to another thread at random. */
   @SuppressWarnings("ThreadPriorityCheck") // the thread scheduler is this class
   void pause() {
     if (readyCount > 0 && (switchOneIn == 1 || random.nextInt(switchOneIn) == 0)) {
@@ -140,7 +142,7 @@ final class SimScheduler implements Executor, Threads {
     }
   }
 
-  /** Ends the process: none of its threads runs again, this one included. */
+  /** Kills the process: none of its threads runs again, including the current one. */
   void kill() {
     isKilled = true;
     hang();
@@ -158,7 +160,7 @@ final class SimScheduler implements Executor, Threads {
     }
   }
 
-  /** Returns where the threads are, for a human to read. */
+  /** Returns the stacks of all threads, for a human reader. */
   String stacks() {
     StringBuilder text = new StringBuilder();
     for (Thread thread : threads) {
@@ -170,7 +172,7 @@ final class SimScheduler implements Executor, Threads {
     return text.toString();
   }
 
-  /** Returns the places of a stack that are not the JDK's, for a human to read. */
+  /** Returns the frames of a stack outside the JDK, for a human reader. */
   static String places(StackTraceElement[] stack) {
     StringBuilder text = new StringBuilder();
     for (StackTraceElement each : stack) {
@@ -185,16 +187,16 @@ final class SimScheduler implements Executor, Threads {
     return steps;
   }
 
-  /** Watches the threads while they run. */
+  /** Observes the threads while they run. */
   interface Observer {
     /** Called before each step. */
     void beforeStep();
 
-    /** Called when no thread can go on before time passes. */
+    /** Called when no thread can run before time advances. */
     void onIdle(boolean hasTimers);
   }
 
-  /** Runs threads until the process was killed, or is done. */
+  /** Runs threads until the process was killed or is done. */
   void run(BooleanSupplier done, Observer observer) {
     while (!isKilled && !done.getAsBoolean()) {
       if (readyCount == 0) {

@@ -11,11 +11,11 @@ import java.util.SplittableRandom;
 import java.util.TreeSet;
 
 /**
- * What the simulated disk holds, from one process to the next. Names reach the disk in the order in
- * which they were changed, as by a journal; the content of files in any.
+ * The content of the simulated disk, shared by consecutive processes. Changes of names become
+ * durable in their order, as with a journal; changes of file content in any order.
  */
 final class SimStorage {
-  /** Stands for a directory. */
+  /** Represents a directory. */
   static final SimFile DIRECTORY = new SimFile();
 
   private final Map<Path, SimFile> names = new HashMap<>();
@@ -33,7 +33,7 @@ final class SimStorage {
     return names;
   }
 
-  /** Returns the buffer that one thread at a time needs: making it costs more than a short run. */
+  /** Returns a buffer for one thread at a time: allocating it costs more than a short run. */
   ByteBuffer large() {
     return large.clear();
   }
@@ -43,7 +43,7 @@ final class SimStorage {
     journal.add(change);
   }
 
-  /** Returns when all names are durable. */
+  /** Makes all names durable. */
   void commit() {
     journal.forEach(change -> change.on(durableNames));
     journal.clear();
@@ -62,12 +62,12 @@ final class SimStorage {
     return List.copyOf(found);
   }
 
-  /** The process has ended: what it wrote is in the page cache. */
+  /** Simulates the end of a process: its writes are in the page cache. */
   void killProcess() {
     isLocked = false;
   }
 
-  /** The power has failed: some of what was not synced is there. */
+  /** Simulates a power failure: some of the unsynced writes are on disk. */
   void cutPower(SplittableRandom random) {
     isLocked = false;
     int kept = random.nextInt(journal.size() + 1);
@@ -77,7 +77,7 @@ final class SimStorage {
     journal.clear();
     names.clear();
     names.putAll(durableNames);
-    for (Path path : new TreeSet<>(names.keySet())) { // in an order that is always the same
+    for (Path path : new TreeSet<>(names.keySet())) { // in a deterministic order
       SimFile file = java.util.Objects.requireNonNull(names.get(path));
       if (file != DIRECTORY) {
         file.cutPower(random);

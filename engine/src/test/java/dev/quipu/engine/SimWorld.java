@@ -6,7 +6,7 @@ import java.util.IdentityHashMap;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** What the parts of one simulated run share. */
+/** State shared by the parts of one simulated run. */
 final class SimWorld implements SimHooks.Listener {
   final long seed;
   final SimClock clock = new SimClock();
@@ -24,7 +24,7 @@ final class SimWorld implements SimHooks.Listener {
   private long openWallMillis;
   private long openAgeMillis;
   private boolean hasTicked;
-  private int leaps; // starts since the engine's time was seen
+  private int leaps; // starts since the engine's time was observed
   private long lastWallMillis;
   private long lastAgeMillis;
   private long ageMillisBefore = Long.MIN_VALUE;
@@ -40,7 +40,7 @@ final class SimWorld implements SimHooks.Listener {
     return violation;
   }
 
-  /** Ends the run: the engine did what it must not. */
+  /** Ends the run because of a violation by the engine. */
   void violation(String what) {
     if (violation == null) {
       violation = what;
@@ -51,7 +51,7 @@ final class SimWorld implements SimHooks.Listener {
     }
   }
 
-  /** A process starts. */
+  /** Called when a process starts. */
   void begin(SimScheduler threads) {
     scheduler = threads;
     tasks.clear();
@@ -115,21 +115,21 @@ final class SimWorld implements SimHooks.Listener {
     }
   }
 
-  /** A process has ended. */
+  /** Called when a process has ended. */
   void end() {
     if (hasTicked) {
       long elapsed = (clock.nanoTime() - openNanos) / 1_000_000;
       ageMillisBefore = Math.max(ageMillisBefore, openAgeMillis + elapsed + 2);
-    } else if (ageMillisBefore != Long.MIN_VALUE) { // nothing was seen, but it may have run
+    } else if (ageMillisBefore != Long.MIN_VALUE) { // nothing was observed, but it may have run
       ageMillisBefore += (clock.nanoTime() - openNanos) / 1_000_000 + 2;
     }
   }
 
   /**
-   * The engine's times: neither goes back. The wall time starts as that of the machine and then
-   * goes no faster than 9/8 of time; the age time goes no faster than time, and leaps at a start by
-   * an eighth of the window at most. What a task gets was read when its group began: it may be
-   * late.
+   * Checks the engine's times: neither goes back. The wall time starts at the machine's and then
+   * advances at most at 9/8 of real speed; the age time advances at most at real speed, and leaps
+   * at a start by at most an eighth of the window. A task sees the times of the start of its group,
+   * which may be late.
    */
   private void checkClocks(State current) {
     long elapsed = (clock.nanoTime() - openNanos) / 1_000_000;

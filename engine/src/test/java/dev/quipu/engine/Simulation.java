@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
 
 /*
  * One run: several processes, one after the other, over one simulated disk. Each opens the engine,
- * compares the complete state to the model, lets clients call, and ends: it is closed, is killed,
- * or the power fails, at a random operation of the disk, while it is opened or later.
+ * compares the complete state to the model, runs clients, and ends: it is closed, is killed, or the
+ * power fails, at a random disk operation, while it is opened or later.
  */
 
-/** A deterministic run of the engine, which a seed decides wholly. */
+/** A deterministic run of the engine, determined by a seed. */
 final class Simulation {
   private static final Path DIRECTORY = Path.of("/simulated/data");
   private static final long STEPS_MAX = 1_000_000;
@@ -46,14 +46,16 @@ final class Simulation {
   private final long operationsBefore;
   private final long faultsBefore;
 
-  /** Where a run differs from others: for tests of the simulation itself, and of single sites. */
+  /**
+   * Deviations of a run from the default: for tests of the simulation itself, and of single sites.
+   */
   static class SimTweaks {
-    /** Returns which faults a process meets. */
+    /** Returns the faults that a process meets. */
     SimFaultPlan plan(SimFaultPlan plan) {
       return plan;
     }
 
-    /** Returns whether a run goes on until it has met a fault. */
+    /** Returns whether a run continues until it has met a fault. */
     boolean needsFault() {
       return true;
     }
@@ -71,7 +73,7 @@ final class Simulation {
   /**
    * Runs a seed.
    *
-   * @return what the engine did wrong; null if nothing
+   * @return the violation by the engine; null if there is none
    */
   static @Nullable String run(long seed, SimReport report, SimTweaks tweaks) {
     Simulation simulation = new Simulation(seed, report, tweaks);
@@ -153,7 +155,7 @@ final class Simulation {
     return made;
   }
 
-  /** The time that passes, and the jumps of the clock, while no process runs. */
+  /** Simulates the time, and the jumps of the clock, while no process runs. */
   private void betweenProcesses() {
     if (random.nextInt(3) == 0) {
       world.clock.advance(random.nextLong(world.config.windowMillis * 2) * 1_000_000);
@@ -206,7 +208,7 @@ final class Simulation {
     endProcess(disk, thrown);
   }
 
-  /** A thread has thrown: that must have stopped the engine. */
+  /** Handles an exception of a thread, which must have stopped the engine. */
   private void threadEnded(Throwable e) {
     Engine running = engine;
     boolean isInjected = e instanceof VirtualMachineError && SimHooks.fired() > 0;
@@ -218,7 +220,7 @@ final class Simulation {
   private static Failure failureOf(Engine engine) {
     try {
       java.lang.reflect.Field field = Engine.class.getDeclaredField("failure");
-      field.setAccessible(true); // Engine.failure returns the cause only, and not once it is closed
+      field.setAccessible(true); // Engine.failure returns the cause only, and not after a close
       return (Failure) java.util.Objects.requireNonNull(field.get(engine));
     } catch (ReflectiveOperationException broken) {
       throw new IllegalStateException(broken);
@@ -286,7 +288,7 @@ final class Simulation {
     return thrown > 0 || (!isDamage && (disk.errors() > 0 || disk.fullRejections() > 0));
   }
 
-  /** The life of a process. */
+  /** Runs one process. */
   private void live(SimScheduler scheduler, SimDisk disk, boolean isLast) {
     try {
       liveUntilClosed(scheduler, disk, isLast);
@@ -406,7 +408,7 @@ final class Simulation {
     readRequests(state, requests, seen);
   }
 
-  /** Reads what the files and tables say, older than the window or not. */
+  /** Reads the request ids of files and tables, older than the window or not. */
   private void readRequests(State state, List<SimModel.Request> requests, SimModel.Seen seen) {
     long[] entry = new long[IdTable.STRIDE];
     for (SimModel.Request request : requests) {
@@ -426,7 +428,7 @@ final class Simulation {
     return trace.toString();
   }
 
-  /** Sees to it that all calls end, and disturbs them. */
+  /** Ensures that all calls end, and disturbs them. */
   private final class Watching implements SimScheduler.Observer {
     private final SimScheduler scheduler;
     private final SimDisk disk;

@@ -6,7 +6,7 @@ public final class SimulationMain {
 
   private SimulationMain() {}
 
-  /** Runs seeds until one fails, or as many as were asked for. */
+  /** Runs seeds until one fails, or the requested number. */
   public static void main(String[] arguments) throws Exception {
     System.setProperty("jdk.trackAllThreads", "false");
     long seeds = 0;
@@ -63,7 +63,10 @@ public final class SimulationMain {
     System.out.println(runner.report());
     System.out.printf(
         "%d seeds in %.1f s, %.0f a second: %s%n",
-        done, spent, done / spent, hasFailed ? "failed" : "nothing lost, doubled or resurrected");
+        done,
+        spent,
+        done / spent,
+        hasFailed ? "failed" : "nothing lost, duplicated or resurrected");
     if (hasFailed) {
       System.exit(1);
     }
@@ -73,17 +76,17 @@ public final class SimulationMain {
     System.err.println(
         """
         Usage: ./dev simulate [OPTION NUMBER]...
-          --seeds N       runs N seeds; 1,000 by default, without --seconds
-          --from N        the first of them; 1 by default
-          --seconds N     ends after N seconds
-          --seed N        replays one
-          --keep-going N  goes on after up to N seeds that fail
-          --planted N     plants each bug, and looks for it in seeds 1 to N\
+          --seeds N       run N seeds (default: 1,000, unless --seconds is given)
+          --from N        start at seed N (default: 1)
+          --seconds N     stop after N seconds
+          --seed N        replay seed N
+          --keep-going N  continue after up to N failed seeds
+          --planted N     plant each bug, and search for it in seeds 1 to N\
         """);
     System.exit(2);
   }
 
-  /** Plants bugs, and prints which seed finds each of them. */
+  /** Plants bugs, and prints the first seed that finds each of them. */
   private static void planted(long seedsMax) throws ReflectiveOperationException {
     SimRunner.In sound = SimRunner.in(new SimLoader(true, null));
     System.out.println("| planted bug | first seed that finds it | what it finds |");
@@ -91,7 +94,7 @@ public final class SimulationMain {
     for (var each : SimMutations.all().entrySet()) {
       SimRunner.In runner = SimRunner.in(new SimLoader(true, each.getValue()));
       String found = "| none of " + seedsMax + " | |";
-      for (long seed = 1; seed <= seedsMax; seed++) { // each from a state of its own
+      for (long seed = 1; seed <= seedsMax; seed++) { // each from a separate state
         String wrong = runner.run(seed);
         if (wrong != null && sound.run(seed) == null) {
           String first = wrong.lines().limit(2).reduce("", (a, b) -> a + " " + b).strip();

@@ -13,11 +13,11 @@ import org.junit.jupiter.api.Test;
 final class SimulationTest {
   private static final long SEEDS = Long.getLong("simulation.seeds", 10_000);
 
-  /** Seeds that are enough for each of the planted bugs. */
+  /** Enough seeds to find each of the planted bugs. */
   private static final long SEEDS_PLANTED = 10_000;
 
   @Test
-  void nothingIsLostDoubledOrResurrected() throws ReflectiveOperationException {
+  void nothingIsLostDuplicatedOrResurrected() throws ReflectiveOperationException {
     SimRunner.In runner = SimRunner.in(new SimLoader(true, null));
     for (long seed = 1; seed <= SEEDS; seed++) {
       assertNull(runner.run(seed), "seed " + seed + "; replay: ./dev simulate --seed " + seed);
@@ -51,7 +51,7 @@ final class SimulationTest {
     assertEquals(List.of(), missed);
   }
 
-  /** An Error at each place of the engine where something is allocated, or the JDK is called. */
+  /** An Error at each point of the engine that allocates or calls the JDK. */
   @Test
   void anErrorAtAnySiteLosesNothing() throws ReflectiveOperationException {
     SimLoader loader = new SimLoader(true, null);

@@ -9,7 +9,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** An operation for tests. */
-@SuppressWarnings("exports") // only tests use it
+@SuppressWarnings("exports") // used by tests only
 public final class TestOperation<T> implements Operation {
   private final Function<CounterAccess, T> what;
   private @Nullable T result;
@@ -19,7 +19,7 @@ public final class TestOperation<T> implements Operation {
     this.what = what;
   }
 
-  /** Does something in one step, and returns what it returned. */
+  /** Runs a function as one atomic operation, and returns its result. */
   public static <T> T get(Engine engine, Function<CounterAccess, T> what) {
     TestOperation<T> operation = new TestOperation<>(what);
     engine.run(List.of(operation));
@@ -34,7 +34,7 @@ public final class TestOperation<T> implements Operation {
     return result;
   }
 
-  /** Does something in one step. */
+  /** Runs an action as one atomic operation. */
   public static void run(Engine engine, Consumer<CounterAccess> what) {
     get(
         engine,
@@ -44,12 +44,12 @@ public final class TestOperation<T> implements Operation {
         });
   }
 
-  /** Returns the settings that options stand for, for a test outside of this package. */
+  /** Returns the settings of options, for a test outside this package. */
   public static Settings settings(EngineOptions options) {
     return options.settings();
   }
 
-  /** Returns access to the counters of a state, for a test outside of this package. */
+  /** Returns access to the counters of a state, for a test outside this package. */
   public static CounterAccess access(State state, Group group) {
     return new CounterAccess(state, group);
   }

@@ -17,7 +17,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The engine removes the markers of views that have expired when it writes a snapshot. */
+/** Snapshots of the engine leave out expired markers of views. */
 final class ViewsExpiryTest {
   private static final String PAGE = "myblog.com/article1";
   private static final Duration DAY = Duration.ofDays(1);
@@ -28,7 +28,7 @@ final class ViewsExpiryTest {
   ViewsExpiryTest() {}
 
   @Test
-  void afterTheTimeOnlyTheNumberIsLeft() throws Exception {
+  void afterExpiryOnlyTheNumberIsLeft() throws Exception {
     ManualClock clock = new ManualClock(1_000_000);
     EngineOptions options = EngineOptions.defaults().withClock(clock);
     try (Engine engine = Engine.open(directory, options)) {

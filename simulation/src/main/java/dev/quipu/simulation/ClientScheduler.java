@@ -7,8 +7,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
 
 /**
- * Runs clients one at a time. Each has a thread of its own; at every {@link #switchClient} the
- * source of randomness picks the one that continues. So a seed determines the schedule.
+ * Runs clients one at a time. Each has its own thread; at every {@link #switchClient} the source of
+ * randomness picks the client that continues. So a seed determines the schedule.
  */
 final class ClientScheduler {
   private final RandomGenerator random;
@@ -56,7 +56,7 @@ final class ClientScheduler {
     }
   }
 
-  /** Continues with a random client. Does nothing on the thread of no client. */
+  /** Continues with a random client. Does nothing on a thread that is not a client's. */
   void switchClient() {
     Integer number = self.get();
     if (number == null) {

@@ -23,7 +23,7 @@ public final class GuaranteeCheck {
   /**
    * The result.
    *
-   * @param runs number of runs in which replies were lost; others prove nothing
+   * @param runs number of runs in which replies were lost; other runs prove nothing
    * @param broken the first guarantee that was violated, with seed and history
    */
   public record Report(long runs, Optional<String> broken) {}

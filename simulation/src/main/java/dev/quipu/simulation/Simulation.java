@@ -33,7 +33,7 @@ import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
 
 /**
- * A technique, some clients, one counter, and a store whose calls go wrong: all of it decided by
+ * Simulates a technique, some clients, one counter, and a store whose calls fail, all determined by
  * one seed. The same seed gives the same run.
  */
 public final class Simulation {
@@ -44,25 +44,27 @@ public final class Simulation {
 
   /** What clients do after an unknown outcome. */
   public enum Repeat {
-    /** Give up: the add counts once or not at all. */
+    /** Give up: the add counts at most once. */
     NEVER,
-    /** Send it again without an id, as a client library that retries by itself does. */
+    /** Resend without an id, as a client library with automatic retries does. */
     BLINDLY,
-    /** Send it again under its id. */
+    /** Resend under the same id. */
     UNDER_ID
   }
 
-  /** Makes the technique on trial. */
+  /** Creates the technique under test. */
   public interface Factory {
-    /** Opens it. */
+    /** Opens the counters of a store. */
     Counters open(Store store, RandomGenerator random);
 
-    /** A technique that keeps request ids for ever, if it keeps them. */
+    /**
+     * Returns the factory of a technique, which keeps request ids forever if it keeps them at all.
+     */
     static Factory of(TechniqueSpec spec) {
       return of(spec, 1);
     }
 
-    /** The same, over shards if there are several. */
+    /** Returns the factory of a technique, sharded if there are several shards. */
     static Factory of(TechniqueSpec spec, int shards) {
       return (store, random) -> {
         Technique below = Backends.technique(spec, store, random, Optional.empty());
@@ -72,34 +74,37 @@ public final class Simulation {
   }
 
   /**
-   * How large a run is.
+   * The size of a run.
    *
-   * @param clients clients at once
-   * @param adds adds of each
-   * @param faultRate how many calls go wrong, from 0 to 1
-   * @param bounded whether adds go both ways, within bounds; else they are positive
+   * @param clients concurrent clients
+   * @param adds adds of each client
+   * @param faultRate fraction of calls that fail, from 0 to 1
+   * @param bounded whether adds have both signs, within bounds; otherwise they are positive
    */
   public record Size(int clients, int adds, double faultRate, boolean bounded) {
-    /** What every add of the run brings. */
+    /** Returns the bounds of every add of the run. */
     public Bounds bounds() {
       return bounded ? STOCK : Bounds.none();
     }
   }
 
   /**
-   * What came of a run.
+   * The result of a run.
    *
-   * @param history what clients asked and heard
-   * @param finalValue what the counter holds at the end
-   * @param faults how often each fault fired
+   * @param history the operations of clients with their results
+   * @param finalValue the value of the counter at the end
+   * @param faults how often each fault occurred
    */
   public record Result(History history, long finalValue, Map<Fault, Integer> faults) {
-    /** What a promise's checker says. */
+    /** Returns the verdict of a guarantee's checker. */
     public Verdict check(Guarantee guarantee) {
       return Checkers.of(guarantee).check(history.operations(), finalValue);
     }
 
-    /** Whether anything went wrong that a technique must answer; else the run proves nothing. */
+    /**
+     * Returns whether a fault occurred that a technique must handle; otherwise the run proves
+     * nothing.
+     */
     public boolean hasLostReplies() {
       return faults.getOrDefault(Fault.LOST_REPLY, 0) > 0;
     }
@@ -170,7 +175,7 @@ public final class Simulation {
     }
   }
 
-  /** One call; whether its answer is definite. */
+  /** Makes one call; returns whether its outcome is definite. */
   private boolean addOnce(String request, Add add) {
     Bounds bounds = size.bounds();
     History.Pending call = history.add(request, add.delta(), bounds.floor(), bounds.ceiling());
@@ -181,7 +186,7 @@ public final class Simulation {
         case AddResult.Rejected rejected ->
             call.end(Operation.End.REJECTED, rejected.valueIfKnown());
         case AddResult.Conflict conflict ->
-            throw new IllegalStateException("a conflict for a request that never changed");
+            throw new IllegalStateException("conflict for an unchanged request");
       }
       return true;
     } catch (QuipuException e) {

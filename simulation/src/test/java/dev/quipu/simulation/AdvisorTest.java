@@ -27,7 +27,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The advice follows from what is asked for, and can be pasted. */
+/** The advice follows from the workload, and its code compiles. */
 final class AdvisorTest {
   private static final StoreProfile DYNAMODB =
       new StoreProfile(
@@ -49,7 +49,7 @@ final class AdvisorTest {
           1 << 20,
           Optional.of(new WriteGroup(Atomicity.ITEM, 1)));
 
-  /** 100 adds a second on 1,000 counters, exact, no repeats. */
+  /** 100 adds per second on 1,000 counters, exact, no repeats. */
   private static Workload load(Bounds bounds, Duration retryWindow, int regions, double drift) {
     return new Workload(
         100, 1_000, 0, bounds, retryWindow, 100, Duration.ofMinutes(1), regions, 0, 0.001, drift);
@@ -70,7 +70,7 @@ final class AdvisorTest {
         new Workload(100, 10, 0, Bounds.none(), day, 100, Duration.ofMinutes(1), 1, 0, 0.001, 0);
     Advice.Option best = advise(GROUPS, hot).best().orElseThrow();
     assertEquals("marker-item", best.spec().name());
-    assertEquals(16, best.shards()); // of the 10 adds a second that a counter gets
+    assertEquals(16, best.shards()); // of the 10 adds per second of each counter
     Workload cool = load(Bounds.none(), day, 1, 0);
     assertEquals(1, advise(GROUPS, cool).best().orElseThrow().shards());
   }
@@ -101,7 +101,7 @@ final class AdvisorTest {
   }
 
   @Test
-  void whatWillNotDoIsSaid() {
+  void unsuitableTechniquesAreExplained() {
     Advice advice = advise(DYNAMODB, load(Bounds.atLeast(0), Duration.ofDays(1), 1, 0));
     assertEquals(Techniques.ALL.size(), advice.options().size());
     for (Advice.Option option : advice.options()) {
@@ -176,7 +176,7 @@ final class AdvisorTest {
   }
 
   @Test
-  void whatIsOutsideTheLimitsIsRejected() {
+  void valuesOutsideTheLimitsAreRejected() {
     assertThrows(IllegalArgumentException.class, () -> load(Bounds.none(), Duration.ZERO, 0, 0));
     assertThrows(
         IllegalArgumentException.class, () -> load(Bounds.none(), Duration.ofSeconds(-1), 1, 0));

@@ -30,16 +30,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Checkers see every lie that they claim to see, and none in an honest history. */
+/** Checkers detect every violation that they claim to detect, and none in a correct history. */
 final class CheckersTest {
   private static final int HISTORIES = 3_000;
 
-  /** A history and what the counter held at its end. */
+  /** A history and the final value of its counter. */
   private record Recorded(List<Operation> operations, long finalValue) {}
 
   @ParameterizedTest
   @EnumSource(Guarantee.class)
-  void noCheckerCriesWolf(Guarantee guarantee) {
+  void correctHistoriesPassAllCheckers(Guarantee guarantee) {
     Checker checker = Checkers.of(guarantee);
     for (long seed = 1; seed <= HISTORIES; seed++) {
       Recorded recorded = honest(Randomness.seeded(seed));
@@ -50,7 +50,7 @@ final class CheckersTest {
 
   @ParameterizedTest
   @EnumSource(Guarantee.class)
-  void everyPromiseHasATechniqueBehindIt(Guarantee guarantee) {
+  void everyGuaranteeIsGivenByATechnique(Guarantee guarantee) {
     boolean promised = Techniques.ALL.stream().anyMatch(spec -> spec.promises(guarantee));
     assertTrue(promised || AtomicAdd.SPEC_REPEATING.promises(guarantee));
     for (TechniqueSpec spec : Techniques.ALL) {
@@ -59,20 +59,20 @@ final class CheckersTest {
   }
 
   @Test
-  void anAcknowledgedAddThatIsLostIsSeen() {
+  void anAcknowledgedAddThatIsLostIsDetected() {
     assertEquals(HISTORIES, caught(new SumChecker(), CheckersTest::dropLast));
     assertEquals(HISTORIES, caught(new ExactlyOnceChecker(), CheckersTest::dropLast));
     assertEquals(HISTORIES, caught(new AtLeastOnceChecker(), CheckersTest::dropLast));
   }
 
   @Test
-  void anAddThatCountedTwiceIsSeen() {
+  void anAddThatCountedTwiceIsDetected() {
     assertEquals(HISTORIES, caught(new SumChecker(), CheckersTest::doubleFirst));
     assertEquals(HISTORIES, caught(new ExactlyOnceChecker(), CheckersTest::doubleFirst));
   }
 
   @Test
-  void aRequestThatAppliedTwiceIsSeen() {
+  void aRequestThatAppliedTwiceIsDetected() {
     assertEquals(
         HISTORIES,
         caught(
@@ -86,7 +86,7 @@ final class CheckersTest {
   }
 
   @Test
-  void repeatsThatHearSomethingElseAreSeen() {
+  void repeatsWithDifferentResultsAreDetected() {
     assertEquals(
         HISTORIES,
         caught(
@@ -102,7 +102,7 @@ final class CheckersTest {
   }
 
   @Test
-  void aRepeatOfNothingIsSeen() {
+  void aRepeatOfNothingIsDetected() {
     assertEquals(
         HISTORIES,
         caught(
@@ -117,7 +117,7 @@ final class CheckersTest {
   }
 
   @Test
-  void staleAndInventedReadsAreSeen() {
+  void staleAndInventedReadsAreDetected() {
     for (long off : new long[] {-1, 1}) {
       assertEquals(
           HISTORIES,
@@ -125,7 +125,8 @@ final class CheckersTest {
               new IntervalChecker(),
               recorded -> {
                 List<Operation> operations = new ArrayList<>(recorded.operations);
-                // A read after all else, when nothing is under way and every unknown add may be in.
+                // A read after everything else, when nothing is in progress and every unknown add
+                // may be included.
                 long unknown =
                     operations.stream()
                         .filter(Operation::isUnknownAdd)
@@ -144,9 +145,9 @@ final class CheckersTest {
   }
 
   @Test
-  void aReadThatGoesBackwardsIsSeen() {
+  void aReadThatGoesBackwardsIsDetected() {
     IntervalChecker checker = new IntervalChecker();
-    Operation add = add("add", 2, 1, 100, 2); // under way during all reads
+    Operation add = add("add", 2, 1, 100, 2); // in progress during all reads
     assertTrue(checker.check(List.of(add, read(2, 3, 0), read(4, 5, 2)), 2).isKept());
     assertTrue(checker.check(List.of(add, read(2, 4, 2), read(3, 5, 0)), 2).isKept());
     assertTrue(!checker.check(List.of(add, read(2, 3, 2), read(4, 5, 0)), 2).isKept());
@@ -158,7 +159,7 @@ final class CheckersTest {
   }
 
   @Test
-  void aReadThatGoesUpMoreThanWasAddedIsSeen() {
+  void aReadThatGoesUpMoreThanWasAddedIsDetected() {
     IntervalChecker checker = new IntervalChecker();
     List<Operation> adds = List.of(add("up", 5, 1, 100, 5), add("down", -3, 1, 100, -3));
     for (long[] values : new long[][] {{0, 2}, {0, 5}, {-3, 2}, {5, 2}, {2, 2}}) {
@@ -173,13 +174,13 @@ final class CheckersTest {
   }
 
   @Test
-  void aReadThatGoesBackwardsInAnyHistoryIsSeen() {
+  void aReadThatGoesBackwardsInAnyHistoryIsDetected() {
     assertEquals(
         HISTORIES,
         caught(
             new IntervalChecker(),
             recorded -> {
-              // Two reads while every add is under way: one of all of them, and one of none.
+              // Two reads while every add is in progress: one sees all of them, and one none.
               List<Operation> operations = new ArrayList<>();
               long sum = 0;
               for (Operation each : recorded.operations) {
@@ -217,7 +218,7 @@ final class CheckersTest {
   }
 
   @Test
-  void twoAddsThatReturnTheSameValueAreSeen() {
+  void twoAddsThatReturnTheSameValueAreDetected() {
     assertEquals(
         HISTORIES,
         caught(
@@ -231,7 +232,7 @@ final class CheckersTest {
   }
 
   @Test
-  void anAddThatLiesBelowAnEarlierOneIsSeen() {
+  void anAddThatLiesBelowAnEarlierOneIsDetected() {
     Operation first = add("a", 1, 1, 2, 5);
     Operation second = add("b", 1, 3, 4, 1);
     assertTrue(!new TilingChecker().check(List.of(first, second), 5).isKept());
@@ -240,7 +241,7 @@ final class CheckersTest {
   }
 
   @Test
-  void oversellingAndFalseRejectionsAreSeen() {
+  void oversellingAndFalseRejectionsAreDetected() {
     BoundsChecker checker = new BoundsChecker();
     Operation in = bounded("in", 3, 1, 2, Operation.End.OK, 3);
     assertTrue(checker.check(List.of(in), 3).isKept());
@@ -255,7 +256,7 @@ final class CheckersTest {
   }
 
   @Test
-  void aReadingThatIsWiderThanJustifiedIsSeen() {
+  void aReadingThatIsWiderThanJustifiedIsDetected() {
     ReadingOracle oracle = new ReadingOracle();
     oracle.begin(5, 10).acked(11);
     oracle.begin(-3, 20); // unknown
@@ -279,7 +280,7 @@ final class CheckersTest {
     assertTrue(oracle.wrongAtEnd(1).isPresent());
   }
 
-  /** A lie about a history. */
+  /** A falsification of a history. */
   private interface Lie {
     Recorded about(Recorded recorded);
   }
@@ -355,7 +356,7 @@ final class CheckersTest {
         request, Operation.Kind.ADD, delta, 0, 5, invoked, returned, end, OptionalLong.of(value));
   }
 
-  /** Concurrent adds and reads on a counter that does what it should. */
+  /** Records concurrent adds and reads on a correct counter. */
   private static Recorded honest(RandomGenerator random) {
     List<Operation> operations = new ArrayList<>();
     List<long[]> underWay = new ArrayList<>(); // number, delta, invoked, applied (0/1), value

@@ -23,8 +23,8 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /**
- * What many writers on one counter do to each other: what the page says of it holds for the run,
- * and the page is compared; {@code -Dquipu.docs.write=true} writes it.
+ * Contention of many writers on one counter: the statements of the page hold for the run, and the
+ * page is compared; {@code -Dquipu.docs.write=true} writes it.
  */
 final class ContentionPageTest {
   private static final Path DOCS = Path.of("../docs/reference");
@@ -38,30 +38,30 @@ final class ContentionPageTest {
       """
       # Many writers on one counter
 
-      Attempts for each add that succeeds, and adds a second of all writers together: 2,000 adds
-      in virtual time, on a store that takes 2 ms for a call. An optimistic attempt is a read and a
-      write, and fails if another writer came between. Those that fail wait, longer each time and at
-      random, so that one always succeeds: the more writers, the more work is thrown away,
-      but the adds a second do not break down. Atomic add never fails.
+      Attempts per successful add, and adds per second of all writers together: 2,000 adds in virtual
+      time, on a store with a latency of 2 ms per call. An optimistic attempt is a read and a write,
+      and fails if another writer wrote in between. Failed attempts are retried after a randomized,
+      growing pause, so that one always succeeds: more writers waste more work, but the adds per second
+      do not collapse. Atomic add never fails.
 
-      A store that is busy itself pays for the work that is thrown away. Measured on DynamoDB Local
-      on two cores (ContentionTest): `optimistic` by 2, 8, 32 and 128 writers made 1.6, 3.1, 6.6 and
-      18.1 attempts an add, and 637, 535, 260 and 135 adds a second.
+      A busy store also pays for the wasted work. Measured on DynamoDB Local on two cores
+      (ContentionTest): `optimistic` by 2, 8, 32 and 128 writers made 1.6, 3.1, 6.6 and 18.1 attempts
+      per add, and 637, 535, 260 and 135 adds per second.
 
-      ![Attempts for each add, by writers](contention.svg)
+      ![Attempts per add, by writers](contention.svg)
 
       Made by a test (ContentionPageTest), which compares it. On a store of your own:
       `./quipu verify --technique optimistic --clients 128 --rate 0 --store URI`.
 
       """;
 
-  /** What one number of writers came to. */
+  /** The results for one number of writers. */
   private record Outcome(int writers, double attempts, double addsPerSecond, double p99Millis) {}
 
   @Test
-  void thePageTellsWhatComesOfIt() throws IOException {
+  void thePageStatesTheMeasuredContention() throws IOException {
     StringBuilder page = new StringBuilder(HEAD);
-    page.append("| technique | writers | attempts an add | adds a second | p99, ms |\n");
+    page.append("| technique | writers | attempts per add | adds per second | p99, ms |\n");
     page.append("|---|---|---|---|---|\n");
     List<List<Double>> lines = new ArrayList<>();
     for (TechniqueSpec spec : TECHNIQUES) {
@@ -90,10 +90,10 @@ final class ContentionPageTest {
     same("contention.svg", LinePlot.svg(names, places, lines));
   }
 
-  /** What the page says of atomic add: no attempt fails, and all add side by side. */
+  /** The statement about atomic add: no attempt fails, and all writers add concurrently. */
   private static void neverFails(List<Outcome> outcomes) {
     for (Outcome each : outcomes) {
-      // One call for each add, and one of each writer to list the counter.
+      // One call per add, and one per writer to list the counter.
       double calls = 1 + each.writers / (double) ADDS;
       assertEquals(calls, each.attempts, 0.01, outcomes::toString);
     }
@@ -103,30 +103,32 @@ final class ContentionPageTest {
     }
   }
 
-  /** What it says of the others: more attempts for more writers, and no fewer adds a second. */
+  /**
+   * The statement about the others: more attempts with more writers, and no fewer adds per second.
+   */
   private static void doesNotBreakDown(List<Outcome> outcomes) {
     for (int i = 1; i < outcomes.size(); i++) {
       double attempts = outcomes.get(i).attempts / outcomes.get(i - 1).attempts;
-      assertTrue(attempts > 1 && attempts < 2.4, outcomes::toString); // without waiting 2.5
+      assertTrue(attempts > 1 && attempts < 2.4, outcomes::toString); // 2.5 without waiting
       double gain = outcomes.get(i).addsPerSecond / outcomes.get(i - 1).addsPerSecond;
       assertTrue(gain > 1, outcomes::toString);
     }
   }
 
   @Test
-  void writersThatDoNotWaitAreCaught() {
+  void writersThatDoNotWaitAreDetected() {
     List<Outcome> outcomes =
         run(Optimistic.SPEC, (store, random) -> new Optimistic(store, new Hasty(random)));
     assertThrows(AssertionError.class, () -> doesNotBreakDown(outcomes));
   }
 
   @Test
-  void anAtomicAddThatReadsFirstIsCaught() {
+  void anAtomicAddThatReadsFirstIsDetected() {
     List<Outcome> outcomes = run(AtomicAdd.SPEC, Simulation.Factory.of(Optimistic.SPEC));
     assertThrows(AssertionError.class, () -> neverFails(outcomes));
   }
 
-  /** Draws tags as another does, and no pauses. */
+  /** Draws tags like the wrapped source, but no pauses. */
   private record Hasty(RandomGenerator random) implements RandomGenerator {
     @Override
     public long nextLong() {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Load and faults, in virtual time: what each technique comes to. */
+/** Load and faults in virtual time: the result of each technique. */
 final class DrillTest {
   private static final DrillOptions LOAD =
       DrillOptions.defaults()
@@ -47,7 +47,7 @@ final class DrillTest {
 
   @ParameterizedTest
   @EnumSource(Fault.class)
-  void aTechniqueWithIdsIsExactWhateverGoesWrong(Fault fault) {
+  void aTechniqueWithIdsIsExactUnderAllFaults(Fault fault) {
     for (TechniqueSpec spec : Techniques.ALL) {
       if (!spec.remembersIds()) {
         continue;
@@ -60,7 +60,7 @@ final class DrillTest {
   }
 
   @Test
-  void anAtomicAddDriftsByWhatWentWrong() {
+  void anAtomicAddDriftsByTheFaults() {
     DrillOptions givesUp = LOAD.failing(0.1, List.of(Fault.LOST_REQUEST)).repeating(false);
     DrillReport under = predict(AtomicAdd.SPEC, givesUp);
     assertEquals(under.unknownLeft(), under.under());
@@ -95,7 +95,7 @@ final class DrillTest {
   }
 
   @Test
-  void whatIsOutsideTheLimitsIsRejected() {
+  void valuesOutsideTheLimitsAreRejected() {
     assertThrows(IllegalArgumentException.class, () -> LOAD.byClients(0));
     assertThrows(IllegalArgumentException.class, () -> LOAD.failing(1.1, List.of(Fault.DELAYED)));
     assertThrows(IllegalArgumentException.class, () -> LOAD.failing(0.1, List.of()));

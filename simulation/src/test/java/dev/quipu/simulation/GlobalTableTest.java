@@ -34,8 +34,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Counters that several regions write, by last writer wins. */
-@SuppressWarnings("CheckReturnValue") // adds that set the stage
+/** Counters that several regions write, with last-writer-wins conflict resolution. */
+@SuppressWarnings("CheckReturnValue") // adds before the regions are cut off
 final class GlobalTableTest {
   private static final int SEEDS = 50;
   private static final int REGIONS = 3;
@@ -58,7 +58,7 @@ final class GlobalTableTest {
     assertInstanceOf(AddResult.Applied.class, counters.add(new Add(COUNTER, delta, id)));
   }
 
-  /** It was 4; one region takes 1, another takes 2, and all say 2. */
+  /** It was 4; one region takes 1, another takes 2, and all report 2. */
   @Test
   void theLaterWriteWinsAndTheOtherIsLost() {
     GlobalTable<Key, Item> table = GlobalTable.inMemory(REGIONS, clock, Randomness.seeded(1), LAG);
@@ -84,7 +84,7 @@ final class GlobalTableTest {
   }
 
   /**
-   * While regions are apart each counts alone; then the one that wrote last is all that is left.
+   * While regions are separated each counts alone; then only the changes of the last writer remain.
    */
   @ParameterizedTest
   @MethodSource("inOneItem")
@@ -103,7 +103,7 @@ final class GlobalTableTest {
     }
   }
 
-  /** A run in which all regions are cut off from each other, and talk again at the end. */
+  /** A run in which all regions are cut off from each other, and reconnected at the end. */
   private final class Apart {
     final long ofAll;
     final long ofLastRegion;

@@ -11,9 +11,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
 final class StepSchedulerTest {
-  /** A lock that a killed thread had is never released, and whoever looks at it waits for ever. */
+  /** A lock held by a killed thread is never released, and other threads wait for it forever. */
   @Test
-  void aSimulationInWhichTimePassesAndNothingGoesOnEnds() {
+  void aStuckSimulationEnds() {
     StepScheduler scheduler = new StepScheduler(1);
     ReentrantLock shared = new ReentrantLock();
     SimProcess killed = scheduler.process(Duration.ZERO);
@@ -27,7 +27,7 @@ final class StepSchedulerTest {
     watch(scheduler, waiting);
     IllegalStateException stuck =
         assertThrows(IllegalStateException.class, () -> scheduler.run(100));
-    assertEquals("time passes and no simulated thread goes on", stuck.getMessage());
+    assertEquals("time passes but no simulated thread continues", stuck.getMessage());
   }
 
   private static void watch(StepScheduler scheduler, SimProcess process) {

@@ -9,9 +9,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Runs clients at the same time. */
+/** Runs clients concurrently. */
 public final class ConcurrentClients {
-  /** Retries of a store that cannot add by itself, with many clients at one item. */
+  /** Retries for a store without atomic adds, with many clients on one item. */
   public static final RetryPolicy RETRIES =
       new RetryPolicy(100, Duration.ofMillis(1), Duration.ofMillis(2), Duration.ofDays(1));
 
@@ -23,7 +23,7 @@ public final class ConcurrentClients {
     T run(int number) throws Exception;
   }
 
-  /** Runs this number of clients at the same time and returns their results, in their order. */
+  /** Runs this number of clients concurrently and returns their results, in their order. */
   public static <T> List<T> run(int clients, Client<T> client) throws Exception {
     try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Callable<T>> calls = new ArrayList<>();

@@ -31,9 +31,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** Several adds in one call: each by itself, in order to one counter, side by side to several. */
+/** Several adds in one call: independent, in order for one counter, concurrent for several. */
 final class AddAllTest {
-  /** Counters whose adds are answered by a function. */
+  /** Counters whose adds return the result of a function. */
   private record Answering(Function<Add, AddResult> answer) implements Technique {
     @Override
     public TechniqueSpec spec() {
@@ -65,7 +65,7 @@ final class AddAllTest {
   }
 
   @Test
-  void whatFailsHasItsOwnResultAndTheOthersGoOn() {
+  void aFailedAddHasItsOwnResultAndTheOthersContinue() {
     Map<String, RuntimeException> causes =
         Map.of(
             "unknown", new OutcomeUnknownException(Reason.TIMEOUT, "no answer", null),
@@ -126,7 +126,7 @@ final class AddAllTest {
   }
 
   @Test
-  void addsToSeveralCountersAreUnderWayAtTheSameTime() {
+  void addsToSeveralCountersAreConcurrent() {
     CyclicBarrier together = new CyclicBarrier(16);
     Counters counters =
         new Answering(add -> {
@@ -145,7 +145,7 @@ final class AddAllTest {
   }
 
   @Test
-  void whatHasNotBegunInTimeCertainlyDidNotCount() {
+  void addsNotBegunInTimeDidNotCount() {
     AtomicInteger begun = new AtomicInteger();
     Counters counters =
         new Answering(add -> {
@@ -239,7 +239,9 @@ final class AddAllTest {
     assertEquals(2, begun.get());
   }
 
-  /** Not a result of an add: nobody may go on as if nothing had happened. */
+  /**
+   * An error is not the result of an add: the caller must not continue as if nothing had happened.
+   */
   @Test
   void anErrorEndsTheCall() {
     Error error = new StackOverflowError("on purpose");

@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** What a reading says about views in a cache that is away, or has lost some of them. */
+/** Readings of views in a cache that is unreachable or has lost some of them. */
 final class CacheAwayTest {
   private static final String PAGE = "page";
   private static final int MAX = 5;
@@ -43,7 +43,7 @@ final class CacheAwayTest {
               @Override
               public <T> T call(Supplier<T> call) {
                 if (isAway) {
-                  throw new NotAppliedException(Reason.UNAVAILABLE, "the cache is away");
+                  throw new NotAppliedException(Reason.UNAVAILABLE, "the cache is unreachable");
                 }
                 return call.get();
               }
@@ -64,7 +64,7 @@ final class CacheAwayTest {
   }
 
   @Test
-  void aProcessThatRemembersALostNumberIsToldOfTheLoss() {
+  void aProcessThatRemembersALostNumberReportsTheLoss() {
     CacheFirst first = process();
     view(first, MAX - 1);
     memory.lose();
@@ -74,7 +74,7 @@ final class CacheAwayTest {
   }
 
   @Test
-  void viewsThatAreInTheCacheAloneAreNotNone() {
+  void viewsOnlyInTheCacheAreNotReportedAsNone() {
     CacheFirst first = process();
     view(first, MAX - 1);
     isAway = true;
@@ -83,7 +83,7 @@ final class CacheAwayTest {
   }
 
   @Test
-  void aNumberBelowWhatWasFlushedIsALostOne() {
+  void aNumberBelowTheFlushedOneIsLost() {
     CacheFirst first = process();
     view(first, 2 * MAX);
     first.writeBack();

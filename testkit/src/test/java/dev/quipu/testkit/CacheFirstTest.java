@@ -38,8 +38,8 @@ import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Counters that are in the cache first: what is shown, flushed, lost and told. */
-@SuppressWarnings("CheckReturnValue") // adds that set the stage
+/** Write-behind counters: what is shown, flushed, lost and reported. */
+@SuppressWarnings("CheckReturnValue") // adds that prepare the test
 final class CacheFirstTest {
   private static final Optional<RequestId> NO_ID = Optional.empty();
   private static final int MAX = 10;
@@ -88,14 +88,14 @@ final class CacheFirstTest {
   }
 
   @Test
-  void whatWasNeverViewedIsWhatTheDurableCounterSays() {
+  void aPageWithoutViewsShowsTheDurableCounter() {
     assertEquals(Optional.empty(), views.read("page"));
     counters.add(new Add("page", 3, null));
     assertEquals(reading(3, 3, 3), read());
   }
 
   @Test
-  void aLossTakesAtMostWhatWasNotFlushedAndTheReaderIsTold() {
+  void aLossTakesAtMostUnflushedViewsAndIsReported() {
     for (int i = 0; i < 5; i++) {
       view();
     }
@@ -149,7 +149,7 @@ final class CacheFirstTest {
     assertEquals(MAX + 1, durably());
   }
 
-  /** Applies each add, and loses the answers while it is away. */
+  /** Applies each add, and loses the replies while it is unreachable. */
   private static final class Unwritable implements Technique {
     private final Technique held;
     boolean isAway;
@@ -221,7 +221,7 @@ final class CacheFirstTest {
   }
 
   @Test
-  void whatWasFlushedDoesNotCountTowardsTheLimit() {
+  void flushedViewsDoNotCountTowardsTheLimit() {
     for (int i = 1; i < MAX; i++) {
       view();
     }
@@ -230,7 +230,7 @@ final class CacheFirstTest {
     assertEquals(MAX - 1, durably());
   }
 
-  /** Where the number in the cache lies. */
+  /** Returns the cache key of the number. */
   private String cacheKey() {
     List<String> tokens = new ArrayList<>();
     for (int i = 0; i < 16; i++) {
@@ -241,7 +241,7 @@ final class CacheFirstTest {
     return "display:" + tokens.getFirst();
   }
 
-  /** The view that raises the number to what was flushed would be carried nowhere. */
+  /** Otherwise the view that raises the number to what was flushed would never be flushed. */
   @Test
   void aNumberThatWasBelowWhatIsFlushedIsLost() {
     for (int i = 0; i < 5; i++) {
@@ -271,7 +271,7 @@ final class CacheFirstTest {
   }
 
   @Test
-  void whatIsNoNumberInTheCacheIsNotWrittenBack() {
+  void aCachedTextThatIsNotANumberIsNotWrittenBack() {
     view();
     cache.operations().set(cacheKey(), "one", Optional.empty());
     QuipuException e = assertThrows(QuipuException.class, views::writeBack);
@@ -297,7 +297,7 @@ final class CacheFirstTest {
   }
 
   @Test
-  void ofManyProcessesThatMissOneAsksTheDatabase() throws Exception {
+  void ofManyProcessesThatMissOneReadsTheDatabase() throws Exception {
     List<Runnable> processes = new ArrayList<>();
     List<Long> shown = new ArrayList<>();
     FaultingDriver slow =

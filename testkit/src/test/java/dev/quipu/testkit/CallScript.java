@@ -13,9 +13,9 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * What happens around the calls of one client, in the order in which a test wrote it down: another
- * client's step before a read or a write, a write that arrives late, a reply that is lost. Each
- * step happens once.
+ * Events around the calls of one client, in the order in which a test declares them: another
+ * client's action before a read or a write, a write that arrives late, a lost reply. Each event
+ * occurs once.
  */
 final class CallScript implements InterceptingDriver.Interceptor {
   private final List<Step> steps = new ArrayList<>();
@@ -30,54 +30,54 @@ final class CallScript implements InterceptingDriver.Interceptor {
 
   private record Step(Kind kind, Predicate<List<Write>> when, Runnable action) {}
 
-  /** The driver of the one client. */
+  /** Returns the driver of the client. */
   StoreDriver around(StoreDriver driver) {
     return new InterceptingDriver(driver, this);
   }
 
-  /** Another client's step before the next write of this kind. */
+  /** Adds another client's action before the next write of this kind. */
   CallScript before(Predicate<List<Write>> when, Runnable action) {
     steps.add(new Step(Kind.BEFORE, when, action));
     return this;
   }
 
-  /** Another client's step after the next write of this kind, before its answer arrives. */
+  /** Adds another client's action after the next write of this kind, before its reply arrives. */
   CallScript after(Predicate<List<Write>> when, Runnable action) {
     steps.add(new Step(Kind.AFTER, when, action));
     return this;
   }
 
-  /** The next write of this kind is delayed until {@link #arrive}. */
+  /** Delays the next write of this kind until {@link #arrive}. */
   CallScript late(Predicate<List<Write>> when) {
     steps.add(new Step(Kind.LATE, when, () -> {}));
     return this;
   }
 
-  /** The next write of this kind is applied, and its reply is lost. */
+  /** Loses the reply to the next write of this kind, which is applied. */
   CallScript replyLost(Predicate<List<Write>> when) {
     steps.add(new Step(Kind.REPLY_LOST, when, () -> {}));
     return this;
   }
 
-  /** Another client's step before the next read. */
+  /** Adds another client's action before the next read. */
   CallScript beforeRead(Runnable action) {
     return before(List::isEmpty, action);
   }
 
-  /** Another client's step after the next read, before its answer arrives. */
+  /** Adds another client's action after the next read, before its reply arrives. */
   CallScript afterRead(Runnable action) {
     return after(List::isEmpty, action);
   }
 
-  /** Whether all that was written down has happened. */
+  /** Returns whether all declared events have occurred. */
   boolean isDone() {
     return steps.isEmpty();
   }
 
   /**
-   * What was delayed arrives now, in its order.
+   * Delivers the delayed writes now, in order.
    *
-   * @return the store's answers, which no client receives
+   * @return the store's replies, which no client receives
    */
   List<WriteResult> arrive() {
     List<WriteResult> answers = late.stream().map(Supplier::get).toList();
@@ -85,7 +85,7 @@ final class CallScript implements InterceptingDriver.Interceptor {
     return answers;
   }
 
-  /** Writes to partitions that start so. */
+  /** Returns whether writes go to partitions with this prefix. */
   static Predicate<List<Write>> to(String partition) {
     return writes -> !writes.isEmpty() && writes.getFirst().key().partition().startsWith(partition);
   }
@@ -113,7 +113,7 @@ final class CallScript implements InterceptingDriver.Interceptor {
     return result;
   }
 
-  /** Only the first step that is left may happen, so that the order is the one written down. */
+  /** Only the first remaining event may occur, so that the order is the declared one. */
   private Optional<Runnable> next(List<Write> writes, Kind kind) {
     if (steps.isEmpty() || steps.getFirst().kind != kind || !steps.getFirst().when.test(writes)) {
       return Optional.empty();

@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Servers with different clocks on a store that shows no time. */
+/** Servers with different clocks on a store without a clock. */
 final class ClockComparisonTest {
   private static final Key KEY = new Key("p", "marker");
   private static final long START = 1_000_000_000;
@@ -67,7 +67,7 @@ final class ClockComparisonTest {
     right.putMarker(Duration.ofHours(1));
     minute();
     Server ahead = new Server(Duration.ofDays(1));
-    ahead.comparison.compare(); // the others' clocks are not known yet
+    ahead.comparison.compare(); // the clocks of the others are not known yet
     for (int i = 0; i < 3; i++) {
       assertTrue(ahead.sees(), "minute " + i);
       assertEquals(0, Sweeper.sweep(ahead.store));
@@ -83,7 +83,7 @@ final class ClockComparisonTest {
     for (int i = 0; i < 5; i++) {
       minute();
     }
-    assertTrue(right.sees()); // paused: whose clock is wrong is unknown
+    assertTrue(right.sees()); // paused: which clock is wrong is unknown
     ahead.clock.jump(Duration.ofDays(-1));
     for (int i = 0; i < 3; i++) {
       minute();
@@ -117,7 +117,7 @@ final class ClockComparisonTest {
     assertFalse(lone.sees());
   }
 
-  /** A shared store, which may show its time. */
+  /** A shared store, with or without a clock. */
   private final class Shared extends ProfiledDriver {
     private final Optional<Instant> time;
 

@@ -31,7 +31,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The values of the API, at their edges. */
+/** Edge cases of the values of the API. */
 final class CoreValuesTest {
   @Test
   void rejectionsAtTheEdgesOf64Bits() {
@@ -101,7 +101,7 @@ final class CoreValuesTest {
         said);
   }
 
-  /** Whatever is forgotten in a password, no part of it is in a message. */
+  /** If any character of a password is not encoded, no part of it appears in a message. */
   @Test
   void aPasswordThatIsNotEncodedIsInNoMessage() {
     for (String password :

@@ -34,11 +34,11 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /**
- * A view counter in a cache that is lost now and then, before a store that loses requests and
- * replies, with front ends and write-backs that are paused: many seeds. The same check must catch
- * the recipe that seeds by set and flushes without an id.
+ * A view counter in a cache that is lost now and then, in front of a store that loses requests and
+ * replies, with front ends and write-backs that are paused: many seeds. The same check must detect
+ * the common recipe that fills the cache by set and flushes without an id.
  */
-@SuppressWarnings("CheckReturnValue") // adds that set the stage
+@SuppressWarnings("CheckReturnValue") // adds that prepare the test
 final class DisplayFaultTest {
   private static final int SEEDS = Soak.seeds(500);
   private static final int UNFLUSHED_MAX = 5;
@@ -47,7 +47,7 @@ final class DisplayFaultTest {
       List.of(Fault.THROTTLED, Fault.LOST_REQUEST, Fault.LOST_REPLY, Fault.DELAYED);
 
   @Test
-  void whatIsLostIsWithinTheBoundAndEveryReaderIsTold() throws Exception {
+  void lossesAreWithinTheBoundAndReported() throws Exception {
     int lost = 0;
     int losses = 0;
     for (long seed = 1; seed <= SEEDS; seed++) {
@@ -58,11 +58,12 @@ final class DisplayFaultTest {
       losses += run.losses;
     }
     assertTrue(losses > SEEDS, "the cache was lost only " + losses + " times");
-    assertTrue(lost > SEEDS / 10, "views were lost in only " + lost + " runs: nothing was proved");
+    assertTrue(
+        lost > SEEDS / 10, "views were lost in only " + lost + " runs: too few to prove anything");
   }
 
   @Test
-  void withoutALossAllThatWasAnsweredIsThere() throws Exception {
+  void withoutALossEveryAcknowledgedViewCounts() throws Exception {
     for (long seed = 1; seed <= SEEDS; seed++) {
       Run run = new Run(seed, true);
       run.lossesMax = 0;
@@ -83,7 +84,7 @@ final class DisplayFaultTest {
     assertTrue(caught > SEEDS / 2, "caught only " + caught);
   }
 
-  /** One seed: three front ends, two write-backs and a reader, each a process of its own. */
+  /** One seed: three front ends, two write-backs and a reader, each a separate process. */
   private static final class Run {
     final List<String> wrong = new ArrayList<>();
     int losses;
@@ -153,7 +154,7 @@ final class DisplayFaultTest {
     private void checkLast(DisplayReading reading) {
       check(reading, answered);
       if (reading.high() - reading.value() > (long) UNFLUSHED_MAX * losses) {
-        wrong.add("told of more losses than there were: " + reading);
+        wrong.add("reported more losses than there were: " + reading);
       }
     }
 
@@ -179,7 +180,7 @@ final class DisplayFaultTest {
         try {
           process.writeBack();
         } catch (QuipuException e) {
-          // the next round goes on
+          // the next round continues
         }
       }
     }
@@ -192,7 +193,7 @@ final class DisplayFaultTest {
         try {
           views.read(PAGE).ifPresent(reading -> check(reading, before));
         } catch (QuipuException e) {
-          // nothing was told
+          // no reading
         }
       }
     }
@@ -231,7 +232,7 @@ final class DisplayFaultTest {
     }
   }
 
-  /** The recipe as it is found: two races, and a flush that a repeat counts twice. */
+  /** The common recipe: two races, and a flush that counts twice when repeated. */
   private record Recipe(AtomicOperations cache, Counters counters, Supplier<Long> millis)
       implements DisplayCounters {
     @Override

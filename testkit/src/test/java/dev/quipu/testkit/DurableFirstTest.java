@@ -33,7 +33,9 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Counters that are durable first: what is shown, how old it is, and how seldom they are asked. */
+/**
+ * Cache-aside counters: what is shown, how old it is, and how rarely the durable counter is read.
+ */
 final class DurableFirstTest {
   private static final Duration AGE = Duration.ofSeconds(5);
   private static final Optional<RequestId> NO_ID = Optional.empty();
@@ -44,7 +46,7 @@ final class DurableFirstTest {
   private final DurableFirst views =
       new DurableFirst(new Store(memory, clock).operations(), durable, clock, AGE);
 
-  /** Counts how often it is asked. */
+  /** Counts its reads. */
   private static final class Asked implements Technique {
     private final Technique counters;
     int reads;
@@ -80,7 +82,7 @@ final class DurableFirstTest {
   }
 
   @Test
-  void whatIsShownIsExactAndAtMostSoOld() {
+  void theShownNumberIsExactAndOfLimitedAge() {
     views.view("page", NO_ID);
     assertEquals(
         new DisplayReading(1, 1, 1, Instant.ofEpochMilli(1_000_000)),
@@ -113,7 +115,7 @@ final class DurableFirstTest {
   }
 
   @Test
-  void nothingIsLostWithTheCacheNorShownThatNeverWas() {
+  void aLostCacheLosesNothingAndNothingInventedIsShown() {
     views.view("page", NO_ID);
     assertEquals(1, shown());
     views.view("page", NO_ID);
@@ -122,7 +124,7 @@ final class DurableFirstTest {
   }
 
   @Test
-  void aCacheThatIsAwayIsNotNeeded() {
+  void anUnreachableCacheIsNotNeeded() {
     FaultingDriver away =
         new FaultingDriver(
             new MemoryDriver(), Randomness.seeded(1), 1, List.of(Fault.THROTTLED), () -> {});
@@ -166,7 +168,7 @@ final class DurableFirstTest {
   }
 
   @Test
-  void whatCannotWorkIsRejectedAtOnce() {
+  void invalidOptionsAreRejectedImmediately() {
     Store store = new Store(new MemoryDriver(), clock);
     assertThrows(
         IllegalArgumentException.class,

@@ -31,8 +31,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /**
- * An item that has expired goes, or is replaced by another client, between the write that met it
- * and the one that is to replace it.
+ * An expired item is removed, or replaced by another client, between the write that found it and
+ * the write that replaces it.
  */
 final class ExpiredItemTest {
   private static final Key KEY = new Key("partition", "sort");

@@ -6,7 +6,7 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.testkit.store.StoreContract;
 import dev.quipu.time.Randomness;
 
-/** Without faults it is the driver that it wraps. */
+/** Without faults it behaves like the driver that it wraps. */
 final class FaultingDriverTest extends StoreContract {
   @Override
   protected StoreDriver open() {

@@ -13,8 +13,8 @@ import java.util.function.BiFunction;
 import java.util.random.RandomGenerator;
 
 /**
- * One seed: clients in simulated time on a store whose calls take time and go wrong, and whose
- * processes die.
+ * One seed: clients in simulated time on a store whose calls take time and fail, and whose
+ * processes crash.
  */
 class FaultyRun<D extends StoreDriver> {
   final List<String> wrong = new ArrayList<>();
@@ -27,10 +27,10 @@ class FaultyRun<D extends StoreDriver> {
   /**
    * Opens a store.
    *
-   * @param below makes the store that nothing goes wrong on
-   * @param faultRate how many calls go wrong, 0 to 1
-   * @param unit of the time that calls take
-   * @param units how many of them, less than that
+   * @param below creates the store without faults
+   * @param faultRate fraction of calls that fail, 0 to 1
+   * @param unit unit of the latency of calls
+   * @param units exclusive maximum latency, in units
    */
   FaultyRun(
       long seed,
@@ -52,12 +52,12 @@ class FaultyRun<D extends StoreDriver> {
     return new Store(on, time, random, RetryPolicy.DEFAULT);
   }
 
-  /** The store of a process that dies within so many calls. */
+  /** Returns the store of a process that crashes within this number of calls. */
   final Store crashing(int callsMax) {
     return store(ProcessCrash.of(driver, 1 + random.nextInt(callsMax), random.nextBoolean()));
   }
 
-  /** All clients until they are done; from then on nothing goes wrong. */
+  /** Runs all clients to their end; afterwards there are no faults. */
   void run(List<Runnable> clients) throws InterruptedException {
     time.run(clients);
     driver.heal();

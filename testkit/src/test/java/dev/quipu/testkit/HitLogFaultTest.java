@@ -20,8 +20,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Hits, summaries and sweeps on a store whose replicas lag and whose calls go wrong, by summarisers
- * that race and die at any of their calls: ten minutes of simulated time a seed.
+ * Hits, summaries and sweeps on a store whose replicas lag and whose calls fail, by summarizers
+ * that race and crash at any of their calls: ten minutes of simulated time per seed.
  */
 final class HitLogFaultTest {
   private static final int SEEDS = Soak.seeds(2);
@@ -49,7 +49,7 @@ final class HitLogFaultTest {
     assertTrue(swept > 200L * SEEDS, "only " + swept + " hits were swept");
   }
 
-  /** The same run catches summaries of hits that have not settled. */
+  /** The same run detects summaries of hits that have not settled. */
   @Test
   void summariesThatDoNotWaitAreCaught() throws Exception {
     HitLogOptions hasty = OPTIONS.settling(Duration.ofMillis(400));
@@ -62,7 +62,7 @@ final class HitLogFaultTest {
     assertEquals(2, caught);
   }
 
-  /** Four that count, four that summarise. */
+  /** Four clients that count, four that summarize. */
   private static final class Run extends LaggingRun {
     long summaries;
     long swept;
@@ -130,7 +130,7 @@ final class HitLogFaultTest {
           }
           pending.acked(time.epochMillis());
           if (random.nextInt(4) == 0 && add.id() != null) {
-            hits.add(add); // once more
+            hits.add(add); // repeat
           }
           return;
         } catch (QuipuException e) {
@@ -141,7 +141,7 @@ final class HitLogFaultTest {
       }
     }
 
-    /** Dies at some call, and is started again. */
+    /** Crashes at some call, and is restarted. */
     private void summarise() {
       while (goesOn()) {
         HitLog hits = new HitLog(crashing(60), random, options);

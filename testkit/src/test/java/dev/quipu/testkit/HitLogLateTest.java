@@ -34,7 +34,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** The hit log when writes arrive late, and processes stand still or die between two of them. */
+/** The hit log when writes arrive late, and processes pause or crash between two of them. */
 final class HitLogLateTest {
   private static final String PAGE = "page";
   private static final Duration SETTLE = Duration.ofMinutes(1);
@@ -50,7 +50,7 @@ final class HitLogLateTest {
   private final HitLog hits = new HitLog(new Store(driver, clock), OPTIONS);
   private final CallScript script = new CallScript();
 
-  /** The log of a process to which something happens; its store tries each call once. */
+  /** Returns the log of a process with a script of events; its store tries each call once. */
   private HitLog unlucky(CallScript happens, HitLogOptions options) {
     Store store = new Store(happens.around(driver), clock, Randomness.seeded(1), ONCE);
     return new HitLog(store, Randomness.seeded(1), options);
@@ -72,7 +72,7 @@ final class HitLogLateTest {
     return ScanDriver.of(driver).count(Scan.all(partition));
   }
 
-  /** Another client's summary passes all that was asked for before. */
+  /** Another client's summary passes everything requested before. */
   private void summaryPasses() {
     clock.advance(SETTLE);
     count(1);
@@ -81,7 +81,8 @@ final class HitLogLateTest {
   }
 
   /**
-   * A summary by a clock that is ahead, which has what is stored now and is stored when it arrives.
+   * Returns a summary by a clock that is ahead: it covers what is stored now, and is stored when it
+   * arrives.
    */
   private CallScript lateSummary() {
     count(1);
@@ -165,7 +166,7 @@ final class HitLogLateTest {
     clock.advance(SETTLE.multipliedBy(2));
     CallScript roller = new CallScript().late(CallScript.to("counter/"));
     assertThrows(QuipuException.class, () -> unlucky(roller, brief).rollUp(PAGE));
-    clock.advance(SETTLE.multipliedBy(3)); // it stood still before the summary was stored
+    clock.advance(SETTLE.multipliedBy(3)); // it was paused before the summary was stored
     script.afterRead(() -> {
       assertEquals(1, roller.arrive().size());
       sweeper.sweep(PAGE);
@@ -235,7 +236,7 @@ final class HitLogLateTest {
   void aHitThatArrivesLateIsCountedAndSwept() {
     HitLog unlucky = unlucky(script.late(CallScript.to("hits/")), OPTIONS);
     assertThrows(QuipuException.class, () -> unlucky.add(new Add(PAGE, 1, null)));
-    for (int i = 0; i < 10; i++) { // the latest that a request is remembered is twice as long
+    for (int i = 0; i < 10; i++) { // the maximum for which a request is remembered is twice that
       clock.advance(SETTLE);
       hits.rollUpDue();
     }

@@ -42,7 +42,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What the hit log does with hits that come late, are changed, or are no longer needed. */
+/** Hits that arrive late, are edited, or are no longer needed. */
 final class HitLogTest {
   private static final String PAGE = "page";
   private static final Duration SETTLE = HitLogOptions.DEFAULT.settle();
@@ -93,7 +93,7 @@ final class HitLogTest {
     add(1);
     clock.advance(SETTLE);
     assertTrue(hits.rollUp(PAGE).isStored());
-    // What a process that was paused sends when it goes on: both in the past of the summary.
+    // What a paused process sends when it resumes: both before the time of the summary.
     long past = clock.epochMillis() - SETTLE.toMillis() - 5;
     driver.write(hit("hits/", past, Map.of()));
     driver.write(hit("amounts/", past + 1, Map.of(Item.VALUE, new Field.Number(7))));
@@ -103,7 +103,7 @@ final class HitLogTest {
     assertEquals(new HitLog.RollUp(false, 0), hits.rollUp(PAGE));
   }
 
-  /** Its first process died between marker and hit, and the summary has passed it since. */
+  /** Its first process crashed between marker and hit, and the summary has passed it since. */
   @Test
   void aRequestThatIsRepeatedLateIsSeenByWhoReadsAfterItsAnswer() {
     add(1);
@@ -118,7 +118,7 @@ final class HitLogTest {
         died = false;
       } catch (ProcessCrash.Crash e) {
         if (driver.get(marker(id), Consistency.STRONG).isPresent()) {
-          break; // the marker is there, the hit is not
+          break; // the marker exists, the hit does not
         }
       }
     }
@@ -178,7 +178,7 @@ final class HitLogTest {
   }
 
   @Test
-  void whatNobodyNeedsIsSwept() {
+  void unneededHitsAreSwept() {
     for (int i = 0; i < 250; i++) {
       add(i % 3 == 0 ? -2 : 1);
     }
@@ -205,7 +205,7 @@ final class HitLogTest {
   }
 
   @Test
-  void whoeverDiesAtWhicheverCallTheCountIsRight() {
+  void theCountIsExactWhicheverCallCrashes() {
     int died = 0;
     for (int call = 1; call <= 60; call++) {
       for (boolean isAfter : List.of(false, true)) {
@@ -216,7 +216,7 @@ final class HitLogTest {
     assertTrue(died > 60, "only " + died + " died");
   }
 
-  /** Whether it did. */
+  /** Returns whether it crashed. */
   private boolean diesAt(int call, boolean isAfter) {
     for (int i = 0; i < 30; i++) {
       add(i % 2 == 0 ? 1 : 3);
@@ -283,7 +283,7 @@ final class HitLogTest {
   }
 
   @Test
-  void anEventualReadTellsWhatTheCountWasAndHowSureItIs() {
+  void anEventualReadReturnsAPastCountAndItsUncertainty() {
     LaggingDriver lagging =
         new LaggingDriver(driver, clock, Randomness.seeded(3), Duration.ofSeconds(1));
     HitLog eventual =
@@ -338,7 +338,10 @@ final class HitLogTest {
     assertTrue(hits.stored(PAGE).end().isPresent());
   }
 
-  /** Else the answer "not applied" would be wrong: whoever finds the marker stores the hit. */
+  /**
+   * Otherwise the outcome "not applied" would be wrong: any process that finds the marker stores
+   * the hit.
+   */
   @Test
   void aCounterIsNotedForARollUpBeforeTheMarkerOfARequest() {
     CallScript script = new CallScript();

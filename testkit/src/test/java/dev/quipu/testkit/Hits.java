@@ -16,21 +16,21 @@ import java.util.Objects;
 /**
  * Hits of clients with their times: the expected values of online counts.
  *
- * @param all in order of time
+ * @param all hits, in order of time
  */
 record Hits(List<Hit> all) {
   private static final long SECONDS_OF_HOUR = 3_600;
   private static final long FIRST_SECOND = 300; // the log has the sixth minute of every hour
   private static final int SLOWER = 10;
   private static final long HOUR_MILLIS = 60_000L * SLOWER;
-  private static final long OFF_EDGES_MILLIS = 500; // so that no hit is at a full minute
+  private static final long OFF_EDGES_MILLIS = 500; // so that no hit is exactly at a full minute
 
   /** One hit. */
   record Hit(long millis, String client) {}
 
   /**
-   * Those of an access log. It has one minute of each hour; these minutes are laid end to end, and
-   * pass ten times slower.
+   * Returns the hits of an access log. It has one minute of each hour; these minutes are
+   * concatenated, and pass ten times slower.
    */
   static Hits ofAccessLog() throws IOException {
     List<Hit> hits = new ArrayList<>();
@@ -52,7 +52,10 @@ record Hits(List<Hit> all) {
     return new Hits(hits);
   }
 
-  /** A crowd that comes within three minutes, hits every 20 seconds, and leaves within one. */
+  /**
+   * Returns the hits of a crowd that arrives within three minutes, hits every 20 seconds, and
+   * leaves within one.
+   */
   static Hits ofCrowd(int clients, int fromMinute, int untilMinute) {
     List<Hit> hits = new ArrayList<>();
     for (long second = fromMinute * 60L; second < untilMinute * 60L; second++) {
@@ -67,7 +70,7 @@ record Hits(List<Hit> all) {
     return new Hits(hits);
   }
 
-  /** How many were there from one moment until before another. */
+  /** Returns the number of distinct clients in an interval, its end excluded. */
   long distinct(Instant from, Instant until) {
     return all.stream()
         .filter(hit -> hit.millis >= from.toEpochMilli() && hit.millis < until.toEpochMilli())
@@ -76,12 +79,12 @@ record Hits(List<Hit> all) {
         .count();
   }
 
-  /** What to do at every full minute. */
+  /** An action at every full minute. */
   interface AtMinute {
     void look(int minute);
   }
 
-  /** Lets all of them pass, by this clock, which starts at 0. */
+  /** Replays all hits by this clock, which starts at 0. */
   void replay(ManualClock clock, Presence presence, int minutes, AtMinute atMinute) {
     int next = 0;
     for (int minute = 0; minute <= minutes; minute++) {
@@ -96,7 +99,7 @@ record Hits(List<Hit> all) {
     }
   }
 
-  /** How many minutes they take. */
+  /** Returns their duration in minutes. */
   int minutes() {
     return Math.toIntExact(all.getLast().millis / 60_000) + 1;
   }

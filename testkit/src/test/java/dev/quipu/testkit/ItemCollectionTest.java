@@ -35,7 +35,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** What is folded, what is told, and what readers see meanwhile. */
+/** What is folded, what is reported, and what readers see concurrently. */
 final class ItemCollectionTest {
   private final ManualClock clock = new ManualClock(1_000_000);
   private final Store store = new Store(new MemoryDriver(), clock);
@@ -50,7 +50,7 @@ final class ItemCollectionTest {
   }
 
   @Test
-  void theLedgerTellsChangesInOrderOfTime() {
+  void theLedgerReturnsChangesInOrderOfTime() {
     add("one", 5);
     clock.advance(Duration.ofSeconds(1));
     add("two", -2);
@@ -108,7 +108,7 @@ final class ItemCollectionTest {
   }
 
   @Test
-  void whatWasReadIsRememberedThoughAnotherCounterIsRead() {
+  void aReadIsCachedThoughAnotherCounterIsRead() {
     add("one", 5);
     counters.add(new Add("b", 1, RequestId.of("one")));
     assertEquals(aged(5, 0), counters.read("a", Duration.ofMinutes(1)));
@@ -187,7 +187,9 @@ final class ItemCollectionTest {
     assertEquals(3_000, value());
   }
 
-  /** A compaction before each call of a read in turn: each time it begins again, and is right. */
+  /**
+   * A compaction before each call of a read in turn: each time the read restarts, and is correct.
+   */
   @Test
   void aReadBeginsAgainIfACompactionCameBetween() {
     for (int call = 0; call < 4; call++) {

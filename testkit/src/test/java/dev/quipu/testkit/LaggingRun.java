@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /**
  * One seed: ten minutes of simulated time on one counter, on a store whose replicas lag, whose
- * calls take time and go wrong, and whose clients die.
+ * calls take time and fail, and whose clients crash.
  */
 abstract class LaggingRun extends FaultyRun<LaggingDriver> {
   static final String PAGE = "page";
@@ -33,17 +33,17 @@ abstract class LaggingRun extends FaultyRun<LaggingDriver> {
         60);
   }
 
-  /** The counters as a reader opens them. */
+  /** Returns the counters as opened by a reader. */
   abstract Counters reader(Consistency reads);
 
-  /** How long after it was asked for an add may leave an eventual read uncertain. */
+  /** Returns how long after its request an add may leave an eventual read uncertain. */
   abstract Duration settled();
 
   final boolean goesOn() {
     return time.nanoTime() < TIME.toNanos();
   }
 
-  /** All clients until they are done, and three readers; from then on nothing goes wrong. */
+  /** Runs all clients to their end, and three readers; afterwards there are no faults. */
   @Override
   final void run(List<Runnable> clients) throws InterruptedException {
     List<Runnable> all = new ArrayList<>(clients);
@@ -52,7 +52,7 @@ abstract class LaggingRun extends FaultyRun<LaggingDriver> {
     all.add(() -> read(Consistency.EVENTUAL));
     super.run(all);
     if (below.stale() < STALE_MIN) {
-      wrong.add("replicas were behind only " + below.stale() + " times: this proves nothing");
+      wrong.add("replicas were behind only " + below.stale() + " times: too few to prove anything");
     }
   }
 
@@ -72,13 +72,13 @@ abstract class LaggingRun extends FaultyRun<LaggingDriver> {
                 isStrong ? 0 : oracle.amountSince(from - settled().toMillis()))
             .ifPresent(why -> wrong.add("at " + start + ", " + consistency + ": " + why));
       } catch (QuipuException e) {
-        // no answer is no wrong answer
+        // no reading is not a wrong reading
       }
       time.sleep(Duration.ofMillis(random.nextInt(1_000)));
     }
   }
 
-  /** At the end it must be certain, and right. */
+  /** At the end it must be certain and correct. */
   final void check(String when, Optional<Reading> reading) {
     if (reading.isEmpty() || reading.get().low() < reading.get().high()) {
       wrong.add(when + ": it is not certain: " + reading);

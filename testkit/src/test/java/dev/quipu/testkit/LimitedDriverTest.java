@@ -7,7 +7,7 @@ import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.testkit.store.StoreContract;
 import java.util.Set;
 
-/** What {@code Store} simulates is as good as what a driver does by itself. */
+/** What {@code Store} emulates behaves like what a driver does natively. */
 final class LimitedDriverTest extends StoreContract {
   @Override
   protected StoreDriver open() {

@@ -7,7 +7,7 @@ import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.testkit.technique.TechniquesContract;
 import java.util.Set;
 
-/** The techniques for stores that can do next to nothing, on such a store. */
+/** The techniques for stores with minimal capabilities, on such a store. */
 final class LimitedTechniquesTest extends TechniquesContract {
   @Override
   protected StoreDriver openStore() {

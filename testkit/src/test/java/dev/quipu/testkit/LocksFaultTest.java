@@ -25,7 +25,7 @@ final class LocksFaultTest {
   private static final Key PROTECTED = new Key("protected", "item");
 
   @Test
-  void nobodyHoldsALockThatAnotherHoldsAndPausedWritersAreStopped() throws Exception {
+  void aLockHasOneHolderAndPausedWritersAreStopped() throws Exception {
     int taken = 0;
     int stopped = 0;
     for (long seed = 1; seed <= SEEDS; seed++) {
@@ -39,7 +39,7 @@ final class LocksFaultTest {
     assertTrue(stopped > SEEDS / 10, "a paused writer was stopped only " + stopped + " times");
   }
 
-  /** One seed: three clients, each of which is paused now and then for longer than a lease. */
+  /** One seed: three clients, each of which is sometimes paused for longer than a lease. */
   private static final class Run extends FaultyRun<MemoryDriver> {
     int taken;
     int stopped;
@@ -73,7 +73,7 @@ final class LocksFaultTest {
             hold(lease.get());
           }
         } catch (QuipuException e) {
-          // nobody knows: whoever holds it, this client does not
+          // unknown: whoever holds it, this client does not
         }
         time.sleep(Duration.ofSeconds(random.nextInt(8)));
       }

@@ -31,7 +31,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** Locks at their limits, and when replies are lost. */
+/** Limits of locks, and lost replies. */
 final class LocksTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);
   private static final Key ITEM = new Key("p", "s");
@@ -40,7 +40,7 @@ final class LocksTest {
   private final MemoryDriver memory = new MemoryDriver();
   private final Locks locks = new Locks(new Store(memory, clock), Randomness.seeded(1));
 
-  /** What happens to writes, and to reads after one. */
+  /** Faults of writes, and of the reads after them. */
   private enum Fault {
     REPLY_LOST,
     REQUEST_LOST,

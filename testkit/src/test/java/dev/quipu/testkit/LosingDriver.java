@@ -10,7 +10,7 @@ import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.Optional;
 
-/** A cache that can be made to lose all it has, as one does that is killed and started again. */
+/** A cache that can lose all data, like one that is killed and restarted. */
 final class LosingDriver implements StoreDriver {
   private MemoryDriver memory = new MemoryDriver();
 

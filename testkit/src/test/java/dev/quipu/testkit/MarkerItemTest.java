@@ -14,7 +14,7 @@ import dev.quipu.technique.MarkerItem;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What a marker keeps beside the id. */
+/** What a marker stores besides the id. */
 final class MarkerItemTest {
   private final MarkerItem counters =
       new MarkerItem(new Store(new MemoryDriver(), new ManualClock(0)));

@@ -29,15 +29,14 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Online counts on a store that loses requests and replies, with processes that are paused: many
- * seeds. What is told must hold whatever got lost; a ring that forgets what it does not know is
- * caught.
+ * seeds. Readings must hold whatever was lost; a ring that ignores unknown outcomes is detected.
  */
 final class OnlineFaultTest {
   private static final int SEEDS = Soak.seeds(200);
   private static final Window WINDOW = new Window(Duration.ofSeconds(20), Duration.ofSeconds(5));
 
   @Test
-  void theRingIsWithinWhatItTells() throws Exception {
+  void theRingIsWithinItsBounds() throws Exception {
     int doubted = 0;
     for (long seed = 1; seed <= SEEDS; seed++) {
       Run run = new Run(seed, (store, random) -> new OnlineRing(store, WINDOW, random));
@@ -68,7 +67,9 @@ final class OnlineFaultTest {
     assertTrue(caught > SEEDS / 4, "caught only " + caught);
   }
 
-  /** The mark first, then the count; who finds a mark believes that it was counted. */
+  /**
+   * Writes the mark first, then the count; a process that finds a mark assumes that it was counted.
+   */
   private record WithoutUncertainties(Store store) implements Presence {
     @Override
     public void seen(String room, String client) {
@@ -151,12 +152,14 @@ final class OnlineFaultTest {
         try {
           check(presence.online("room"), before);
         } catch (QuipuException e) {
-          // nothing was told
+          // no reading
         }
       }
     }
 
-    /** Nobody is counted who was not there, and nobody may be missing whose hit was answered. */
+    /**
+     * No session is counted that was absent, and none may be missing whose hit was acknowledged.
+     */
     private void check(Online online, List<Hits.Hit> before) {
       boolean exact = presence instanceof OnlineExact;
       Duration slack = exact ? Duration.ofSeconds(8) : Duration.ZERO; // a scan and a hit take time

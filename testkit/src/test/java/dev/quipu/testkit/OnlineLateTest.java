@@ -26,7 +26,7 @@ import java.time.Instant;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** Who is online, when hits arrive late and readers stand still. */
+/** Who is online, when hits arrive late and readers are paused. */
 final class OnlineLateTest {
   private static final String ROOM = "room";
   private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -38,7 +38,9 @@ final class OnlineLateTest {
   private final Store store = new Store(driver, clock);
   private final CallScript script = new CallScript();
 
-  /** Removes what has expired at once, as a cache does, and says that it never lost anything. */
+  /**
+   * Removes expired items immediately, as a cache does, and reports that it never lost anything.
+   */
   private final class Removing extends ForwardingDriver {
     private final MemoryDriver memory = new MemoryDriver();
 
@@ -54,7 +56,7 @@ final class OnlineLateTest {
     }
   }
 
-  /** A process to which something happens. */
+  /** Returns the store of a process with a script of events. */
   private Store unlucky() {
     return new Store(new Intact(script.around(driver)), clock, Randomness.seeded(1), ONCE);
   }
@@ -182,7 +184,7 @@ final class OnlineLateTest {
     assertEquals(1, online.value());
   }
 
-  /** The reader's clock is behind by less than half of a bucket, and shows a window before. */
+  /** The reader's clock is behind by less than half a bucket, and shows the previous window. */
   @Test
   void aHitThatStoodStillUntilItsSessionsMarkExpiredCountsNoSecondTime() {
     Window window = new Window(MINUTE.multipliedBy(3), MINUTE);
@@ -202,7 +204,7 @@ final class OnlineLateTest {
 
   private static final Window TWO = new Window(MINUTE.multipliedBy(2), MINUTE);
 
-  /** The window after the bucket that is filled now. */
+  /** Returns the reading of the window after the bucket that is being filled. */
   private Online inAMinute() {
     clock.advance(MINUTE);
     return new OnlineRing(store, TWO).online(ROOM);

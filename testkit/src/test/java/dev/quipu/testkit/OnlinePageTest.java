@@ -24,8 +24,8 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /**
- * How many are online by each variant, checked at every minute: real hits of three days, and a
- * crowd that comes and goes at once. The page and the charts are compared; {@code
+ * The number of online sessions by each variant, checked at every minute: real hits of three days,
+ * and a crowd that arrives and leaves together. The page and the charts are compared; {@code
  * -Dquipu.docs.write=true} writes them.
  */
 final class OnlinePageTest {
@@ -38,25 +38,25 @@ final class OnlinePageTest {
       # How many are online
 
       Two variants of [the ring](../concepts/online-ring.md) against the exact count: the number of
-      sessions seen in the five minutes before. Six keys, of which five full minutes are shown,
-      and two keys, of which one is filled and the other, of the five minutes before, is shown.
+      sessions seen in the previous five minutes. Six keys, of which five full minutes are shown,
+      and two keys, of which one is being filled and the other, of the previous five minutes, is shown.
 
       Real hits: 6,000 of a web server's access log, 1,217 sessions; the log has one minute of every
-      hour, and these minutes are laid end to end and pass ten times slower. The chart shows two
-      hours of 8 and a half.
+      hour; these minutes are concatenated and pass ten times slower. The chart shows two hours of
+      8 and a half.
 
       ![Online by six keys and by two keys against the exact count, real hits](online.svg)
 
-      A crowd: 300 sessions that come within three minutes from minute 10 on, hit every 20 seconds,
+      A crowd: 300 sessions that arrive within three minutes from minute 10 on, hit every 20 seconds,
       and leave within the minute before minute 33.
 
       ![Online by six keys and by two keys against the exact count, a crowd](online-crowd.svg)
 
-      Six keys go up with the crowd, and down up to five minutes early, in as many steps as it came
+      Six keys rise with the crowd, and fall up to five minutes early, in as many steps as it arrived
       in: a session leaves the number five minutes after it was last counted, not last seen. They
-      never show more than were there, and `low..high` tells how many may be missing. Two keys
-      follow in one step, up to five minutes late. The exact variant has no error, for one item a
-      session.
+      never show more than were present, and `low..high` bounds how many may be missing. Two keys
+      follow in one step, up to five minutes late. The exact variant has no error, at the cost of one
+      item per session.
 
       | hits | variant | farthest from the last 5 minutes | on average | outside low..high |
       |---|---|---|---|---|
@@ -76,7 +76,7 @@ final class OnlinePageTest {
           new Variant("exact", store -> new OnlineExact(store, Window.DEFAULT.length())));
 
   @Test
-  void everyVariantIsWithinWhatItTellsAtEveryMinute() throws IOException {
+  void everyVariantIsWithinItsBoundsAtEveryMinute() throws IOException {
     StringBuilder page = new StringBuilder(HEAD);
     Hits log = Hits.ofAccessLog();
     Chart chart = new Chart(CHART_FROM, CHART_FROM + CHART_MINUTES);
@@ -137,13 +137,13 @@ final class OnlinePageTest {
         minute -> {
           Online online = presence.online("site");
           long exact = hits.distinct(online.from(), online.until());
-          String told =
+          String message =
               "%s at minute %d: %s, the exact count is %d"
                   .formatted(variant.name, minute, online, exact);
-          assertTrue(online.complete(), told);
-          assertTrue(online.low() <= exact && exact <= online.high(), told);
+          assertTrue(online.complete(), message);
+          assertTrue(online.low() <= exact && exact <= online.high(), message);
           if (!variant.name.equals("six keys")) {
-            assertEquals(exact, online.value(), told);
+            assertEquals(exact, online.value(), message);
           }
           shown.put(minute, online.value());
         });
@@ -161,7 +161,7 @@ final class OnlinePageTest {
         });
   }
 
-  /** Counts each hit, as a recipe without marks does. */
+  /** Counts each hit, like a recipe without marks. */
   private record WithoutMarks(Store store) implements Presence {
     @Override
     public void seen(String room, String client) {

@@ -46,8 +46,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** Options and names: the limits themselves are taken, and what is beyond them is named. */
-@SuppressWarnings("CheckReturnValue") // adds that set the stage
+/** Options and names: values at the limits are accepted, and values beyond them are named. */
+@SuppressWarnings("CheckReturnValue") // adds that prepare the test
 final class OptionLimitsTest {
   private static final Duration STEP = Duration.ofMillis(1);
 

@@ -5,23 +5,23 @@ import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
 
-/** The same store, which says something else of itself. */
+/** A store that reports another profile. */
 public class ProfiledDriver extends ForwardingDriver {
   private final StoreDriver driver;
   private final StoreProfile profile;
 
-  /** Has the profile in place of the store's own. */
+  /** Wraps a driver, replacing its profile. */
   public ProfiledDriver(StoreDriver driver, StoreProfile profile) {
     this.driver = driver;
     this.profile = profile;
   }
 
-  /** Batches have no more items. */
+  /** Returns a store whose batches are limited to this number of items. */
   public static StoreDriver ofBatches(StoreDriver driver, String name, int itemsMax) {
     return of(driver, name, driver.profile().atomicity(), itemsMax);
   }
 
-  /** Batches lie in one partition. */
+  /** Returns a store whose batches must lie in one partition. */
   public static StoreDriver divided(StoreDriver driver) {
     return of(driver, "divided", Atomicity.PARTITION, 10);
   }

@@ -29,7 +29,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Each number is processed once, by workers that die. */
+/** Each number is processed once, by workers that crash. */
 final class RangeJobTest {
   private static final int RECORDS = 100_000;
   private static final int RANGES = 64;
@@ -76,7 +76,7 @@ final class RangeJobTest {
     assertThrows(IllegalArgumentException.class, () -> new RangeJob(store, "job", 1, 10_001));
   }
 
-  /** A job of one range, of a worker to whose calls something happens. */
+  /** Returns the task of a job with one range, of a worker with a script of events. */
   private static RangeJob.Task task(CallScript script, MemoryDriver driver, RetryPolicy policy) {
     Store store =
         new Store(script.around(driver), new ManualClock(0), Randomness.seeded(1), policy);
@@ -169,7 +169,7 @@ final class RangeJobTest {
       return new Key("processed", Long.toString(number));
     }
 
-    /** One worker after the other, each of which dies at some call. */
+    /** Runs one worker after the other, each of which crashes at some call. */
     private void work() {
       while (true) {
         RangeJob job = new RangeJob(crashing(700), random, "job", RECORDS, RANGES);

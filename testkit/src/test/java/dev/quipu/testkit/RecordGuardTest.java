@@ -38,7 +38,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Guards that start, that run in one of several regions, and whose store does not answer. */
+/** Guards that start, that run in one of several regions, and whose store does not reply. */
 final class RecordGuardTest {
   private static final StoreRecord ONE = StoreRecord.of(AtomicAdd.SPEC, Optional.empty());
   private static final StoreRecord OTHER = StoreRecord.of(TokenSet.SPEC, Optional.empty());
@@ -51,12 +51,12 @@ final class RecordGuardTest {
   private final Place here = new Place();
   private final Place there = new Place();
 
-  /** A store that may be silent. */
+  /** A store that may be unreachable. */
   private final class Place extends ForwardingDriver {
     private final MemoryDriver memory = new MemoryDriver();
     final Store store = new Store(this, clock, Randomness.seeded(1), ONCE);
     boolean isSilent;
-    Optional<QuipuException> answer = Optional.empty(); // to the next write, which is applied
+    Optional<QuipuException> answer = Optional.empty(); // of the next write, which is applied
     Runnable beforeWrite = () -> {};
 
     @Override
@@ -91,7 +91,7 @@ final class RecordGuardTest {
     return new RecordGuard(here.store, record, ADOPT);
   }
 
-  /** Of two regions. */
+  /** Returns the guard of one of two regions. */
   private RecordGuard inRegion(StoreRecord record) {
     return new RecordGuard(here.store, Map.of("there", there.store), record, ADOPT);
   }
@@ -240,7 +240,7 @@ final class RecordGuardTest {
     assertEquals(Optional.of("atomic-add"), technique(here));
   }
 
-  /** Two regions begin at once, with different values. */
+  /** Two regions begin at the same time, with different values. */
   @Test
   void aRecordThatAnotherRegionWroteMeanwhileIsSeen() {
     here.beforeWrite = () -> new RecordGuard(there.store, OTHER, ADOPT).check();

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Records which calls one client makes. */
+/** Records the calls of one client. */
 final class RecordingDriver extends ForwardingDriver {
   private final StoreDriver driver;
   private final List<String> calls = new ArrayList<>();
@@ -29,14 +29,14 @@ final class RecordingDriver extends ForwardingDriver {
     return driver;
   }
 
-  /** Returns how many calls started so, and forgets all. */
+  /** Returns the number of calls with this prefix, and clears the record. */
   int callsOf(String start) {
     int found = (int) calls.stream().filter(call -> call.startsWith(start)).count();
     calls.clear();
     return found;
   }
 
-  /** Returns all calls, and forgets them. */
+  /** Returns all calls, and clears the record. */
   List<String> calls() {
     List<String> all = List.copyOf(calls);
     calls.clear();

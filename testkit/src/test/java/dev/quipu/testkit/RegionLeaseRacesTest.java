@@ -24,7 +24,7 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** What is answered when a lease ends, or another process renews it, during a request. */
+/** Outcomes when a lease ends, or another process renews it, during a request. */
 final class RegionLeaseRacesTest {
   private static final Bounds QUOTA = Bounds.between(0, 300);
   private static final Duration AGES = Duration.ofHours(2);
@@ -59,7 +59,7 @@ final class RegionLeaseRacesTest {
   }
 
   @Test
-  void whoseLeaseIsOverCancelsNothing() {
+  void aRegionWhoseLeaseIsOverCancelsNothing() {
     Process eu = schedule.running("ap", "eu", "us").get(1);
     RequestId id = RequestId.of("eu/1");
     schedule.clock.advance(AGES);
@@ -72,11 +72,11 @@ final class RegionLeaseRacesTest {
         RequestOutcome.NotSeen.class, eu.counters().outcome(RegionSchedule.COUNTER, id));
   }
 
-  /** By a clock that is behind, the lease runs; the retirement is known all the same. */
+  /** By a clock that is behind, the lease is valid; the retirement is known anyway. */
   @Test
   void theOutcomeIsUnknownIfTheRegionIsRetiredDuringAWrite() {
     List<Process> all = schedule.running("ap", "eu", "us");
-    assertInstanceOf(AddResult.Applied.class, all.get(1).add(1)); // its cell is made
+    assertInstanceOf(AddResult.Applied.class, all.get(1).add(1)); // its cell is created
     schedule.leasesEnd(all.get(0), all.get(2));
     ReplicaHook retirement =
         ReplicaHook.afterWrite(
@@ -98,7 +98,7 @@ final class RegionLeaseRacesTest {
   @Test
   void rightsOfARegionWhoseLeaseIsOverAreHeldElsewhere() {
     List<Process> all = schedule.running("ap", "eu", "us");
-    schedule.leasesEnd(all.get(0), all.get(1)); // and us answers, though nobody renews there
+    schedule.leasesEnd(all.get(0), all.get(1)); // and us replies, though no process renews there
     assertEquals(
         new AddResult.Rejected(Rejection.HELD_ELSEWHERE, OptionalLong.of(0), List.of("us")),
         all.get(1).add(250));

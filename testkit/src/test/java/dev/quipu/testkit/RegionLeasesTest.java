@@ -34,7 +34,9 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-/** Until when a region may count, to the millisecond, and what it says of itself and others. */
+/**
+ * Until when a region may count, to the millisecond, and what it reports about itself and others.
+ */
 final class RegionLeasesTest {
   private static final List<String> NAMES = List.of("ap", "eu", "us");
   private static final Duration LEASE = Duration.ofMinutes(10);
@@ -122,7 +124,7 @@ final class RegionLeasesTest {
   }
 
   @Test
-  void nobodyCountsWhoseReplicaWasNotCheckedFor3Beats() {
+  void aRegionWhoseReplicaWasNotCheckedFor3BeatsDoesNotCount() {
     RegionLeases.Terms terms = new RegionLeases.Terms(LEASE, SLACK, Duration.ofMinutes(1));
     Region eu = all(terms).get(1);
     clock.advance(Duration.ofMinutes(RegionLeases.BEATS_UNCHECKED).minus(STEP));

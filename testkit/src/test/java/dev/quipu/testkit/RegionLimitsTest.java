@@ -36,7 +36,7 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-/** What regional counters need of their stores, and what they keep within. */
+/** Requirements of regional counters on their stores, and their limits. */
 final class RegionLimitsTest {
   private final ManualClock clock = new ManualClock(1_800_000_000_000L);
   private final RandomGenerator random = Randomness.seeded(1);
@@ -47,7 +47,7 @@ final class RegionLimitsTest {
     return new RegionalCounters(regions, options, RegionLeases.none(regions), random);
   }
 
-  /** One of two regions, which sees the other through the table. */
+  /** Returns one of two regions, which reaches the other through the table. */
   private RegionalCounters inRegion(
       String own, GlobalTable<Key, Item> table, List<String> initial, RegionOptions options) {
     int from = own.equals("ap") ? 0 : 1;

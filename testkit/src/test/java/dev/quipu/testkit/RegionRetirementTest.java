@@ -95,7 +95,7 @@ final class RegionRetirementTest {
       try {
         schedule.crashing("eu", at).counters().retire("us");
       } catch (ProcessCrash.Crash crash) {
-        // somewhere midway
+        // at some point
       }
       schedule.table.settle();
       schedule.lose("eu");
@@ -108,7 +108,7 @@ final class RegionRetirementTest {
     }
   }
 
-  /** In one order or the other: which of the two is first may depend on what was begun. */
+  /** Retires both, in one order or the other: which is first may depend on what was begun. */
   private static void retireBoth(Process by) {
     try {
       by.counters().retire("us");
@@ -145,7 +145,7 @@ final class RegionRetirementTest {
     assertInstanceOf(AddResult.Applied.class, all.get(0).add(50));
     schedule.table.settle();
     schedule.cutOff("eu");
-    assertInstanceOf(AddResult.Applied.class, all.get(1).add(20)); // never heard of
+    assertInstanceOf(AddResult.Applied.class, all.get(1).add(20)); // unknown to the others
     schedule.lose("eu");
     schedule.leasesEnd(all.get(0), all.get(2));
     all.get(2).counters().retire("eu");

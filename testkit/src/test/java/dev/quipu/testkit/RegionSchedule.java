@@ -28,7 +28,7 @@ import java.util.TreeMap;
 import java.util.function.BiFunction;
 import java.util.random.RandomGenerator;
 
-/** Regions whose replicas, clocks and processes a test moves step by step. */
+/** Regions whose replicas, clocks and processes a test controls step by step. */
 final class RegionSchedule {
   static final String COUNTER = "s";
   static final RegionLeases.Terms TERMS =
@@ -74,7 +74,7 @@ final class RegionSchedule {
     return during(region, clock, hooks);
   }
 
-  /** Returns a process with a clock of its own whose calls run hooks. */
+  /** Returns a process with its own clock whose calls run hooks. */
   Process during(String region, Clock own, ReplicaHook... hooks) {
     return in(
         region,
@@ -99,12 +99,12 @@ final class RegionSchedule {
     return in(region, initial, clock, (replica, driver) -> driver);
   }
 
-  /** A process whose wall clock differs. */
+  /** Returns a process whose wall clock differs. */
   Process in(String region, Duration skew) {
     return in(region, names, skewed(skew), (replica, driver) -> driver);
   }
 
-  /** A clock whose wall time differs. */
+  /** Returns a clock whose wall time differs. */
   Clock skewed(Duration skew) {
     return new Clock() {
       @Override
@@ -146,7 +146,7 @@ final class RegionSchedule {
     return new Process(new RegionalCounters(regions, options, leases, random), leases);
   }
 
-  /** Processes of some regions, which have leases. */
+  /** Returns processes of some regions, with leases. */
   List<Process> running(String... some) {
     List<Process> processes = new ArrayList<>();
     for (String region : some) {
@@ -156,7 +156,7 @@ final class RegionSchedule {
     return processes;
   }
 
-  /** A region's replica is gone, with what it has not sent. */
+  /** Loses a region's replica, with what it has not sent. */
   void lose(String region) {
     table.lose(names.indexOf(region));
     cutOff(region);
@@ -176,7 +176,7 @@ final class RegionSchedule {
     table.settle();
   }
 
-  /** All leases run out; those who run ask in vain for new ones meanwhile. */
+  /** Ends all leases; running processes try to renew them in vain. */
   void leasesEnd(Process... running) {
     for (int i = 0; i < 4; i++) {
       clock.advance(Duration.ofMinutes(21));

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What regions do with a replica from a backup, another plan, and sums near 64 bits. */
+/** Regions with a replica restored from a backup, another plan, and sums near 64 bits. */
 final class RegionStateTest {
   private static final Bounds QUOTA = Bounds.between(0, 300);
 
@@ -37,7 +37,7 @@ final class RegionStateTest {
     all.forEach(each -> each.leases().renewIfDue());
     assertInstanceOf(AddResult.Applied.class, eu.add(-60));
     schedule.table.settle();
-    schedule.replicas.get(1).setBack(backup); // a process goes on, at 100
+    schedule.replicas.get(1).setBack(backup); // a process continues, at 100
     schedule.clock.advance(Duration.ofMinutes(2));
     assertThrows(QuipuException.class, () -> eu.leases().renewIfDue());
     assertThrows(QuipuException.class, () -> eu.add(-1));
@@ -100,13 +100,13 @@ final class RegionStateTest {
     assertEquals(Reading.exact(0), ap.read());
     assertInstanceOf(AddResult.Applied.class, all.get(0).add(Long.MAX_VALUE));
     assertInstanceOf(AddResult.Applied.class, all.get(1).add(Long.MAX_VALUE));
-    assertEquals(Long.MAX_VALUE, ap.read().value()); // beyond 64 bits, and still an answer
+    assertEquals(Long.MAX_VALUE, ap.read().value()); // beyond 64 bits, and still a reading
     assertInstanceOf(AddResult.Applied.class, all.get(1).add(-Long.MAX_VALUE));
     assertEquals(Reading.exact(Long.MAX_VALUE), ap.read());
   }
 
   @Test
-  void transfersGoOnForEver() {
+  void transfersContinueIndefinitely() {
     RegionSchedule schedule = new RegionSchedule(Bounds.atLeast(0), "ap", "eu");
     List<Process> all = schedule.running("ap", "eu");
     long much = Long.MAX_VALUE / 2;

@@ -23,7 +23,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** How many rights a region gets of others, when it is rejected, and what a reader knows. */
+/**
+ * How many rights a region gets from others, when a request is rejected, and what a reader knows.
+ */
 final class RegionTransfersTest {
   private static final Bounds STOCK = Bounds.atLeast(0);
   private static final Bounds QUOTA = Bounds.between(0, 300);
@@ -38,7 +40,7 @@ final class RegionTransfersTest {
     return new AddResult.Rejected(Rejection.HELD_ELSEWHERE, OptionalLong.of(value), List.of(where));
   }
 
-  /** Rights to lower in the only cell of a region. */
+  /** Returns the rights to decrement in the only cell of a region. */
   private static long rights(RegionSchedule schedule, String region) {
     return schedule
         .replicas
@@ -98,7 +100,7 @@ final class RegionTransfersTest {
     assertEquals(new AddResult.Rejected(Rejection.FLOOR, 0), eu.add(-101));
   }
 
-  /** Another region adds after the first look, and again after the second has passed it. */
+  /** Another region adds after the first read, and again after the second has passed it. */
   @Test
   void aMovingCounterIsLookedAtAgainBeforeARejection() {
     RegionSchedule schedule = new RegionSchedule(STOCK, "ap", "eu");
@@ -170,9 +172,9 @@ final class RegionTransfersTest {
     assertEquals(Reading.exact(90), ap.read());
   }
 
-  /** The successor died after the decision, before it took anything over. */
+  /** The successor crashed after the decision, before it took anything over. */
   @Test
-  void whoLacksRightsTakesOverWhatARetiredRegionHad() {
+  void aRegionWithoutRightsTakesOverThoseOfARetiredOne() {
     RegionSchedule schedule = new RegionSchedule(STOCK, "ap", "eu", "us");
     List<Process> all = schedule.running("ap", "eu", "us");
     applied(all.get(1), 100);
@@ -245,7 +247,7 @@ final class RegionTransfersTest {
         all.get(1).read().uncertainties());
   }
 
-  /** What goes up between the looks uses no rights to lower. */
+  /** Increments between the reads use no rights to decrement. */
   @Test
   void theLowerBoundDoesNotFallWhenTheCounterRises() {
     RegionSchedule schedule = new RegionSchedule(QUOTA, "ap", "eu", "us");

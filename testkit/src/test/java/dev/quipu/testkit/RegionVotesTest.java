@@ -28,7 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** How retirements are decided: who votes, who must agree, and what is left half way. */
+/** How retirements are decided: who votes, who must agree, and unfinished retirements. */
 final class RegionVotesTest {
   private static final Bounds QUOTA = Bounds.between(0, 300);
 
@@ -57,7 +57,7 @@ final class RegionVotesTest {
     return new Change.Put(field, new Field.Text(value));
   }
 
-  /** Three regions; the third is lost, and its lease is over. */
+  /** Returns three regions, of which the third is lost and its lease is over. */
   private static List<Process> runningUntilUsIsLost(RegionSchedule schedule) {
     List<Process> all = schedule.running("ap", "eu", "us");
     schedule.lose("us");
@@ -65,7 +65,9 @@ final class RegionVotesTest {
     return all;
   }
 
-  /** The successor died after its own vote: the region is alive, and neither retired nor barred. */
+  /**
+   * The successor crashed after its own vote: the region is alive, and neither retired nor barred.
+   */
   @Test
   void aRegionThatIsAliveEndsARetirementThatWasLeftHalfWay() {
     RegionSchedule schedule = new RegionSchedule(QUOTA, "ap", "eu", "sa", "us");
@@ -109,7 +111,7 @@ final class RegionVotesTest {
     assertEquals("region eu is not retired; retired regions: us", notRetired.getMessage());
   }
 
-  /** It may have been retired by the one that it does not know of. */
+  /** It may have been retired by the decision that it does not know. */
   @Test
   void whoDoesNotKnowADecisionAsksForThatFirst() {
     RegionSchedule schedule = new RegionSchedule(QUOTA, "ap", "eu", "us");

@@ -43,7 +43,7 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-/** Changes that go to all regions, and merges that nobody there notices. */
+/** Changes that go to all regions, and merges that readers there do not notice. */
 final class RegionalCollectionTest {
   private static final int SEEDS = Soak.seeds(100);
   private static final List<String> NAMES = List.of("ap", "eu", "us");
@@ -96,7 +96,7 @@ final class RegionalCollectionTest {
       table.settle();
     }
 
-    /** Adds, and repeats some of them in other regions. */
+    /** Adds, and repeats some of the adds in other regions. */
     void count(int region, int adds) {
       for (int i = 0; i < adds; i++) {
         long delta = random.nextLong(-7, 13);
@@ -135,7 +135,7 @@ final class RegionalCollectionTest {
         try {
           merged += here.merge(LIKES, window);
         } catch (QuipuException e) {
-          // it waits for a region, or does not know: the next call goes on
+          // it waits for a region, or the outcome is unknown: the next call continues
         }
       }
     }
@@ -175,12 +175,12 @@ final class RegionalCollectionTest {
         assertEquals(Optional.of(Reading.exact(run.sum)), everywhere, "seed " + seed);
       }
     }
-    assertTrue(merged > SEEDS * 30L, "only " + merged + " were merged, so these runs are void");
+    assertTrue(merged > SEEDS * 30L, "only " + merged + " were merged: too few to prove anything");
   }
 
-  /** While merges travel, in any order, every region reads the same as before. */
+  /** While merges are replicated, in any order, every region reads the same as before. */
   @Test
-  void nobodyNoticesAMerge() throws InterruptedException {
+  void readersDoNotNoticeAMerge() throws InterruptedException {
     long merged = 0;
     for (long seed = 1; seed <= SEEDS; seed++) {
       Run run = new Run(seed, 0);
@@ -207,10 +207,12 @@ final class RegionalCollectionTest {
       merged += run.merged;
       assertEquals(List.of(), run.wrong, "seed " + seed);
     }
-    assertTrue(merged > SEEDS * 20L, "only " + merged + " were merged, so these runs are void");
+    assertTrue(merged > SEEDS * 20L, "only " + merged + " were merged: too few to prove anything");
   }
 
-  /** What regions avoid: merged in one, and read in another before all of it has come. */
+  /**
+   * What regions avoid: merging in one region, and reading in another before all of it has arrived.
+   */
   @Test
   void thePlainMergeIsNoticed() {
     long noticed = 0;
@@ -219,7 +221,7 @@ final class RegionalCollectionTest {
       run.count(0, 30);
       run.heal();
       new ItemCollection(run.regions(0).here(), run.random).compact(LIKES, Duration.ZERO);
-      run.time.sleep(Duration.ofMillis(1_500)); // half of it is there
+      run.time.sleep(Duration.ofMillis(1_500)); // half of it has arrived
       Regions eu = run.regions(1);
       long read = new ItemCollection(eu.here(), run.random).read(LIKES).orElseThrow().value();
       noticed += read == run.sum ? 0 : 1;
@@ -227,7 +229,7 @@ final class RegionalCollectionTest {
     assertTrue(noticed > SEEDS / 2, "noticed in only " + noticed);
   }
 
-  /** A region that has not heard of a change would take its repeat for a new one. */
+  /** A region that has not received a change would take its repeat for a new one. */
   @Test
   void onlyWhatAllRegionsHaveIsMerged() {
     Run run = new Run(1, 0);
@@ -242,7 +244,7 @@ final class RegionalCollectionTest {
   }
 
   @Test
-  void aSilentRegionIsToldOf() {
+  void aSilentRegionIsReported() {
     Run run = new Run(1, 0);
     RegionalCollection ap = run.in(0);
     RequestId id = RequestId.of("one");
@@ -272,7 +274,7 @@ final class RegionalCollectionTest {
     assertEquals(Reading.exact(5), listed.getFirst().reading());
   }
 
-  /** In an order in which a part of the sum has more than 64 bits. */
+  /** In an order in which a partial sum exceeds 64 bits. */
   @Test
   void onlyTheWholeSumMustHave64Bits() {
     Run run = new Run(1, 0);
@@ -293,7 +295,7 @@ final class RegionalCollectionTest {
     assertEquals(Optional.of(Reading.exact(4)), run.in(2).read(LIKES));
   }
 
-  /** Every look sees another step of the sum, and takes a second. */
+  /** Every read sees another step of the sum, and takes a second. */
   @Test
   void aReadEndsThoughMergesComeBetween() {
     VirtualTime time = new VirtualTime();

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Three regions sell from one stock, whatever happens between them. */
+/** Three regions sell from one stock, under all faults. */
 final class RegionalCountersTest {
   private static final int SEEDS = Soak.seeds(30);
   private static final RegionalRun.Size SMALL = new RegionalRun.Size(120, 2, 12, 9, 0.1, 6);
@@ -52,8 +52,7 @@ final class RegionalCountersTest {
     for (long each : List.of(held, elsewhere, wide, whileCut, deaths)) {
       assertTrue(
           each > SEEDS / 2,
-          "hardly anything went wrong, so these runs are void: "
-              + List.of(held, elsewhere, wide, whileCut, deaths));
+          "too few faults to prove anything: " + List.of(held, elsewhere, wide, whileCut, deaths));
     }
   }
 
@@ -68,7 +67,7 @@ final class RegionalCountersTest {
     assertTrue(run.partitions > 10 && run.deaths > 10, run.toString());
   }
 
-  /** What a lost region held is sold by the others, once; all that it had sold was heard of. */
+  /** What a lost region held is sold by the others, once; everything it had sold was replicated. */
   @Test
   void theRightsOfALostRegionAreNotLost() throws InterruptedException {
     for (long seed = 1; seed <= SEEDS; seed++) {
@@ -87,7 +86,7 @@ final class RegionalCountersTest {
     }
   }
 
-  /** All can talk again: every region tells the same, and sells what is left. */
+  /** Reconnects all regions: every region reads the same value, and sells what is left. */
   private static void sellOut(RegionalRun run, String seed) {
     long left = run.oracle.read(RegionalRun.STOCK).map(Reading::value).orElse(0L);
     for (int region = 0; region < RegionalRun.NAMES.size(); region++) {

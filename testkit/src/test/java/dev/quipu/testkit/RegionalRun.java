@@ -36,25 +36,25 @@ import java.util.random.RandomGenerator;
 
 /**
  * One seed of a stock that three regions sell from, on replicas that are cut off from each other,
- * by stores whose replies are lost, from processes that die; with an oracle that sees all replicas
- * at every step.
+ * by stores whose replies are lost, from processes that crash; with an oracle that sees all
+ * replicas at every step.
  */
 final class RegionalRun {
   static final List<String> NAMES = List.of("ap", "eu", "us");
   static final String STOCK = "stock";
   private static final RegionLeases.Terms TERMS =
       new RegionLeases.Terms(
-          Duration.ofDays(1), Duration.ofSeconds(30), Duration.ofHours(12)); // one for each process
+          Duration.ofDays(1), Duration.ofSeconds(30), Duration.ofHours(12)); // one per process
 
   /**
-   * How large a run is.
+   * The size of a run.
    *
-   * @param pieces that are delivered at first, in one region
-   * @param clients in each region
-   * @param requests of each client
-   * @param amountMax most pieces that one request asks for
-   * @param faultRate how many calls go wrong, from 0 to 1
-   * @param deathsEach requests of a client between two deaths of its process; 0 for none
+   * @param pieces pieces that are delivered initially, in one region
+   * @param clients clients in each region
+   * @param requests requests of each client
+   * @param amountMax maximum number of pieces of a request
+   * @param faultRate fraction of calls that fail, from 0 to 1
+   * @param deathsEach requests of a client between two crashes of its process; 0 for none
    */
   record Size(
       long pieces, int clients, int requests, long amountMax, double faultRate, int deathsEach) {}
@@ -108,7 +108,7 @@ final class RegionalRun {
     return new RegionalCounters(regions, options, leases, random);
   }
 
-  /** Leases that are asked for without a fault, but for a region that is cut off. */
+  /** Returns leases that are renewed without faults, except for a region that is cut off. */
   private RegionLeases leases(int region) {
     Map<String, Store> seen = new TreeMap<>();
     for (int i = 0; i < NAMES.size(); i++) {
@@ -121,7 +121,7 @@ final class RegionalRun {
     return leases;
   }
 
-  /** All leases run out while a region is away; the next takes over what it had. */
+  /** Ends all leases while a region is unreachable; the next region takes over its rights. */
   RegionalCounters retire(int lost) {
     int next = (lost + 1) % NAMES.size();
     int last = (lost + 2) % NAMES.size();
@@ -131,13 +131,13 @@ final class RegionalRun {
     RegionLeases.of(calmly(last), TERMS).renew(); // in vain, but others see its clock
     RegionalCounters successor = calm(next, RegionLeases.of(calmly(next), TERMS));
     successor.retire(NAMES.get(lost));
-    successor.acceptLoss(NAMES.get(lost)); // all that it had counted was sent
+    successor.acceptLoss(NAMES.get(lost)); // everything it had counted was sent
     leases(next);
     leases(last);
     return calm(last, leases(last));
   }
 
-  /** A process in a region: it dies within so many calls; 0 for never. */
+  /** Returns a process in a region that crashes within this number of calls; 0 for never. */
   RegionalCounters process(int region, int callsMax) {
     return counters(faulty(region, callsMax), leases(region));
   }
@@ -167,7 +167,7 @@ final class RegionalRun {
     return regions;
   }
 
-  /** A process in a region on which nothing goes wrong. */
+  /** Returns a process in a region without faults. */
   RegionalCounters calm(int region) {
     return calm(region, leases(region));
   }
@@ -202,7 +202,7 @@ final class RegionalRun {
     }
   }
 
-  /** Delivers, sells ten times as much or what it is, and lets the weather change meanwhile. */
+  /** Delivers pieces, requests ten times as many, and changes the faults meanwhile. */
   void run() throws InterruptedException {
     deliver();
     List<Runnable> all = new ArrayList<>();
@@ -307,7 +307,7 @@ final class RegionalRun {
     }
   }
 
-  /** Repeats a request until its answer is definite: here, or in any region. */
+  /** Repeats a request until its outcome is definite: here, or in any region. */
   private void settle(RegionalCounters here, int region, RequestId id, long amount) {
     for (int attempt = 0; ; attempt++) {
       boolean isElsewhere = random.nextBoolean();
@@ -328,7 +328,7 @@ final class RegionalRun {
     }
   }
 
-  /** A rejection for want of room is fair if there was none at some moment of the call. */
+  /** A rejection for lack of pieces is justified if there were none at some moment of the call. */
   private AddResult add(RegionalCounters at, long delta, RequestId id) {
     int from = values.size() - 1;
     AddResult result = at.add(new Add(STOCK, delta, id));
@@ -358,7 +358,7 @@ final class RegionalRun {
         replayed++;
         replayedElsewhere += isElsewhere ? 1 : 0;
         if (done.put(id, amount) == null) {
-          sold += amount; // its first answer was lost
+          sold += amount; // its first reply was lost
         }
       }
       case AddResult.Rejected no -> {

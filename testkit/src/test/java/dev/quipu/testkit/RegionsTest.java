@@ -41,7 +41,7 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-/** What regions do for each other, one case at a time. */
+/** Interactions of regions, one case at a time. */
 final class RegionsTest {
   private static final List<String> NAMES = List.of("ap", "eu", "us");
   private static final int AP = 0;
@@ -124,7 +124,7 @@ final class RegionsTest {
     assertInstanceOf(AddResult.Conflict.class, add(in(EU), 8, "ap/1"));
     table.settle();
     table.cutOff(AP);
-    assertInstanceOf(AddResult.Replayed.class, add(in(US), 7, "ap/1")); // as it has come to us
+    assertInstanceOf(AddResult.Replayed.class, add(in(US), 7, "ap/1")); // as replicated to us
     QuipuException e = assertThrows(QuipuException.class, () -> add(in(US), 7, "ap/2"));
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
     healed();
@@ -148,7 +148,7 @@ final class RegionsTest {
     assertEquals(7, value(in(US)));
   }
 
-  /** How many pieces a region can sell by itself. */
+  /** Returns how many pieces a region can sell without the others. */
   private long sellAlone(int region) {
     for (int i = 0; i < NAMES.size(); i++) {
       table.cutOff(i);
@@ -196,7 +196,7 @@ final class RegionsTest {
   @Test
   void aRegionThatIsCutOffSellsWhatItHas() {
     applied(in(AP), 100);
-    applied(in(EU), -10); // which brings more than it needs
+    applied(in(EU), -10); // which provides more than it needs
     applied(in(EU), -1);
     table.settle();
     table.cutOff(EU);
@@ -218,7 +218,7 @@ final class RegionsTest {
   @Test
   void aCeilingIsSharedOutAndMoves() {
     RegionOptions quota = RegionOptions.DEFAULT.within(Bounds.between(0, 10));
-    applied(in(AP, quota), 9); // all but one of everybody's share
+    applied(in(AP, quota), 9); // all but one of every region's share
     assertInstanceOf(AddResult.Applied.class, in(US, quota).add(new Add("s", 1, null)));
     assertEquals(
         new AddResult.Rejected(Rejection.CEILING, 10), in(EU, quota).add(new Add("s", 1, null)));
@@ -275,7 +275,7 @@ final class RegionsTest {
     assertTells(e, "region us");
   }
 
-  /** A region with leases, and what keeps them. */
+  /** A region with leases, and their store. */
   private record Leased(RegionalCounters counters, RegionLeases leases) {}
 
   private Leased leased(int region) {
@@ -289,7 +289,8 @@ final class RegionsTest {
     Leased ap = leased(AP);
     Leased eu = leased(EU);
     Leased us = leased(US);
-    assertThrows(QuipuException.class, () -> applied(eu.counters, 1)); // nobody confirmed it yet
+    assertThrows(
+        QuipuException.class, () -> applied(eu.counters, 1)); // no other region confirmed it yet
     List.of(ap, eu, us).forEach(each -> assertTrue(each.leases.renew()));
     assertInstanceOf(AddResult.Applied.class, add(eu.counters, 100, "eu/early"));
     applied(us.counters, -10);
@@ -304,7 +305,7 @@ final class RegionsTest {
           assertThrows(IllegalStateException.class, () -> us.counters.acceptLoss(region));
       assertTells(notRetired, "region %s is not retired; retired regions: none".formatted(region));
     }
-    applied(eu.counters, -1); // unheard of
+    applied(eu.counters, -1); // unknown to the others
     IllegalStateException runs =
         assertThrows(IllegalStateException.class, () -> us.counters.retire("eu"));
     assertTells(runs, "lease");
@@ -312,7 +313,7 @@ final class RegionsTest {
     assertEquals(List.of("eu"), held.heldBy());
 
     clock.advance(Duration.ofMinutes(55));
-    assertEquals(false, us.leases.renew()); // eu is silent
+    assertEquals(false, us.leases.renew()); // eu does not reply
     clock.advance(Duration.ofMinutes(6));
     assertThrows(QuipuException.class, () -> applied(eu.counters, -1)); // it stops by itself
     assertThrows(QuipuException.class, () -> applied(us.counters, -1)); // and so do the others
@@ -337,7 +338,7 @@ final class RegionsTest {
     }
     assertInstanceOf(AddResult.Rejected.class, us.counters.add(new Add("s", -1, null)));
 
-    healed(); // eu is back, and hears of it
+    healed(); // eu is reconnected, and learns of it
     assertEquals(0, value(ap.counters));
     QuipuException retired = assertThrows(QuipuException.class, eu.leases::renew);
     assertTells(retired, "retired");
@@ -362,7 +363,7 @@ final class RegionsTest {
     assertTrue(eu.leases.renew());
     applied(eu.counters, -60);
     table.settle();
-    replicas.get(EU).setBack(copy); // now it says that it has 100
+    replicas.get(EU).setBack(copy); // now it reports that it has 100
     Leased again = leased(EU);
     QuipuException back = assertThrows(QuipuException.class, again.leases::renew);
     assertTells(back, "restored from a backup");

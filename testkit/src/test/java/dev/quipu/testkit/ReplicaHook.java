@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Code that runs once during the calls of a process to one replica, at the first that matches. */
+/** Code that runs once during the calls of a process to one replica, at the first match. */
 final class ReplicaHook {
   private enum When {
     BEFORE_WRITE,
@@ -40,32 +40,36 @@ final class ReplicaHook {
     this.event = event;
   }
 
-  /** Before the first write of a key whose sort begins with this; what it throws is its answer. */
+  /**
+   * Runs before the first write of a key with this sort prefix; an exception replaces the reply.
+   */
   static ReplicaHook beforeWrite(String replica, String sort, Runnable event) {
     return new ReplicaHook(replica, When.BEFORE_WRITE, sort, 1, event);
   }
 
-  /** After the first write, which need not have been applied; what it throws is its answer. */
+  /**
+   * Runs after the first write, which need not have been applied; an exception replaces the reply.
+   */
   static ReplicaHook afterWrite(String replica, String sort, Runnable event) {
     return new ReplicaHook(replica, When.AFTER_WRITE, sort, 1, event);
   }
 
-  /** After the first read of a key whose sort begins with this. */
+  /** Runs after the first read of a key with this sort prefix. */
   static ReplicaHook afterGet(String replica, String sort, Runnable event) {
     return new ReplicaHook(replica, When.AFTER_GET, sort, 1, event);
   }
 
-  /** After a scan of a partition that ends with this, counted from 1. */
+  /** Runs after a scan of a partition with this suffix, counted from 1. */
   static ReplicaHook afterScan(String replica, String partition, int number, Runnable event) {
     return new ReplicaHook(replica, When.AFTER_SCAN, partition, number, event);
   }
 
-  /** Makes it happen only from now on. */
+  /** Enables the hook from now on. */
   void arm() {
     isArmed = true;
   }
 
-  /** Makes it wait until {@link #arm}. */
+  /** Disables the hook until {@link #arm}. */
   ReplicaHook disarmed() {
     isArmed = false;
     return this;

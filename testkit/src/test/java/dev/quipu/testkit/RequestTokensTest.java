@@ -18,7 +18,7 @@ import dev.quipu.technique.RequestTokens;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** The edges of the window in which a store knows its tokens. */
+/** The edges of the window in which a store remembers its tokens. */
 final class RequestTokensTest {
   private final ManualClock clock = new ManualClock(1_000_000);
   private final RequestTokens counters = new RequestTokens(new Store(new MemoryDriver(), clock));
@@ -32,7 +32,7 @@ final class RequestTokensTest {
   }
 
   @Test
-  void aRepeatIsTakenUntilTheEndOfTheWindowAndNotAfter() {
+  void aRepeatIsRecognizedUntilTheEndOfTheWindow() {
     assertInstanceOf(AddResult.Applied.class, add(5, Bounds.none()));
     clock.advance(RequestTokens.WINDOW);
     assertInstanceOf(AddResult.Replayed.class, add(5, Bounds.none()));
@@ -58,7 +58,7 @@ final class RequestTokensTest {
   }
 
   @Test
-  void whatBecameOfARequestCannotBeAsked() {
+  void theOutcomeOfARequestCannotBeRead() {
     RequestId id = RequestId.of("id");
     assertThrows(UnsupportedOperationException.class, () -> counters.outcome("a", id));
     assertThrows(UnsupportedOperationException.class, () -> counters.cancel("a", id));

@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The count in the newest revision is right, whatever came before, and costs one read. */
+/** The count in the newest revision is correct, whatever came before, and costs one read. */
 final class RevisionLogTest {
   private static final int OPERATIONS = 100_000;
   private static final int WRITERS = 8;
@@ -63,7 +63,7 @@ final class RevisionLogTest {
     assertEquals(before + 1, store.statistics().calls());
   }
 
-  /** By writers that die at any call, on a store that loses requests and replies. */
+  /** By writers that crash at any call, on a store that loses requests and replies. */
   @Test
   void theCountEqualsAFullCountAfterManyOperations() throws Exception {
     Run run = new Run(1);

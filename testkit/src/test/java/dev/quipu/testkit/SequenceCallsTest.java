@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How many calls it takes to number a record: numbers that are known are not looked for. */
+/** Number of calls to number a record: known numbers are not searched again. */
 final class SequenceCallsTest {
   private static final String SERIES = "series";
   private static final RequestId ID = RequestId.of("id");
@@ -118,7 +118,7 @@ final class SequenceCallsTest {
     assertEquals(1, recording.callsOf("write"));
   }
 
-  /** Updates of notes are lost while it should. */
+  /** Loses updates of notes while enabled. */
   private static final class Notes implements InterceptingDriver.Interceptor {
     boolean areLost = true;
     Runnable afterFirst = () -> {};

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Thirty-two writers that number records on a store that loses requests and replies, and that die
- * at any of their calls: many seeds, on stores that can do more and less.
+ * Thirty-two writers that number records on a store that loses requests and replies, and that crash
+ * at any of their calls: many seeds, on stores with more and fewer capabilities.
  */
 final class SequenceFaultTest {
   private static final int SEEDS = Soak.seeds(20);
@@ -104,7 +104,7 @@ final class SequenceFaultTest {
       }
     }
 
-    /** Each request until it is answered, by one process after the other. */
+    /** Writes each request until its outcome is known, by one process after the other. */
     private void write(int writer) {
       Optional<SequenceOfRecords> process = Optional.empty();
       for (int i = 0; i < RECORDS; i++) {

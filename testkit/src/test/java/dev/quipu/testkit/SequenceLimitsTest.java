@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Sequences, revisions, jobs and unique values name what is wrong with their input. */
+/** Sequences, revisions, jobs and unique values name the invalid part of their input. */
 final class SequenceLimitsTest {
   private static final String LONG_NAME = "x".repeat(Limits.NAME_BYTES_MAX);
   private static final String PAYLOAD = "x".repeat(SequenceOfRecords.PAYLOAD_BYTES_MAX);
@@ -33,7 +33,7 @@ final class SequenceLimitsTest {
   private final RevisionLog log = new RevisionLog(store);
   private final UniqueValues values = new UniqueValues(store);
 
-  /** What is right is accepted, and what is wrong is named. */
+  /** Checks that valid input is accepted, and the field of invalid input is named. */
   private static void check(String field, String right, String wrong, Consumer<String> call) {
     call.accept(right);
     for (String each : List.of(wrong, "", "\u0000")) {

@@ -30,7 +30,7 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Records that come while a transaction is under way go in the next one. */
+/** Records that arrive during a transaction are stored in the next one. */
 final class SequenceTogetherTest {
   private static final int WRITERS = 20; // one before, the others together
   private static final String SERIES = "series";
@@ -42,7 +42,7 @@ final class SequenceTogetherTest {
   private final ConcurrentLinkedQueue<Long> numbers = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<QuipuException> failures = new ConcurrentLinkedQueue<>();
 
-  /** Lets one transaction after the other through; the second may fail. */
+  /** Lets transactions through one after the other; the second may fail. */
   private static final class Gate implements InterceptingDriver.Interceptor {
     final CountDownLatch firstIsHere = new CountDownLatch(1);
     final Semaphore open = new Semaphore(0);
@@ -78,7 +78,7 @@ final class SequenceTogetherTest {
     return new SequenceOfRecords(new Store(new InterceptingDriver(driver, gate), Clock.system()));
   }
 
-  /** One writer is under way when all others come; then the gate opens. */
+  /** Holds one writer in a transaction until all others have arrived; then the gate opens. */
   private void run() throws InterruptedException {
     run(writer -> RequestId.of("writer " + writer));
   }
@@ -107,13 +107,13 @@ final class SequenceTogetherTest {
           } catch (QuipuException e) {
             failures.add(e);
           } catch (OutOfMemoryError e) {
-            numbers.add(0L); // of the one whose process would be dead
+            numbers.add(0L); // of the one whose process has crashed
           }
         });
   }
 
   @Test
-  void theyGoInOneTransactionInARow() throws InterruptedException {
+  void concurrentRecordsShareATransaction() throws InterruptedException {
     run();
     assertEquals(List.of(1, WRITERS - 1), gate.sizes);
     assertEquals(
@@ -140,7 +140,7 @@ final class SequenceTogetherTest {
   }
 
   @Test
-  void whatIsUnknownOfOneIsUnknownOfAll() throws InterruptedException {
+  void anUnknownOutcomeOfOneIsUnknownForAll() throws InterruptedException {
     gate.failure = new OutcomeUnknownException(Reason.CORRUPT, "lost", null); // and not repeated
     run();
     assertEquals(List.of(1L), List.copyOf(numbers));
@@ -149,7 +149,7 @@ final class SequenceTogetherTest {
   }
 
   @Test
-  void whoDiesLeavesNobodyWaiting() throws InterruptedException {
+  void aCrashedWriterLeavesNoOtherWaiting() throws InterruptedException {
     gate.death = new OutOfMemoryError("for a test");
     run();
     assertEquals(List.of(0L, 1L), numbers.stream().sorted().toList());
@@ -157,7 +157,9 @@ final class SequenceTogetherTest {
     assertTrue(failures.stream().allMatch(each -> each.outcome() == Outcome.UNKNOWN));
   }
 
-  /** The fifteenth that they meet of others is the last before they look for the highest number. */
+  /**
+   * The fifteenth foreign record in a row is the last before they search for the highest number.
+   */
   @Test
   void whatTheyStoredThemselvesIsNotPassed() throws InterruptedException {
     gate.afterFirst =

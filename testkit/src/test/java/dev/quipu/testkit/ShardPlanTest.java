@@ -38,7 +38,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** How a counter is divided, by whom, and what is found where it was counted before. */
+/** How a counter is sharded, by whom, and what is found where it was counted before. */
 final class ShardPlanTest {
   private static final Key PLAN = new Key("counter/a", "shards");
   private static final ShardOptions ALONE = ShardOptions.fixed(2);
@@ -212,7 +212,7 @@ final class ShardPlanTest {
         e.getMessage());
   }
 
-  /** The counter looks new when it is divided, and is not when the plan arrives. */
+  /** The counter looks new when it is sharded, but is not when the plan arrives. */
   @Test
   void requestsOfAProcessWithoutShardsAreKnownThoughTheyCameJustBeforeThePlan() {
     List<String> ids = new ArrayList<>();
@@ -231,7 +231,7 @@ final class ShardPlanTest {
     assertEquals(Optional.of(Reading.exact(42)), slow.read("a"));
   }
 
-  // ---- what shards promise, and when they grow
+  // ---- guarantees of shards, and when they grow
 
   @Test
   void onlyShardsThatActTogetherNeedBatchesOverTheStore() {
@@ -281,7 +281,7 @@ final class ShardPlanTest {
     assertEquals(0, recording.callsOf("get all counter/a/shards"), "it has grown to its limit");
   }
 
-  // ---- adds and reads that meet others
+  // ---- adds and reads concurrent with others
 
   @Test
   void aRequestThatCameInMeanwhileIsReplayedAndNotRejected() {
@@ -307,7 +307,9 @@ final class ShardPlanTest {
     return other;
   }
 
-  /** More than one shard has: the first attempt fails, and after it the other request arrives. */
+  /**
+   * Adds more than one shard has: the first attempt fails, and after it the other request arrives.
+   */
   private AddResult addMeeting(Runnable request, ShardOptions options) {
     CallScript script = new CallScript().after(CallScript.to("counter/a"), request);
     Sharded slow = on(new Store(script.around(memory), clock), options);

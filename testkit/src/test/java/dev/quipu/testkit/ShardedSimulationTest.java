@@ -26,7 +26,7 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Shards keep the promises of what they stand on, and those of their own, on every seed. */
+/** Shards keep the guarantees of their technique, and their own, on every seed. */
 final class ShardedSimulationTest {
   private static final int SEEDS = Soak.seeds(400);
   private static final Bounds STOCK = Bounds.between(0, 8);

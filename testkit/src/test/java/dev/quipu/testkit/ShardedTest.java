@@ -43,7 +43,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** What shards promise beside what they stand on. */
+/** Guarantees of shards in addition to those of their technique. */
 final class ShardedTest {
   private static final Bounds STOCK = Bounds.atLeast(0);
 
@@ -75,7 +75,7 @@ final class ShardedTest {
     assertEquals(16, counters.shards("a"));
     applied(counters, -99, STOCK, "all but one"); // more than any shard has
     assertEquals(new AddResult.Rejected(Rejection.FLOOR, 1), add(counters, -2, STOCK, "two"));
-    for (int i = 0; i < 50; i++) { // whichever shard is asked, the last one is found
+    for (int i = 0; i < 50; i++) { // whichever shard is first, the last one is found
       applied(counters, -1, STOCK, "out" + i);
       assertEquals(new AddResult.Rejected(Rejection.FLOOR, 0), add(counters, -1, STOCK, "no" + i));
       applied(counters, 1, STOCK, "back" + i);
@@ -152,7 +152,7 @@ final class ShardedTest {
     for (int round = 0; round < 30; round++) {
       String id = "id" + round;
       if (round == 10) {
-        open(options).grow("a", 8); // of which the slow one hears nothing
+        open(options).grow("a", 8); // the slow one learns nothing of that
       }
       applied(slow, -1, STOCK, id);
       Sharded fresh = open(options);
@@ -296,7 +296,7 @@ final class ShardedTest {
   }
 
   @Test
-  void whatCannotBeDividedIsRejectedWithAReason() {
+  void unsupportedShardingIsRejectedWithAReason() {
     ShardOptions bounded = ShardOptions.fixed(2).within(STOCK);
     rejected("item-collection", new ItemCollection(store), ShardOptions.fixed(2));
     rejected("marker-item", new RequestTokens(store), bounded);
@@ -372,7 +372,9 @@ final class ShardedTest {
     assertTrue(leastLoaded > 60 && leastLoaded < 140, "of 400 by load: " + leastLoaded);
   }
 
-  /** Of 400 adds during one that is under way on one of two shards, those that go there too. */
+  /**
+   * Returns how many of 400 adds go to the busy shard of two, while an add to it is in progress.
+   */
   private static int addsToTheBusyShard(ShardOptions.Choice choice) {
     List<String> shards = new ArrayList<>(); // of each add, in the order in which they began
     List<Runnable> meanwhile = new ArrayList<>();

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Techniques keep their promises on every seed; what lacks a promise is caught. */
+/** Techniques keep their guarantees on every seed; techniques that lack one are detected. */
 final class SimulationTest {
   private static final int SEEDS = Soak.seeds(2_000);
   private static final Simulation.Size FREE = new Simulation.Size(3, 6, 0.2, false);
@@ -54,7 +54,7 @@ final class SimulationTest {
         "hit-log",
         "version-tree"
       })
-  void everyPromiseIsKeptOnEverySeed(String technique) {
+  void everyGuaranteeIsKeptOnEverySeed(String technique) {
     GuaranteeCheck.Report report = GuaranteeCheck.run(technique, 1, SEEDS);
     assertEquals(Optional.empty(), report.broken());
     assertTrue(
@@ -76,7 +76,7 @@ final class SimulationTest {
         .toString();
   }
 
-  /** What the history is for: plain optimistic must leave open what it resolves. */
+  /** The purpose of the history: plain optimistic must leave unknown what the history resolves. */
   @Test
   void aHistoryResolvesWhatOneTagLeavesOpen() {
     long plain = unknowns(Optimistic::new);
@@ -171,7 +171,7 @@ final class SimulationTest {
     return broken;
   }
 
-  /** What all wrong techniques share. */
+  /** Common parts of all wrong techniques. */
   private abstract static class Wrong implements Technique {
     static final String VALUE = "value";
     final Store store;
@@ -246,7 +246,7 @@ final class SimulationTest {
     }
   }
 
-  /** The loop that loses adds. */
+  /** The lost-update loop. */
   private static final class ReadAndWriteBack extends Wrong {
     ReadAndWriteBack(Store store) {
       super(store);
@@ -265,7 +265,7 @@ final class SimulationTest {
     }
   }
 
-  /** A bound that is looked at too early. */
+  /** A bound that is checked too early. */
   private static final class CheckThenAdd extends Wrong {
     CheckThenAdd(Store store) {
       super(store);

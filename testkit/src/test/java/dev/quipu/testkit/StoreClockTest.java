@@ -16,7 +16,7 @@ import java.time.Instant;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** How the time of a store is kept between two readings. */
+/** How the time of a store is estimated between two readings. */
 final class StoreClockTest {
   private static final Duration DAY = Duration.ofDays(1);
   private static final Duration SECOND = Duration.ofSeconds(1);

@@ -20,7 +20,7 @@ import java.util.OptionalLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** How many calls the operations of memcached take on a store that has none of its own. */
+/** Number of calls of memcached's operations on a store without native ones. */
 final class StoredOperationsTest {
   private final ManualClock clock = new ManualClock(1_000_000);
   private final MemoryDriver memory = new MemoryDriver();
@@ -37,7 +37,7 @@ final class StoredOperationsTest {
     assertEquals(2, recording.calls().size());
   }
 
-  /** Before each write under a condition, another client stores the value anew. */
+  /** Another client changes the value before each conditional write. */
   private AtomicOperations crowded(String value, int[] writes) {
     InterceptingDriver.Interceptor around =
         new InterceptingDriver.Interceptor() {

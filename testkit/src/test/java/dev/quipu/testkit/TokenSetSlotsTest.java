@@ -47,7 +47,7 @@ final class TokenSetSlotsTest {
   }
 
   @Test
-  void aRejectedAddTakesNoSlotAndASealDoes() {
+  void aRejectedAddTakesNoSlotAndACancellationDoes() {
     TokenSet counters = counters(2);
     counters.cancel("a", RequestId.of("canceled"));
     assertEquals(Optional.empty(), counters.read("a"));

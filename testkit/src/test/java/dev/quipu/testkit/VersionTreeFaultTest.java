@@ -18,8 +18,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * A version tree on a store whose replicas lag and whose calls go wrong, by writers and pruners
- * that die at any of their calls: ten minutes of simulated time a seed.
+ * A version tree on a store whose replicas lag and whose calls fail, by writers and pruners that
+ * crash at any of their calls: ten minutes of simulated time per seed.
  */
 final class VersionTreeFaultTest {
   private static final int SEEDS = Soak.seeds(2);
@@ -41,21 +41,21 @@ final class VersionTreeFaultTest {
     assertTrue(folds > 20L * SEEDS, "folded only " + folds + " times");
   }
 
-  /** The same run catches roots of branches that are not closed. */
+  /** The same run detects roots of branches that are not closed. */
   @Test
   void foldingThatDoesNotWaitIsCaught() throws Exception {
     int caught = 0;
     for (long seed = 1; seed <= 3; seed++) {
       Run run = new Run(seed, OPTIONS);
       run.prunersAre =
-          OPTIONS.settling(Duration.ofMillis(100), Duration.ofMillis(100)); // not as writers are
+          OPTIONS.settling(Duration.ofMillis(100), Duration.ofMillis(100)); // unlike writers
       run.go();
       caught += run.wrong.isEmpty() ? 0 : 1;
     }
     assertEquals(3, caught);
   }
 
-  /** Six that count, three that prune. */
+  /** Six clients that count, three that prune. */
   private static final class Run extends LaggingRun {
     long folds;
     VersionTreeOptions prunersAre;
@@ -99,7 +99,7 @@ final class VersionTreeFaultTest {
       }
     }
 
-    /** Dies now and then, and another takes its place. */
+    /** Crashes now and then, and another process takes its place. */
     private void count() {
       while (goesOn()) {
         VersionTree tree = new VersionTree(crashing(100), random, options);

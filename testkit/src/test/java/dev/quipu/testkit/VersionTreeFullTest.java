@@ -31,7 +31,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Version trees on items that are full, as those of SimpleDB are at 256 values. */
+/** Version trees on full items, as those of SimpleDB are at 256 values. */
 final class VersionTreeFullTest {
   private static final String PAGE = "page";
   private static final Duration BRANCH = Duration.ofMinutes(2);
@@ -42,12 +42,12 @@ final class VersionTreeFullTest {
   private final Small small = new Small();
   private final Store store = new Store(small, clock);
 
-  /** An item takes few values. */
+  /** Limits the values of an item. */
   private static final class Small extends ForwardingDriver {
     final MemoryDriver memory = new MemoryDriver();
     int valuesMax = 3;
     Reason reason = Reason.FULL;
-    final List<String> full = new ArrayList<>(); // sort keys of the items that took no value
+    final List<String> full = new ArrayList<>(); // sort keys of items that rejected a value
 
     @Override
     protected StoreDriver driver() {
@@ -69,7 +69,7 @@ final class VersionTreeFullTest {
     }
   }
 
-  /** Counts in a process of its own: a branch for each. */
+  /** Counts in separate processes: a branch for each. */
   private void countInProcesses(int processes) {
     for (int i = 0; i < processes; i++) {
       VersionTree tree = new VersionTree(store, OPTIONS);

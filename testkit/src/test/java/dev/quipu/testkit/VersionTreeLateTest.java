@@ -20,7 +20,7 @@ import dev.quipu.time.Randomness;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** Version trees whose roots are stored long after they were made. */
+/** Version trees whose roots are stored long after they were computed. */
 final class VersionTreeLateTest {
   private static final String PAGE = "page";
   private static final Duration SETTLE = Duration.ofMinutes(1);
@@ -46,7 +46,7 @@ final class VersionTreeLateTest {
     return new VersionTree(store, OPTIONS);
   }
 
-  /** Whatever replicas are behind, nobody misses what has been there for long. */
+  /** Checks that no reader misses what was stored long ago, whatever replicas lag. */
   private void checkReaders() {
     VersionTree reader =
         new VersionTree(new Store(driver, clock), OPTIONS.reading(Consistency.EVENTUAL));

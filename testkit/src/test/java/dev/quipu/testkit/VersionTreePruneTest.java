@@ -49,7 +49,7 @@ final class VersionTreePruneTest {
   private final Store store = new Store(driver, clock, Randomness.seeded(1), ONCE);
   private final VersionTree pruner = process();
 
-  /** Loses the replies to writes of values while it should. */
+  /** Loses the replies to writes of values while enabled. */
   private static final class Losing extends ForwardingDriver {
     private final MemoryDriver memory = new MemoryDriver();
     boolean losesReplies;
@@ -124,7 +124,7 @@ final class VersionTreePruneTest {
     assertEquals(1, values().size(), "earlier values are taken out");
   }
 
-  /** More than one call takes out; the next takes the rest. */
+  /** One call does not remove all; the next removes the rest. */
   @Test
   void manyAddsWithoutAnAnswerAreTakenOutByThoseAfterThem() {
     VersionTree process = process();
@@ -171,7 +171,7 @@ final class VersionTreePruneTest {
     assertEquals(Reading.exact(4), read());
   }
 
-  /** The add is acknowledged only if nobody may have folded its branch before it arrived. */
+  /** The add is acknowledged only if its branch cannot have been folded before it arrived. */
   @Test
   void aValueThatTookTooLongIsNotKnownToCount() {
     Duration most = BRANCH.plus(SETTLE.dividedBy(2));
@@ -283,7 +283,7 @@ final class VersionTreePruneTest {
     pruner.prune(PAGE);
   }
 
-  /** The pruner died after it stored the root, before it noted that. */
+  /** The pruner crashed after it stored the root, before it recorded that. */
   @Test
   void aRootWhosePrunerDiedIsNotedByTheNext() {
     foldAfterAdding(1);
@@ -305,7 +305,7 @@ final class VersionTreePruneTest {
     assertEquals(Reading.exact(3), read());
   }
 
-  // ---- what one item says
+  // ---- what one item reports
 
   private static final VersionNode.Branch A = new VersionNode.Branch(100, "a");
   private static final VersionNode.Branch B = new VersionNode.Branch(100, "b");

@@ -35,7 +35,7 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-/** Trees of versions: what they resolve to, whatever comes when. */
+/** Trees of versions: their values, in whatever order changes arrive. */
 final class VersionTreeTest {
   private static final int TREES = Soak.seeds(20_000);
   private static final String PAGE = "page";
@@ -57,7 +57,10 @@ final class VersionTreeTest {
     return process(OPTIONS).read(PAGE).orElseThrow().value();
   }
 
-  /** Of the article: 10, then 11 three times, each made of the 10, and a 12 of one of them. */
+  /**
+   * The example of the article: 10, then 11 three times, each derived from the 10, and a 12 from
+   * one of them.
+   */
   @Test
   void theTreeOfTheArticleIsFourteen() {
     VersionTree first = process(OPTIONS);
@@ -103,8 +106,9 @@ final class VersionTreeTest {
   }
 
   /**
-   * Random histories of several processes, which make values of any they know; what arrives is in
-   * any order, some of it twice, some again after it was pruned; and anybody prunes at any time.
+   * Random histories of several processes, which derive values from any known ones; values arrive
+   * in any order, some twice, some again after they were pruned; and any process prunes at any
+   * time.
    */
   @Test
   void randomTreesResolveToWhatWasAddedWhateverTheOrder() {
@@ -188,12 +192,12 @@ final class VersionTreeTest {
       Set<String> gone = new HashSet<>(resolved().superseded(random.nextInt(3)));
       gone.addAll(resolved().goneValues());
       gone.addAll(resolved().goneRoots());
-      gone.removeIf(text -> random.nextInt(3) == 0); // not all, as if it was broken off
+      gone.removeIf(text -> random.nextInt(3) == 0); // not all, as after a crash
       stored.removeIf(text -> gone.contains(text) && dropped.add(text));
       roots.removeIf(text -> gone.contains(text) && droppedRoots.add(text));
     }
 
-    /** All processes begin anew; what they did until now is closed, and all can see it. */
+    /** Restarts all processes; everything until now is closed and visible to all. */
     private void fold() {
       last.clear();
       for (int pruners = 1 + random.nextInt(2); pruners > 0; pruners--) {
@@ -217,7 +221,7 @@ final class VersionTreeTest {
     int most = 0;
     for (int round = 0; round < 40; round++) {
       for (int i = 0; i < 3; i++) {
-        VersionTree process = process(OPTIONS); // dies after three adds
+        VersionTree process = process(OPTIONS); // crashes after three adds
         add(process, 1);
         add(process, 5);
         add(process, -2);
@@ -284,7 +288,7 @@ final class VersionTreeTest {
   }
 
   @Test
-  void anEventualReadTellsWhatTheCountWasAndHowSureItIs() {
+  void anEventualReadReturnsAPastCountAndItsUncertainty() {
     LaggingDriver lagging =
         new LaggingDriver(driver, clock, Randomness.seeded(3), Duration.ofSeconds(1));
     VersionTree eventual =

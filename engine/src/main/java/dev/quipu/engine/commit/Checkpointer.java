@@ -26,22 +26,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * CHECKPOINT, beside the writes:
+ * CHECKPOINT, concurrent with writes:
  *
- *   1. End the generation of request ids between two frames; the next frame is where the log will
- *      have to be read from.
- *   2. Wait until all request ids before it are in files.
- *   3. Write the snapshot: the files but for those of forgotten ids, then counters and items, a few
- *      at a time, each few taken from the committer like any other read.
- *   4. Sync, rename. From here on it counts.
- *   5. Remove the older snapshot, the segments of the log before 1, files of forgotten ids.
- *   Broken off anywhere, the older snapshot and its log are still whole.
+ *   1. End the generation of request ids between two frames; the log will have to be read from
+ *      the next frame on.
+ *   2. Wait until all request ids of earlier frames are in files.
+ *   3. Write the snapshot: the names of the files of ids that are not forgotten, then counters and
+ *      items, a few at a time, each batch read by the committer like any other read.
+ *   4. Sync, rename. From here on the snapshot is in effect.
+ *   5. Remove the older snapshot, the log segments before 1, and the files of forgotten ids.
+ *   If it is interrupted at any point, the older snapshot and its log are still complete.
  *
  * A file is dropped from memory in step 5 only: while a durable snapshot lists it, no ordinal that
- * its ids refer to is used again (see Tombstones).
+ * its ids refer to is reused (see Tombstones).
  */
 
-/** Takes snapshots when the log has grown or ids were forgotten. Has a thread of its own. */
+/** Takes snapshots when the log has grown or ids were forgotten. Runs its own thread. */
 public final class Checkpointer implements AutoCloseable {
   private static final int COUNTERS_AT_ONCE = 4_096;
   private static final int ITEMS_AT_ONCE = 512;
@@ -86,7 +86,7 @@ public final class Checkpointer implements AutoCloseable {
     this.ticker = new Ticker(environment, failure, "quipu-checkpointer", TICK, this::tick);
   }
 
-  /** Bytes of log that would have to be read at the next start. */
+  /** Returns the bytes of log that the next start would have to read. */
   public long logBytes() {
     return committer.bytes() - bytesBefore;
   }
@@ -95,16 +95,16 @@ public final class Checkpointer implements AutoCloseable {
   public void checkpoint() throws IOException {
     working.lock();
     try {
-      var unused = awaitIdFiles(Long.MAX_VALUE); // else each try adds a table that waits
+      var unused = awaitIdFiles(Long.MAX_VALUE); // otherwise each attempt adds a waiting table
       long bytes = committer.bytes();
       Snapshot.Start start = committer.startSnapshot();
-      // As old as the snapshot says: after a crash the age time may be no further than that.
+      // As old as the snapshot says: after a crash the age time may have advanced no further.
       IdFilesTask ids = awaitIdFiles(start.timeMillis());
       try (Snapshot snapshot = Snapshot.start(disk, directory, identity, start)) {
         snapshot.idFiles(ids.remembered, ids.isSalvaged);
         writeCounters(snapshot);
         writeItems(snapshot);
-        committer.sync(); // all that the snapshot may know of
+        committer.sync(); // all that the snapshot may reflect
         snapshot.end(committer.durableFrame());
       }
       bytesBefore = bytes;
@@ -120,7 +120,7 @@ public final class Checkpointer implements AutoCloseable {
     }
   }
 
-  /** Stops the thread. Does not take a last snapshot. */
+  /** Stops the thread. Does not take a final snapshot. */
   @Override
   public void close() {
     ticker.close();
@@ -145,7 +145,7 @@ public final class Checkpointer implements AutoCloseable {
     }
   }
 
-  /** Whether files of forgotten ids are worth a snapshot that does not list them, now and then. */
+  /** Returns whether there are files of forgotten ids that justify a new snapshot without them. */
   private boolean hasForgotten() {
     long now = settings.clock().nanoTime();
     if (now - lookedNanos < settings.window().toNanos() / LOOKS_PER_WINDOW) {
@@ -182,7 +182,7 @@ public final class Checkpointer implements AutoCloseable {
         }
       }
       if (task.contents.size() < COUNTERS_AT_ONCE) {
-        return; // counters that came since are in the log behind the start
+        return; // counters added since are in the log from the snapshot's start on
       }
     }
   }
@@ -234,7 +234,7 @@ public final class Checkpointer implements AutoCloseable {
     }
   }
 
-  /** Some counters as they are. */
+  /** Reads the current state of some counters. */
   private static final class CountersTask extends Task {
     final int first;
     final List<CounterTable.@Nullable Content> contents = new ArrayList<>();

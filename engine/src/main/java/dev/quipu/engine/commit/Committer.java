@@ -26,21 +26,22 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Every call becomes a task in a queue. One thread at a time leads: it takes the tasks that are
- * there, runs them on the state, writes one frame, syncs, and lets their callers go. There is no
- * thread of its own for it: a caller that finds nobody leading leads, so that a lone call needs no
- * other thread to wake up; while it syncs, others queue, and are the next group.
+ * Group commit. Every call becomes a task in a queue. One thread at a time is the commit leader: it
+ * takes the queued tasks, runs them on the state, writes one frame, syncs, and releases their
+ * callers. There is no dedicated thread: a caller that finds no leader becomes the leader, so that
+ * a single call needs no thread switch; while it syncs, other callers queue and form the next
+ * group.
  *
- * A leader that is done wakes the caller of the next task. One that gave up waiting says so first,
- * and then looks once more whether it can lead; a leader that finds only such tasks leads on. So
- * there is never a task in the queue without a thread that sees to it.
+ * A leader that is done wakes the caller of the next task. A caller that gives up waiting marks its
+ * task abandoned first, and then checks once more whether it can lead; a leader that finds only
+ * abandoned tasks goes on leading. So a queued task always has a thread responsible for it.
  *
- * Reads are tasks as well. What a read saw is on the disk before its caller gets it.
+ * Reads are tasks as well. What a read observed is on disk before its caller gets it.
  *
- * Whatever is thrown here after a task has changed memory stops the engine: see Failure.
+ * Any Throwable after a task has changed memory stops the engine: see Failure.
  */
 
-/** Turns calls into groups, each of which is one write and one sync. Thread-safe. */
+/** Commits calls in groups, each of which is one write and one sync. Thread-safe. */
 public final class Committer {
   private static final int TASKS_PER_FRAME_MAX = 16_384;
   private static final int ROUNDS_MAX = 8;
@@ -98,13 +99,13 @@ public final class Committer {
     this.markEveryMillis = settings.window().toMillis() / MARKS_PER_WINDOW;
     this.markedMillis = state.timeMillis;
     state.limitMemory(settings.memoryBytesMax());
-    state.frame++; // from now on, the frame that is being filled
+    state.frame++; // replaced by the frame that is being filled
     state.idsAreSealed = false;
     failure.onEnd(this::freeWaiters);
   }
 
   /**
-   * Runs a task and returns when what it did has reached the disk.
+   * Runs a task and returns when its effect is on disk.
    *
    * @throws QuipuException if it was rejected, or its outcome is unknown
    */
@@ -113,7 +114,7 @@ public final class Committer {
       queue.add(task);
       await(task);
     } catch (Error e) {
-      task.abandon(); // nobody is there to be woken for it
+      task.abandon(); // no caller waits for it
       failure.stop(e);
       throw e;
     }
@@ -126,7 +127,7 @@ public final class Committer {
       if (leading.compareAndSet(false, true)) {
         leadAndHandOver();
         if (!task.isDone() && failure.hasEnded()) {
-          task.fail(failure.unknown()); // an error struck between two looks at it
+          task.fail(failure.unknown()); // an error occurred between two checks
         }
         continue;
       }
@@ -149,12 +150,12 @@ public final class Committer {
   }
 
   /**
-   * Ends the wait for a task.
+   * Stops waiting for a task.
    *
-   * @throws QuipuException if it is not done by now
+   * @throws QuipuException if it is not done yet
    */
   private void giveUp(Task task, Reason reason, String why) {
-    task.abandon(); // before the look whether there is a leader, which then wakes another caller
+    task.abandon(); // before checking for a leader, which then wakes another caller
     if (leading.compareAndSet(false, true)) {
       leadAndHandOver();
     }
@@ -168,13 +169,13 @@ public final class Committer {
     try {
       do {
         try {
-          interrupted |= Thread.interrupted(); // waits until the group is through
+          interrupted |= Thread.interrupted(); // waits until the group is complete
           lead();
         } finally {
           leading.set(false);
         }
       } while (!wakeNext() && leading.compareAndSet(false, true));
-    } catch (Throwable e) { // or the next caller is not woken
+    } catch (Throwable e) { // otherwise the next caller is not woken
       failure.stop(e);
     }
     if (interrupted) {
@@ -182,23 +183,23 @@ public final class Committer {
     }
   }
 
-  /** Ends all calls that wait, after the engine has ended; a leader at work does so itself. */
+  /** Ends all waiting calls after the engine has ended; an active leader does so itself. */
   private void freeWaiters() {
     do {
       if (!leading.compareAndSet(false, true)) {
-        return; // who leads finds out
+        return; // the active leader notices
       }
       try {
         drain();
       } finally {
         leading.set(false);
       }
-    } while (!queue.isEmpty()); // a call may have come since, and waits for this leader
+    } while (!queue.isEmpty()); // a call may have been queued since, and waits for this leader
   }
 
   /**
-   * Wakes the caller of the next task; false if it waits no longer, and the task is to be led.
-   * Allocates nothing: see {@link #drain}.
+   * Wakes the caller of the next task; returns false if that task was abandoned, so that this
+   * leader must run it. Allocates nothing: see {@link #drain}.
    */
   private boolean wakeNext() {
     Task next = queue.peek();
@@ -213,8 +214,8 @@ public final class Committer {
   }
 
   /**
-   * Ends the generation of request ids, between two frames, and tells with which frame a snapshot
-   * that is taken from now on starts.
+   * Ends the generation of request ids, between two frames, and returns the frame at which a
+   * snapshot taken from now on starts.
    */
   Snapshot.Start startSnapshot() {
     snapshotStart = null;
@@ -228,13 +229,13 @@ public final class Committer {
     }
   }
 
-  /** Waits for request ids that are on their way to disk; see {@link Sealer#awaitSealed}. */
+  /** Waits for request ids that are being written to disk; see {@link Sealer#awaitSealed}. */
   @Nullable QuipuException awaitSealed() {
     return sealer.awaitSealed();
   }
 
   /**
-   * Returns when all frames have reached the disk, whatever the durability.
+   * Syncs all frames to disk, whatever the durability.
    *
    * @throws QuipuException if the engine has stopped
    */
@@ -242,28 +243,28 @@ public final class Committer {
     run(new Syncing());
   }
 
-  /** The last frame that has reached the disk. */
+  /** Returns the number of the last frame that is on disk. */
   long durableFrame() {
     return durableFrame;
   }
 
-  /** Frames written since the start. */
+  /** Returns the number of frames written since the start. */
   public long frames() {
     return frames.sum();
   }
 
-  /** Bytes of frames written since the start. */
+  /** Returns the bytes of frames written since the start. */
   public long bytes() {
     return bytes.sum();
   }
 
-  /** Rejects all calls from now on, and returns when the last group is through. */
-  @SuppressWarnings("ThreadPriorityCheck") // a close is rare, and a leader is soon through
+  /** Rejects all calls from now on, and returns when the last group is complete. */
+  @SuppressWarnings("ThreadPriorityCheck") // closing is rare, and a group completes soon
   public void close() {
     while (!leading.compareAndSet(false, true)) {
-      Thread.yield(); // what follows closes files under a leader
+      Thread.yield(); // the subsequent steps close files that a leader uses
     }
-    lead(); // all that came before
+    lead(); // everything queued before
     try {
       if (!failure.hasEnded()) {
         syncAll();
@@ -284,7 +285,7 @@ public final class Committer {
         begin();
         int taken = 0;
         for (Task task = queue.peek(); task != null; task = queue.peek()) {
-          current = task; // before it leaves the queue: whatever happens, its call is ended
+          current = task; // before it leaves the queue, so that its call ends in any case
           queue.poll();
           execute(task);
           if (++taken == TASKS_PER_FRAME_MAX || failure.hasEnded()) {
@@ -305,7 +306,7 @@ public final class Committer {
     return round < ROUNDS_MAX && !failure.hasEnded() && !queue.isEmpty();
   }
 
-  /** Ends all calls after the engine has ended. Allocates nothing: there may be no memory. */
+  /** Ends all calls after the engine has ended. Allocates nothing: the heap may be exhausted. */
   private void drain() {
     Task broken = current;
     if (broken != null) {
@@ -334,7 +335,7 @@ public final class Committer {
         before = state.changes;
       }
       if (state.isChanging) {
-        throw new IllegalStateException("a change was broken off");
+        throw new IllegalStateException("a change was not completed");
       }
       ready.add(task);
     } catch (RuntimeException e) {
@@ -368,14 +369,16 @@ public final class Committer {
     group.begin(rejection());
   }
 
-  /** Notes how far the age time has gone, though nothing was written to the log. */
+  /** Records how far the age time has advanced, though nothing was written to the log. */
   private void mark() throws IOException {
     highWater.write(
         new HighWater.Mark(durableFrame, durableCommands, state.timeMillis, state.wallMillis));
     markedMillis = state.timeMillis;
   }
 
-  /** Has the oldest table sealed; never before the frames that its ids came with are synced. */
+  /**
+   * Offers the oldest table for sealing; never before the frames that brought its ids are synced.
+   */
   private void offerNext() throws IOException {
     IdTable table = state.ids.nextWaiting();
     if (table != null && table.lastFrame() > durableFrame) {
@@ -423,7 +426,7 @@ public final class Committer {
     group.begin(null);
   }
 
-  /** All frames so far are on the disk. */
+  /** Acknowledges all frames so far: they are on disk. */
   private void acknowledged() throws IOException {
     long last = state.frame - 1;
     highWater.write(new HighWater.Mark(last, state.commands, state.timeMillis, state.wallMillis));
@@ -439,7 +442,7 @@ public final class Committer {
     }
   }
 
-  /** A task that only makes a frame begin. */
+  /** A task whose only effect is to begin a frame. */
   static final class Nothing extends Task {
     @Override
     public boolean run(State state, Group group) {
@@ -447,12 +450,12 @@ public final class Committer {
     }
   }
 
-  /** Brings to the disk what was answered before it was there. */
+  /** Syncs what was acknowledged before it was on disk. */
   private final class Syncing extends Task {
     @Override
     public boolean run(State state, Group group) throws IOException {
       if (!group.isEmpty()) {
-        return false; // first what is in this frame
+        return false; // the content of this frame first
       }
       syncAll();
       return true;

@@ -5,19 +5,19 @@ import dev.quipu.time.Clock;
 import java.util.concurrent.TimeUnit;
 
 /*
- * Two times, neither of which ever goes back while the engine runs.
+ * Two times, neither of which goes back while the engine runs.
  *
- * The wall time says when counters expire. It is that of the machine; when the machine's clock
- * jumps while the engine runs, the wall time follows at 7/8 to 9/8 of its speed.
+ * The wall time decides when counters expire. It follows the machine's clock; when that clock jumps
+ * while the engine runs, the wall time catches up at 7/8 to 9/8 of real speed.
  *
- * The age time says how old request ids are. It is kept on the disk, goes on from there at the next
- * start, and then runs at the speed of the machine's monotonic clock. A machine whose clock was
- * wrong at one start must not make the engine forget its ids: so a start moves the age time by what
- * the wall clock says has passed since it was kept, but by no more than an eighth of the window. A
- * clock that was set back does not move it at all. After a long stop ids are remembered for longer.
+ * The age time measures the age of request ids. It is persisted, resumes from there at the next
+ * start, and then runs at the speed of the machine's monotonic clock. A wrong clock at one start
+ * must not make the engine forget its ids: so a start advances the age time by the wall time that
+ * has passed since it was persisted, but by at most an eighth of the window. A clock that was set
+ * back does not advance it. After a long downtime ids are remembered for longer.
  */
 
-/** Keeps the engine's times. Not thread-safe. */
+/** The wall and age times of an engine. Not thread-safe. */
 final class EngineClock {
   private static final int SLEW = 8;
 
@@ -27,11 +27,11 @@ final class EngineClock {
   private long ageNanos;
 
   /**
-   * Starts to count.
+   * Starts both times.
    *
-   * @param ageMillis where the log ends
-   * @param kept what was kept besides
-   * @param leapMillis longest time that may have passed since then
+   * @param ageMillis age time at the end of the log
+   * @param kept the persisted mark
+   * @param leapMillis maximum advance since then
    */
   EngineClock(Clock clock, long ageMillis, HighWater.Mark kept, long leapMillis) {
     this.clock = clock;

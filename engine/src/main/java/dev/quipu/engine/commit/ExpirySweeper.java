@@ -14,22 +14,22 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes counters and items that have expired, and frees what was removed once no request id
- * refers to it, some at a time between the groups of calls. Counters are found by their expiry;
- * items by walking over all of them, a part each time. Thread-safe.
+ * Removes expired counters and items, and frees tombstones that no request id refers to, a few at a
+ * time between groups of calls. Counters are found by their expiry; items by scanning a part of
+ * them at each sweep. Thread-safe.
  */
 public final class ExpirySweeper {
-  /** A frame removes, or frees, at most one counter per this many bytes of a segment. */
+  /** A frame removes or frees at most one counter per this number of segment bytes. */
   private static final int LOG_BYTES_PER_COUNTER = 16 << 10;
 
   private static final int ITEMS_AT_ONCE = 1_024;
 
-  /** Items that one part of a sweep walks over, in pages: a million in twenty seconds. */
+  /** Pages of items scanned by one part of a sweep: a million items in twenty seconds. */
   private static final int ITEM_PAGES = 50;
 
   private final Committer committer;
   private final ReentrantLock working = new ReentrantLock();
-  private @Nullable Key after; // guarded by working; where the walk over the items goes on
+  private @Nullable Key after; // guarded by working; where the scan of items continues
   private final int[] found;
 
   public ExpirySweeper(Committer committer, int segmentBytes) {
@@ -38,7 +38,7 @@ public final class ExpirySweeper {
   }
 
   /**
-   * Removes all that has expired.
+   * Removes all expired counters and items.
    *
    * @throws QuipuException if the disk is full or the engine has ended
    */
@@ -56,7 +56,7 @@ public final class ExpirySweeper {
   }
 
   /**
-   * Removes counters that have expired, and items among the next of all.
+   * Removes expired counters, and the expired ones among the next part of the items.
    *
    * @throws QuipuException if the disk is full or the engine has ended
    */
@@ -86,7 +86,7 @@ public final class ExpirySweeper {
     after = task.next;
   }
 
-  /** Some items, in order of key; those that have expired are removed. */
+  /** Scans some items in key order, and removes the expired ones. */
   private static final class ItemsTask extends Task {
     private final @Nullable Key after;
     private @Nullable Key next;
@@ -105,7 +105,7 @@ public final class ExpirySweeper {
         if (item.isExpired(now)) {
           group.requireWritable();
           if (!group.fits(Records.keyBytesMax(key))) {
-            return true; // the rest at the next look
+            return true; // the rest at the next sweep
           }
           state.beginChange();
           state.setItem(key, Optional.empty());
@@ -121,7 +121,7 @@ public final class ExpirySweeper {
     }
   }
 
-  /** Some counters: those that have expired, and those that nothing refers to any more. */
+  /** Removes some expired counters, and frees some tombstones that nothing refers to. */
   static final class SweepTask extends Task {
     private final int[] found;
     private boolean isMore;
@@ -145,7 +145,7 @@ public final class ExpirySweeper {
         counters.remove(found[i]);
         if (state.ids.isLive(counters.epochOfIds(found[i])) || counters.isTombstone(found[i])) {
           group.gone(found[i]);
-          tombstones.add(found[i]); // which frees it, once
+          tombstones.add(found[i]); // which frees it, exactly once
         } else {
           free(state, group, found[i]);
         }

@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The frame that is being filled with what a group of calls did. Not thread-safe. */
+/** The frame that is being filled with the changes of a group of calls. Not thread-safe. */
 public final class Group {
   private final ByteBuffer out;
   private final int capacity;
@@ -21,7 +21,7 @@ public final class Group {
   private int commands;
   private @Nullable QuipuException rejection;
 
-  /** Fills a buffer, which takes one frame. */
+  /** Creates a group over a buffer that holds one frame. */
   public Group(ByteBuffer out) {
     this.capacity = out.capacity();
     this.out = out;
@@ -30,7 +30,7 @@ public final class Group {
   /**
    * Starts an empty frame.
    *
-   * @param why what to reject changes with; null to take them
+   * @param why exception that rejects changes; null to accept them
    */
   public void begin(@Nullable QuipuException why) {
     out.clear().position(Frame.HEAD_BYTES);
@@ -40,9 +40,9 @@ public final class Group {
   }
 
   /**
-   * Makes sure that changes are taken at all.
+   * Ensures that changes are accepted.
    *
-   * @throws QuipuException if there is no room on the disk
+   * @throws QuipuException if the disk is full
    */
   public void requireWritable() {
     if (rejection != null) {
@@ -50,29 +50,31 @@ public final class Group {
     }
   }
 
-  /** Returns for how many records of counters there is room in this frame. */
+  /** Returns how many counter records still fit into this frame. */
   int room() {
     int values = dirtyCount * Records.COUNTER_RECORD_BYTES_MAX;
     return (out.remaining() - Frame.ALIGNMENT - values) / Records.COUNTER_RECORD_BYTES_MAX;
   }
 
-  /** Whether records of so many bytes fit into this frame; if not, end the frame and try again. */
+  /**
+   * Returns whether records of this size fit into this frame; if not, end the frame and try again.
+   */
   public boolean fits(int bytes) {
     int values = dirtyCount * Records.COUNTER_RECORD_BYTES_MAX;
     return out.remaining() - Frame.ALIGNMENT - values >= bytes;
   }
 
-  /** Whether records of so many bytes fit into an empty frame. */
+  /** Returns whether records of this size fit into an empty frame. */
   public boolean canEverFit(int bytes) {
     return bytesMax() >= bytes;
   }
 
-  /** Returns the most bytes of records that a frame holds. */
+  /** Returns the maximum bytes of records in a frame. */
   public int bytesMax() {
     return capacity - Frame.HEAD_BYTES - Frame.ALIGNMENT;
   }
 
-  /** Whether nothing changed. */
+  /** Returns whether nothing changed. */
   public boolean isEmpty() {
     return commands == 0;
   }
@@ -85,31 +87,31 @@ public final class Group {
     Records.name(out, ordinal, name);
   }
 
-  /** A counter now holds a text. */
+  /** Records that a counter now holds a text. */
   public void text(int ordinal, byte[] text) {
     commands++;
     Records.text(out, ordinal, text);
   }
 
-  /** A counter expires at another time than before. */
+  /** Records a changed expiry of a counter. */
   public void expires(int ordinal, long atMillis) {
     commands++;
     Records.expires(out, ordinal, atMillis);
   }
 
-  /** A counter was removed. */
+  /** Records that a counter was removed. */
   public void gone(int ordinal) {
     commands++;
     Records.gone(out, ordinal);
   }
 
-  /** A counter was removed, and its name and ordinal may be used again. */
+  /** Records that a counter was removed, and that its name and ordinal may be reused. */
   void free(int ordinal) {
     commands++;
     Records.free(out, ordinal);
   }
 
-  /** A counter was changed without an id: its value goes into the frame once, at the end. */
+  /** Records a change without an id: the value is written once, at the end of the frame. */
   public void plain(CounterTable counters, int ordinal) {
     commands++;
     if (counters.markDirty(ordinal)) {
@@ -146,7 +148,7 @@ public final class Group {
     for (int i = 0; i < dirtyCount; i++) {
       int ordinal = dirty[i];
       counters.unmarkDirty(ordinal);
-      // What it is besides a number was written at once.
+      // Everything besides the number was written immediately.
       if (counters.isWritten(ordinal) && counters.text(ordinal) == null) {
         Records.value(out, ordinal, counters.value(ordinal));
       }

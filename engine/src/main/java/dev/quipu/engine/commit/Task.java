@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** One call, on its way through the committer. */
+/** One call on its way through the committer. */
 public abstract class Task {
   private final Thread caller = Thread.currentThread();
   private volatile boolean done;
@@ -15,16 +15,16 @@ public abstract class Task {
   private @Nullable RuntimeException failure; // published by done
 
   /**
-   * Does the work, or a part of it.
+   * Runs the task, or a part of it.
    *
-   * @return whether all is done; false to be called again with an empty frame
-   * @throws RuntimeException if the task fails; before it has changed memory in this frame, or the
-   *     engine stops
+   * @return whether the task is complete; false to be called again with an empty frame
+   * @throws RuntimeException if the task fails; if it has changed memory in this frame, the engine
+   *     stops
    * @throws IOException if the disk fails, which stops the engine
    */
   public abstract boolean run(State state, Group group) throws IOException;
 
-  /** Says that the caller waits no longer. */
+  /** Marks the task as abandoned: its caller no longer waits. */
   final void abandon() {
     abandoned = true;
   }
@@ -41,7 +41,7 @@ public abstract class Task {
     return caller;
   }
 
-  /** Ends the call; its work has reached the disk. */
+  /** Completes the call; its effect is on disk. */
   final void succeed() {
     done = true;
     LockSupport.unpark(caller);
@@ -53,7 +53,7 @@ public abstract class Task {
     succeed();
   }
 
-  /** Throws what the call ended with, if it was an exception. */
+  /** Throws the exception that the call ended with, if any. */
   final void rethrow() {
     RuntimeException why = failure;
     if (why instanceof DamageException damage) {

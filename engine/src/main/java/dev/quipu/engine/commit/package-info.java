@@ -1,6 +1,6 @@
 /**
- * Group commit: one write and one sync for all calls that wait; beside it checkpoints and the
- * expiry sweep.
+ * Group commit: one write and one sync for all waiting calls; also checkpoints and the expiry
+ * sweep.
  */
 @NullMarked
 package dev.quipu.engine.commit;

@@ -1,21 +1,21 @@
 package dev.quipu.engine.damage;
 
-/** What can be wrong with a data directory. */
+/** Kinds of damage of a data directory. */
 public enum Damage {
   /** A frame of the log does not match its checksum, and valid frames follow it. */
   FLIPPED_FRAME,
-  /** The log ends before what was acknowledged. */
+  /** The log ends before the last acknowledged frame. */
   LOG_CUT,
-  /** A segment of the log is not there. */
+  /** A segment of the log is missing. */
   SEGMENT_MISSING,
   /** The head of a segment cannot be read. */
   SEGMENT_HEAD,
-  /** The snapshot cannot be read, or is not there. */
+  /** The snapshot cannot be read or is missing. */
   SNAPSHOT,
-  /** A file of sealed request ids cannot be read, or is not there. */
+  /** A file of sealed request ids cannot be read or is missing. */
   ID_FILE,
-  /** The high-water mark cannot be read, or is not there. */
+  /** The high-water mark cannot be read or is missing. */
   HIGH_WATER,
-  /** The file that names the format cannot be read, or is not there. */
+  /** The file that names the format cannot be read or is missing. */
   FORMAT
 }

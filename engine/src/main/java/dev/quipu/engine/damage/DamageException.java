@@ -7,23 +7,24 @@ import dev.quipu.Reason;
 import java.nio.file.Path;
 
 /**
- * The data directory is damaged, and opening it as it is would lose or double something in silence.
- * {@code Inspection.check} tells more, {@code Inspection.salvage} keeps what is whole.
+ * Thrown when a data directory is damaged, so that opening it would silently lose or duplicate
+ * counts. {@code Inspection.check} reports the details; {@code Inspection.salvage} keeps what is
+ * intact.
  */
 public final class DamageException extends NotAppliedException {
   private static final long serialVersionUID = 1;
   private static final String REMEDY =
-      "'quipu check --data DIR' lists all that is damaged; 'quipu salvage --data DIR' keeps what is"
+      "Run 'quipu check --data DIR' to list all damage, 'quipu salvage --data DIR' to keep what is"
           + " whole";
   private static final String NO_REMEDY =
-      "Restore it from a backup: nothing of the directory can be read without it";
+      "Restore the file from a backup: nothing in the directory can be read without it";
 
   private final String fault;
   private final Damage damage;
   private final transient Path file;
   private final long offset;
 
-  /** Makes one. */
+  /** Creates an exception. */
   public DamageException(Damage damage, Path file, long offset, String detail) {
     super(
         Reason.CORRUPT,
@@ -40,22 +41,22 @@ public final class DamageException extends NotAppliedException {
     return "%s in %s at byte %d: %s".formatted(damage, file, offset, detail);
   }
 
-  /** The message without the remedy. */
+  /** Returns the message without the remedy. */
   public String fault() {
     return fault;
   }
 
-  /** What is wrong. */
+  /** Returns the kind of damage. */
   public Damage damage() {
     return damage;
   }
 
-  /** Where. */
+  /** Returns the damaged file. */
   public Path file() {
     return file;
   }
 
-  /** The first byte that cannot be used. */
+  /** Returns the offset of the first unusable byte. */
   public long offset() {
     return offset;
   }

@@ -1,4 +1,4 @@
-/** What can be wrong with a data directory. */
+/** Kinds of damage of a data directory. */
 @NullMarked
 package dev.quipu.engine.damage;
 

@@ -7,7 +7,7 @@ import java.util.Deque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What was opened, and is closed in the reverse order, whatever of it cannot be closed. */
+/** Closes resources in the reverse order of opening, even if some fail to close. */
 public final class Closer {
   private static final Logger LOGGER = LoggerFactory.getLogger(Closer.class);
 
@@ -23,7 +23,7 @@ public final class Closer {
       try {
         part.close();
       } catch (IOException | RuntimeException e) {
-        LOGGER.atWarn().setCause(e).log("Closing a part of the engine failed");
+        LOGGER.atWarn().setCause(e).log("Failed to close a part of the engine");
       }
     }
   }

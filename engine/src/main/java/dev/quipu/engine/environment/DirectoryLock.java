@@ -20,18 +20,17 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a data directory to one engine. Freed by the system when the process ends.
+ * Locks a data directory for one engine. Released by the operating system when the process ends.
  *
- * <p>A POSIX lock belongs to the process, and the process gives it up when it closes any descriptor
- * of the file. So this process never opens the file of a lock that it holds: it knows by itself
- * which those are.
+ * <p>A POSIX lock belongs to the process, and closing any descriptor of the file releases it. So
+ * this process never reopens the lock file of a lock that it holds; it keeps track of these itself.
  */
 public final class DirectoryLock implements HeldLock {
   private static final String FILE = "lock";
 
   private static final Set<Object> HELD = ConcurrentHashMap.newKeySet();
 
-  /** Closer by mistake, and never to be closed: see above. */
+  /** Channels that must never be closed, because that would release a lock: see above. */
   private static final ConcurrentLinkedQueue<FileChannel> LEFT_OPEN = new ConcurrentLinkedQueue<>();
 
   private final Object key;
@@ -49,7 +48,7 @@ public final class DirectoryLock implements HeldLock {
   /**
    * Locks a directory.
    *
-   * @throws QuipuException if another engine, in this process or elsewhere, has locked it
+   * @throws QuipuException if another engine, in this or another process, holds the lock
    */
   public static DirectoryLock lock(Path directory) throws IOException {
     Object key = key(directory);
@@ -67,7 +66,7 @@ public final class DirectoryLock implements HeldLock {
     }
   }
 
-  /** What is the same for all paths that lead to a directory. */
+  /** Returns a key that is equal for all paths to the same directory. */
   private static Object key(Path directory) throws IOException {
     Object key = Files.readAttributes(directory, BasicFileAttributes.class).fileKey();
     return key == null ? directory.toRealPath() : key;
@@ -89,7 +88,7 @@ public final class DirectoryLock implements HeldLock {
       String process = ProcessHandle.current().pid() + "\n";
       file.write(ByteBuffer.wrap(process.getBytes(StandardCharsets.UTF_8)), 0);
       return new DirectoryLock(key, path, key(path), file);
-    } catch (IOException e) { // a full disk, say
+    } catch (IOException e) { // for example, a full disk
       file.close();
       throw e;
     }

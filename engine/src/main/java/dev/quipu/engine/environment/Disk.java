@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The file system, as far as the engine uses it: {@link FileDisk} in production, a simulated one in
- * tests. A change is durable when the method says so, and not before.
+ * The file system operations that the engine uses: {@link FileDisk} in production, a simulated one
+ * in tests. A change is durable only when the method documents it.
  */
 public interface Disk {
   /** Size of the buffer of zeros that {@link #allocate} writes from, in bytes. */
@@ -33,12 +33,12 @@ public interface Disk {
 
   boolean exists(Path file);
 
-  /** Returns what is in a directory, in order of name. */
+  /** Returns the entries of a directory, in order of name. */
   List<Path> list(Path directory) throws IOException;
 
   void createDirectories(Path directory) throws IOException;
 
-  /** Renames, replacing what has the new name. Returns when that is durable. */
+  /** Renames, replacing an existing file. Returns when the rename is durable. */
   void rename(Path from, Path to) throws IOException;
 
   /** Moves a file or directory to another directory of the same disk. */
@@ -54,16 +54,16 @@ public interface Disk {
   long usableBytes(Path directory) throws IOException;
 
   /**
-   * Locks a data directory against all others, in this process and elsewhere.
+   * Locks a data directory exclusively, within this process and across processes.
    *
    * @throws dev.quipu.QuipuException if it is locked
    */
   HeldLock lock(Path directory) throws IOException;
 
-  /** Returns a buffer that files are written from. */
+  /** Returns a buffer for writing to files. */
   ByteBuffer buffer(int bytes);
 
-  /** Creates a file of {@code size} zeros: later writes into it need no new room. */
+  /** Creates a file of {@code size} zeros: later writes into it need no more disk space. */
   default void allocate(Path path, long size) throws IOException {
     try (DiskFile file = create(path)) {
       ByteBuffer zeros = buffer((int) Math.min(ZEROS, size));

@@ -9,6 +9,6 @@ public interface DiskFile extends Closeable {
   /** Writes all of {@code bytes} at {@code offset}; its position does not change. */
   void write(ByteBuffer bytes, long offset) throws IOException;
 
-  /** Returns when all that was written is durable. */
+  /** Returns when all writes are durable. */
   void sync() throws IOException;
 }

@@ -1,6 +1,6 @@
 package dev.quipu.engine.environment;
 
-/** What an engine runs in. */
+/** The environment that an engine runs in. */
 public record Environment(Disk disk, Threads threads) {
   public static Environment ofMachine() {
     return new Environment(new FileDisk(), Threads.PLATFORM);

@@ -18,20 +18,21 @@ import org.slf4j.LoggerFactory;
  * THE FAILURE MODEL of the engine.
  *
  *   An exception before a task has changed memory     fails that task; all others go on
- *   No room on the disk, or in the memory budget      the task is rejected before it changes memory
- *   Any other Throwable of the commit leader, and a   stops the engine: memory may differ from the
+ *   Disk full, or memory limit reached                the task is rejected before it changes memory
+ *   Any other Throwable of the commit leader, or a    stops the engine: memory may differ from the
  *   Throwable of one of the engine's own threads      log, so nothing is acknowledged any more
  *
- * Only reopening the directory shows what is on the disk: exactly what was acknowledged, and
- * perhaps what was answered as unknown.
+ * The state on disk is known only after reopening the directory: all acknowledged writes, and
+ * possibly writes whose outcome was reported as unknown.
  *
- * When memory is exhausted nothing can be allocated, so what callers get is made in advance.
+ * When the heap is exhausted nothing can be allocated, so the exceptions for callers are created in
+ * advance.
  */
 
-/** Whether, and why, an engine has ended. Thread-safe. */
+/** Records whether and why an engine has ended. Thread-safe. */
 public final class Failure {
   private static final Logger LOGGER = LoggerFactory.getLogger(Failure.class);
-  private static final String STOPPED = "the engine has stopped on a failure; it must be restarted";
+  private static final String STOPPED = "the engine has stopped on a failure; restart it";
 
   private final AtomicReference<@Nullable Throwable> cause = new AtomicReference<>();
   private final AtomicReference<@Nullable Consumer<Throwable>> listener = new AtomicReference<>();
@@ -43,29 +44,31 @@ public final class Failure {
   private volatile boolean ended;
   private volatile Runnable freeWaiters = () -> {};
 
-  /** Whether nothing is acknowledged any more. */
+  /** Returns whether the engine has ended, so that nothing is acknowledged any more. */
   public boolean hasEnded() {
     return ended;
   }
 
-  /** Returns what a call ends with that was not begun. */
+  /** Returns the exception for a call that was not begun. */
   public QuipuException notApplied() {
     name();
     return notApplied;
   }
 
-  /** Returns what a call ends with that was begun. */
+  /** Returns the exception for a call that was begun. */
   public QuipuException unknown() {
     name();
     return unknown;
   }
 
-  /** Returns what stopped the engine; empty while it runs, and after it was closed. */
+  /**
+   * Returns the failure that stopped the engine; empty while it runs, and after a regular close.
+   */
   public Optional<Throwable> cause() {
     return Optional.ofNullable(cause.get());
   }
 
-  /** Ends the engine in order. */
+  /** Ends the engine regularly. */
   public void close() {
     if (!ended) {
       notApplied = new NotAppliedException(Reason.UNAVAILABLE, "the engine is closed");
@@ -73,9 +76,9 @@ public final class Failure {
     }
   }
 
-  /** Stops the engine for good. Later causes are ignored. */
+  /** Stops the engine permanently. Later causes are ignored. */
   public void stop(Throwable why) {
-    ended = true; // first of all
+    ended = true; // before anything else
     if (!cause.compareAndSet(null, why)) {
       return;
     }
@@ -87,7 +90,9 @@ public final class Failure {
     }
   }
 
-  /** Names the cause to callers and in the log; if no memory is left for it, the next call does. */
+  /**
+   * Reports the cause to callers and in the log; if there is no memory for it, the next call does.
+   */
   private void name() {
     Throwable why = cause.get();
     if (why == null || isLogged.get()) {
@@ -104,7 +109,7 @@ public final class Failure {
         log(why);
       }
     } catch (Throwable full) {
-      // No memory to say it in; the callers get what was made in advance.
+      // No memory to report it; callers get the exceptions created in advance.
     }
   }
 
@@ -118,7 +123,7 @@ public final class Failure {
     }
   }
 
-  /** Sets what ends the calls that wait when the engine stops. */
+  /** Sets the action that ends waiting calls when the engine stops. */
   public void onEnd(Runnable work) {
     freeWaiters = work;
   }
@@ -126,12 +131,15 @@ public final class Failure {
   private void free() {
     try {
       freeWaiters.run();
-    } catch (Throwable e) { // once more by the next round of a Ticker
+    } catch (Throwable e) { // repeated by the next round of a Ticker
       Objects.requireNonNull(cause.get()).addSuppressed(e);
     }
   }
 
-  /** Registers what to run, once, when the engine stops on a failure; at once if it has. */
+  /**
+   * Registers a listener that is called once when the engine stops on a failure; immediately if it
+   * has.
+   */
   public void onStop(Consumer<Throwable> added) {
     listener.set(added);
     Throwable why = cause.get();
@@ -147,7 +155,7 @@ public final class Failure {
     }
   }
 
-  /** Returns work for a thread of the engine's own, without which the engine cannot go on. */
+  /** Wraps the work of an engine thread, so that any Throwable stops the engine. */
   public Runnable guarded(Runnable work) {
     return () -> {
       try {

@@ -98,7 +98,7 @@ public final class FileDisk implements Disk {
   public void syncDirectory(Path directory) throws IOException {
     boolean interrupted = false;
     boolean synced = false;
-    while (!synced) { // an interrupt of the caller is no error of the disk: see SteadyFile
+    while (!synced) { // an interrupt of the caller is not a disk error: see SteadyFile
       try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
         channel.force(true);
         synced = true;

@@ -4,15 +4,16 @@ import dev.quipu.time.Clock;
 import java.time.Duration;
 
 /**
- * The options of an engine, as its parts read them.
+ * The options of an engine in the form that its parts read.
  *
- * @param window how long a request id is remembered, at least
- * @param leapMillisMax how far a start may move the age of request ids by what the wall clock says
- * @param checkpointBytes log after which a snapshot is taken
+ * @param window minimum time that a request id is remembered
+ * @param leapMillisMax maximum by which a start may advance the age of request ids according to the
+ *     wall clock
+ * @param checkpointBytes log bytes after which a snapshot is taken
  * @param idsInMemoryMax request ids kept in memory before they are sealed to disk
- * @param memoryBytesMax heap that counters, texts and items may take
- * @param syncsEach whether each group is synced before its callers are answered
- * @param callDeadline longest wait for the answer to one call
+ * @param memoryBytesMax heap limit of counters, texts and items
+ * @param syncsEach whether each group is synced before it is acknowledged
+ * @param callDeadline deadline of one call
  * @param clock the clock of the engine
  */
 public record Settings(

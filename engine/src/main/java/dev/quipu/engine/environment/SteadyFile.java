@@ -9,10 +9,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A file that stays open. Callers lead (see {@code Committer}), and a caller may be interrupted;
- * the JDK then closes the channel under it, and under everybody else. An interrupt is no error of
- * the disk: this opens the file again and does the same once more, which is harmless, for it is the
- * same bytes at the same place.
+ * A file that survives interrupts. Callers act as commit leaders (see {@code Committer}), and a
+ * caller may be interrupted; the JDK then closes the channel for all threads. An interrupt is not a
+ * disk error: this class reopens the file and repeats the write, which is idempotent: the same
+ * bytes at the same offset.
  */
 final class SteadyFile implements DiskFile {
   private final Path path;
@@ -25,7 +25,7 @@ final class SteadyFile implements DiskFile {
     this.channel = channel;
   }
 
-  /** Something to do with the file, as often as need be. */
+  /** An action on the file, which may be repeated. */
   private interface Work {
     void on(FileChannel channel) throws IOException;
   }
@@ -71,7 +71,7 @@ final class SteadyFile implements DiskFile {
       if (closed) {
         throw why;
       }
-      if (!channel.isOpen()) { // else another caller has opened it already
+      if (!channel.isOpen()) { // otherwise another caller has already reopened it
         channel = FileChannel.open(path, StandardOpenOption.WRITE);
       }
     } finally {

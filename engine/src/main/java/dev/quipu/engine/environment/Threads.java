@@ -4,7 +4,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 
-/** Where the engine's own threads come from and how they wait; a simulation has others. */
+/**
+ * How the engine's threads are created and how they wait; simulations have another implementation.
+ */
 public interface Threads {
   /** Daemon threads of the virtual machine. */
   Threads PLATFORM =
@@ -16,7 +18,7 @@ public interface Threads {
 
         @Override
         public void await(Lock lock, Condition condition, long nanos) throws InterruptedException {
-          // Callers look at what they wait for, and come back.
+          // Callers recheck their condition and wait again.
           @SuppressWarnings("WaitNotInLoop")
           long unused = condition.awaitNanos(nanos);
         }
@@ -26,14 +28,14 @@ public interface Threads {
   Thread start(String name, Runnable work);
 
   /**
-   * Waits for a signal, at most this long; may return early. The caller holds the lock of the
-   * condition.
+   * Waits for a signal, at most this number of nanoseconds; may return early. The caller must hold
+   * the lock of the condition.
    */
   void await(Lock lock, Condition condition, long nanos) throws InterruptedException;
 
   /**
-   * Waits for another thread of the engine, a second at most: that thread may have ended by an
-   * error that kept it from saying so. An interrupt of the caller is kept for later.
+   * Waits for another engine thread, at most a second: that thread may have died without a signal.
+   * Preserves the interrupt status of the caller.
    */
   default void awaitOther(Lock lock, Condition condition) {
     boolean interrupted = Thread.interrupted();
@@ -47,7 +49,7 @@ public interface Threads {
     }
   }
 
-  /** Waits until a thread has ended; an interrupt of the caller is kept for later. */
+  /** Waits until a thread has ended; preserves the interrupt status of the caller. */
   static void join(Thread thread) {
     boolean interrupted = false;
     while (true) {

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Does something every so often, on a thread of its own, until it is closed or the engine ends. */
+/** Runs work periodically, on its own thread, until it is closed or the engine ends. */
 public final class Ticker implements Closeable {
   private static final Logger LOGGER = LoggerFactory.getLogger(Ticker.class);
 
@@ -35,14 +35,18 @@ public final class Ticker implements Closeable {
 
   private void work() {
     while (awaitNext()) {
-      // One more round after the engine has ended frees callers that nobody woke.
+      // One more round after the engine has ended releases callers that nobody woke.
       boolean isLast = failure.hasEnded();
       try {
         round.run();
         failing = false;
-      } catch (QuipuException e) { // the disk is full, say
+      } catch (QuipuException e) { // for example, the disk is full
         if (!failing && !failure.hasEnded()) {
-          LOGGER.atWarn().addKeyValue("thread", name).setCause(e).log("Failed; retrying");
+          LOGGER
+              .atWarn()
+              .addKeyValue("thread", name)
+              .setCause(e)
+              .log("Periodic work failed; retrying");
         }
         failing = true;
       }
@@ -59,7 +63,7 @@ public final class Ticker implements Closeable {
         threads.await(lock, changed, interval.toNanos());
       }
       return !closed;
-    } catch (InterruptedException e) { // by nobody but a virtual machine that ends
+    } catch (InterruptedException e) { // only by a virtual machine that is shutting down
       return false;
     } finally {
       lock.unlock();

@@ -1,4 +1,4 @@
-/** What an engine runs in: the disk, threads, settings; and how it fails. */
+/** The environment of an engine: disk, threads, settings; and its failure model. */
 @NullMarked
 package dev.quipu.engine.environment;
 

@@ -10,20 +10,20 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 /*
- * ID FILE: request ids that were sealed to disk. Written once, never changed, dropped whole when
- * its newest id has left the window.
+ * ID FILE: request ids that were sealed to disk. Written once, never changed, deleted as a whole
+ * when its newest id has left the window.
  *
  *   head     one page: magic, format, entries, pages, filter blocks, oldest and newest time, first
  *            and last frame of the log whose ids these are, CRC32C of fences and filter, CRC32C of
  *            this head
  *   pages    of 4 KiB: CRC32C, count, then up to 102 entries of 40 bytes, in order of hash
  *   fences   the hash of the first entry of each page
- *   filter   blocks of 64 bytes: a Bloom filter that answers "surely not here" for about 99 of 100
- *            ids that are not, by a look at one block; 12 bits an id
+ *   filter   blocks of 64 bytes: a Bloom filter that answers "definitely absent" for about 99 % of
+ *            absent ids by reading one block; 12 bits per id
  *
- * The file is mapped, not read: a look-up costs heap nothing, and pages that nobody asks for cost
- * no memory. A page is checked against its CRC32C each time it is looked into, for a damaged page
- * must not say "not here", which would count a request twice.
+ * The file is memory-mapped: a lookup needs no heap, and pages that are never read need no memory.
+ * The CRC32C of a page is checked at every access, for a damaged page must not report an id as
+ * absent, which would count a request twice.
  */
 
 /** Sealed request ids. Thread-safe. */
@@ -59,7 +59,7 @@ public final class IdFile {
     return path;
   }
 
-  /** Says which generation it holds; see {@link RequestIds#isLive}. */
+  /** Sets the epoch of its generation; see {@link RequestIds#isLive}. */
   void setEpoch(int number) {
     epoch = number;
   }
@@ -84,7 +84,7 @@ public final class IdFile {
     return bytes.getLong(48);
   }
 
-  /** Writes a table to a new file. Returns when it has reached the disk under its name. */
+  /** Writes a table to a new file. Returns when the file is durable under its name. */
   public static void write(Disk disk, Path path, IdTable table) throws IOException {
     int entries = table.size();
     int pages = (entries + PAGE_ENTRIES - 1) / PAGE_ENTRIES;
@@ -121,15 +121,15 @@ public final class IdFile {
   /**
    * Opens a file.
    *
-   * @throws DamageException if it is not there or its head, fences or filter are damaged
+   * @throws DamageException if it is missing or its head, fences or filter are damaged
    */
   public static IdFile open(Disk disk, Path path) throws IOException {
     if (!disk.exists(path)) {
-      throw new DamageException(Damage.ID_FILE, path, 0, "the file is not there");
+      throw new DamageException(Damage.ID_FILE, path, 0, "the file is missing");
     }
     long size = disk.size(path);
     if (size < PAGE) {
-      throw new DamageException(Damage.ID_FILE, path, size, "the head is cut off");
+      throw new DamageException(Damage.ID_FILE, path, size, "the head is truncated");
     }
     ByteBuffer bytes = disk.map(path);
     if (bytes.getLong(0) != MAGIC || bytes.getInt(HEAD_CRC) != crc(bytes.slice(0, HEAD_CRC))) {
@@ -138,7 +138,8 @@ public final class IdFile {
     IdFile opened = new IdFile(path, bytes);
     long tail = (long) PAGE * (opened.pages + 1);
     if (opened.filterStart() + (long) opened.filterBlocks * BLOCK != size) {
-      throw new DamageException(Damage.ID_FILE, path, size, "the file has another length");
+      throw new DamageException(
+          Damage.ID_FILE, path, size, "the file length does not match its head");
     }
     if (bytes.getInt(56) != crc(bytes.slice((int) tail, (int) (size - tail)))) {
       throw new DamageException(Damage.ID_FILE, path, tail, "fences or filter are damaged");
@@ -147,9 +148,9 @@ public final class IdFile {
   }
 
   /**
-   * Copies the entry of an id to {@code entry}; false if there is none.
+   * Copies the entry of an id to {@code entry}; returns false if there is none.
    *
-   * @throws DamageException if the page where it would be is damaged
+   * @throws DamageException if the page that would hold it is damaged
    */
   boolean find(long hash, long high, long low, int ordinal, long[] entry) {
     if (!mayHold(hash)) {
@@ -166,15 +167,15 @@ public final class IdFile {
     return false;
   }
 
-  /** Reads where the filter would tell of an id, and nothing more: see {@link RequestIds#touch}. */
+  /** Prefetches the filter block of an id: see {@link RequestIds#touch}. */
   long touch(long hash) {
     return bytes.get(filterStart() + block(spread(hash), filterBlocks) * BLOCK);
   }
 
   /**
-   * Checks every page.
+   * Verifies every page.
    *
-   * @throws DamageException at the first that is damaged
+   * @throws DamageException at the first damaged page
    */
   public void verify() {
     for (int page = 0; page < pages; page++) {
@@ -182,7 +183,7 @@ public final class IdFile {
     }
   }
 
-  /** The first page that can hold the hash: the last one that starts below it, or the first. */
+  /** Returns the page that can hold the hash: the last one that starts below it, or the first. */
   private int pageOf(long hash) {
     int low = 0;
     int high = pages - 1;
@@ -267,7 +268,7 @@ public final class IdFile {
     return (int) crc.getValue();
   }
 
-  /** Writes the pages, and their fences. */
+  /** Writes the pages and their fences. */
   private static final class Pages {
     private static final int PER_WRITE = 64;
 

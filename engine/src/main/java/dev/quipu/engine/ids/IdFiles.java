@@ -5,23 +5,23 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Where files of request ids lie, and how they are called: ids/FIRSTFRAME.ids. */
+/** Locations and names of request id files: ids/FIRSTFRAME.ids. */
 public final class IdFiles {
   private IdFiles() {}
 
-  /** The directory of the files, within a data directory. */
+  /** Returns the directory of the files within a data directory. */
   public static Path directory(Path data) {
     return data.resolve("ids");
   }
 
-  /** All files, in order of their first frame. */
+  /** Returns all files, in order of their first frame. */
   public static List<Path> all(Disk disk, Path data) throws IOException {
     return disk.list(directory(data)).stream()
         .filter(file -> file.getFileName().toString().matches("[0-9]{16}\\.ids"))
         .toList();
   }
 
-  /** Seals a table: writes it to a file and opens that. */
+  /** Seals a table: writes it to a file and opens the file. */
   public static IdFile write(Disk disk, Path data, IdTable table) throws IOException {
     Path path = directory(data).resolve("%016d.ids".formatted(table.firstFrame()));
     IdFile.write(disk, path, table);

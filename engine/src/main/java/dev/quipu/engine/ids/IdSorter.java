@@ -2,14 +2,14 @@ package dev.quipu.engine.ids;
 
 import java.util.Arrays;
 
-/** Sorts request ids by their hashes, a part of a table at a time. */
+/** Sorts request ids by hash, one part of a table at a time. */
 final class IdSorter {
   private final Secret secret;
   private final long[] entries;
   private final long[] order;
   private final long[] sorted;
 
-  /** For parts of so many entries. */
+  /** Creates a sorter for parts of up to this number of entries. */
   IdSorter(Secret secret, int largest) {
     this.secret = secret;
     this.entries = new long[largest * IdTable.STRIDE];
@@ -21,16 +21,19 @@ final class IdSorter {
     return secret.hash(entries[at], entries[at + 1], IdTable.ordinal(entries[at + 2]));
   }
 
-  /** What was sorted last. */
+  /** Returns the entries sorted last. */
   long[] sorted() {
     return sorted;
   }
 
-  /** Puts the entries of a part into {@link #sorted}, in unsigned order of hash; how many. */
+  /**
+   * Copies the entries of a part to {@link #sorted}, in unsigned order of hash; returns their
+   * number.
+   */
   int sort(IdTable table, int part) {
     int count = table.entries(part, entries);
     // The upper half of the hash, made signed-comparable, over the entry's number: one primitive
-    // sort. Entries that agree in the upper half are few, and are put right afterwards.
+    // sort. Entries with equal upper halves are few, and are reordered afterwards.
     for (int i = 0; i < count; i++) {
       long hash = hashAt(entries, i * IdTable.STRIDE);
       order[i] = ((hash ^ Long.MIN_VALUE) & 0xFFFFFFFF00000000L) | i;

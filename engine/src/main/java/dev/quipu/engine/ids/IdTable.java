@@ -3,13 +3,13 @@ package dev.quipu.engine.ids;
 import java.util.Arrays;
 
 /*
- * Five longs an entry, all in one array, so that a look-up touches one or two cache lines:
+ * Five longs per entry, all in one array, so that a lookup touches one or two cache lines:
  *   high, low          the request id
  *   meta               bounds mark << 32 | ordinal of the counter << 2 | kind; never 0
- *   delta, value       what was added, and the value that it made
- * Open addressing in 64 parts, each of which grows by itself; parts fill alike, so each has its
- * own load limit, between 5/8 and 7/8, to keep them from growing at the same moment. Hashes are
- * keyed: see Secret.
+ *   delta, value       the added delta, and the resulting value
+ * Open addressing in 64 parts that grow independently. Parts fill evenly, so each has its own load
+ * limit, between 5/8 and 7/8, to keep them from growing at the same moment. Hashes are keyed: see
+ * Secret.
  */
 
 /** Request ids in memory. Not thread-safe. */
@@ -43,7 +43,7 @@ public final class IdTable {
     return epoch;
   }
 
-  /** The hashes by which its entries are found, and ordered when they are sealed. */
+  /** Returns the key of the hashes by which entries are found, and sorted when sealed. */
   Secret secret() {
     return secret;
   }
@@ -52,22 +52,22 @@ public final class IdTable {
     return size;
   }
 
-  /** When the first id came; {@link Long#MAX_VALUE} while empty. */
+  /** Returns when the first id was added; {@link Long#MAX_VALUE} while empty. */
   long oldestMillis() {
     return oldestMillis;
   }
 
-  /** When the last id came; {@link Long#MIN_VALUE} while empty. */
+  /** Returns when the last id was added; {@link Long#MIN_VALUE} while empty. */
   long newestMillis() {
     return newestMillis;
   }
 
-  /** The frame of the log that brought the first id. */
+  /** Returns the log frame of the first id. */
   long firstFrame() {
     return firstFrame;
   }
 
-  /** The frame of the log that brought the last id. */
+  /** Returns the log frame of the last id. */
   public long lastFrame() {
     return lastFrame;
   }
@@ -88,13 +88,13 @@ public final class IdTable {
     return (int) (meta >>> 32);
   }
 
-  /** Reads where an id would be, and nothing more: see {@link RequestIds#touch}. */
+  /** Prefetches the slot of an id: see {@link RequestIds#touch}. */
   long touch(long hash) {
     long[] part = parts[(int) (hash >>> 58)];
     return part[((int) hash & (part.length / STRIDE - 1)) * STRIDE + 2];
   }
 
-  /** Copies the entry of an id to {@code entry}; false if there is none. */
+  /** Copies the entry of an id to {@code entry}; returns false if there is none. */
   boolean find(long hash, long high, long low, int ordinal, long[] entry) {
     long[] part = parts[(int) (hash >>> 58)];
     int slots = part.length / STRIDE;
@@ -111,7 +111,7 @@ public final class IdTable {
     }
   }
 
-  /** Adds an id; in place of one that was forgotten and is the same. */
+  /** Adds an id, replacing an equal one that was forgotten. */
   public void add(
       long high, long low, long meta, long delta, long value, long timeMillis, long frame) {
     if (size == 0) {
@@ -132,16 +132,16 @@ public final class IdTable {
     newestMillis = Math.max(newestMillis, timeMillis);
   }
 
-  /** Entries of the part that has the most. */
+  /** Returns the number of entries of the largest part. */
   int largestPart() {
     return Arrays.stream(used).max().orElse(0);
   }
 
   /**
-   * Copies the entries of a part, in no order, {@link #STRIDE} longs each. All hashes of a part are
+   * Copies the entries of a part, unordered, {@link #STRIDE} longs each. All hashes of a part are
    * below those of the next.
    *
-   * @return how many there are
+   * @return the number of entries
    */
   int entries(int part, long[] to) {
     long[] slots = parts[part];
@@ -155,7 +155,7 @@ public final class IdTable {
     return end / STRIDE;
   }
 
-  /** Makes it as new, but for the room that it has. */
+  /** Clears the table, keeping its capacity. */
   void clear() {
     for (long[] part : parts) {
       Arrays.fill(part, 0);
@@ -178,7 +178,7 @@ public final class IdTable {
     return bigger;
   }
 
-  /** Whether it took a slot that was free. */
+  /** Puts an entry; returns whether it took a free slot. */
   private static boolean put(
       long[] part, long hash, long high, long low, long meta, long delta, long value) {
     int slots = part.length / STRIDE;

@@ -8,28 +8,29 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Ids live in generations: an active table, which takes new ids; tables that are full or old, on
- * their way to disk; and files. A generation ends after an eighth of the window, or when its table
- * is full, or at a checkpoint, and always between two frames of the log. Its ids are remembered for
- * the window and an eighth more after the newest of them came: so once a wrong clock may take an
- * eighth of the window from them (see EngineClock), and they are still remembered for the window.
+ * Ids live in generations: an active table, which accepts new ids; tables that are full or old and
+ * wait to be written to disk; and files. A generation ends after an eighth of the window, or when
+ * its table is full, or at a checkpoint, and always between two frames of the log. Its ids are
+ * remembered for the window and an eighth more after its newest id was added: so a wrong clock may
+ * once take an eighth of the window from them (see EngineClock), and they are still remembered for
+ * the window.
  *
  * Each generation has an epoch, 1 to 254 and then again from 1, by which counters know whether ids
  * of theirs may be remembered. It is live until the file is dropped, which is not before a snapshot
  * without it is durable.
  */
 
-/** Which requests were seen. Not thread-safe: only the committer calls it. */
+/** Remembers which requests were seen. Not thread-safe: only the committer calls it. */
 public final class RequestIds {
-  /** Tables that may wait for the disk before new requests with ids are rejected. */
+  /** Maximum number of tables that wait for the disk before new requests with ids are rejected. */
   public static final int WAITING_MAX = 3;
 
   private static final int GENERATIONS_PER_WINDOW = 8;
 
-  /** Numbers of epochs, and 0 for none. */
+  /** Number of epochs, including 0 for none. */
   public static final int EPOCHS = 256;
 
-  /** The epoch of all generations that were on the disk when the engine was opened. */
+  /** The epoch of all generations that were on disk when the engine was opened. */
   public static final int EPOCH_BEFORE = EPOCHS - 1;
 
   private final long windowMillis;
@@ -38,7 +39,7 @@ public final class RequestIds {
   private final List<IdFile> files = new ArrayList<>();
   private @Nullable IdTable spare;
   private final Secret secret;
-  private final int[] generations = new int[EPOCHS]; // of each epoch, but for the active one
+  private final int[] generations = new int[EPOCHS]; // of each epoch, except the active one
   private IdTable active;
   private int epoch = EPOCH_BEFORE;
   private boolean isReady;
@@ -52,8 +53,8 @@ public final class RequestIds {
   }
 
   /**
-   * Ends the reading of the disk. Until then all generations share an epoch: they are not read in
-   * the order in which they came.
+   * Ends recovery. Until then all generations share an epoch: they are not read in the order of
+   * their creation.
    */
   public void ready() {
     isReady = true;
@@ -64,12 +65,12 @@ public final class RequestIds {
     return epoch;
   }
 
-  /** Whether there is a generation of an epoch. */
+  /** Returns whether an epoch has a generation. */
   public boolean isLive(int number) {
     return number != 0 && (generations[number] > 0 || number == epoch);
   }
 
-  /** Copies the entry of an id to {@code entry}; false if it is not remembered. */
+  /** Copies the entry of an id to {@code entry}; returns false if it is not remembered. */
   public boolean find(long high, long low, int ordinal, long nowMillis, long[] entry) {
     long hash = secret.hash(high, low, ordinal);
     if (find(active, hash, high, low, ordinal, nowMillis, entry)) {
@@ -78,7 +79,7 @@ public final class RequestIds {
     if (!waiting.isEmpty() && findWaiting(hash, high, low, ordinal, nowMillis, entry)) {
       return true;
     }
-    for (int i = files.size() - 1; i >= 0; i--) { // the newest first: repeats come soon
+    for (int i = files.size() - 1; i >= 0; i--) { // the newest first: repeats arrive soon
       IdFile file = files.get(i);
       if (isRemembered(file.newestMillis(), nowMillis)
           && file.find(hash, high, low, ordinal, entry)) {
@@ -99,7 +100,7 @@ public final class RequestIds {
   }
 
   /**
-   * Whether a file of later frames has an id: while a log is read, which brings the earlier frames
+   * Returns whether a file of later frames has an id. For recovery, which reads earlier log frames
    * after the files of later ones.
    */
   public boolean isInLaterFile(long high, long low, int ordinal, long frame, long[] entry) {
@@ -113,8 +114,8 @@ public final class RequestIds {
   }
 
   /**
-   * Reads where an id would be in memory. Looking for one id after the other waits for memory each
-   * time; touching several first lets the processor wait for all of them at once.
+   * Prefetches the memory of an id. Consecutive lookups would each wait for memory; touching
+   * several ids first overlaps the cache misses.
    */
   public long touch(long high, long low, int ordinal) {
     long hash = secret.hash(high, low, ordinal);
@@ -128,7 +129,7 @@ public final class RequestIds {
     return touched;
   }
 
-  /** Remembers an id that is not remembered. */
+  /** Remembers an id that is not remembered yet. */
   public void add(
       long high, long low, long meta, long delta, long value, long nowMillis, long frame) {
     active.add(high, low, meta, delta, value, nowMillis, frame);
@@ -163,7 +164,7 @@ public final class RequestIds {
     }
   }
 
-  /** Whether new ids may come: false if the disk has not taken earlier ones. */
+  /** Returns whether new ids are accepted: false while the disk is too far behind. */
   public boolean hasRoom() {
     return waiting.size() < WAITING_MAX || active.size() < tableMax;
   }
@@ -173,31 +174,31 @@ public final class RequestIds {
     return waiting.size();
   }
 
-  /** The oldest table that waits for the disk; null if none does. */
+  /** Returns the oldest table that waits for the disk; null if none does. */
   public @Nullable IdTable nextWaiting() {
     return waiting.peekFirst();
   }
 
-  /** Puts a file in the place of the table that it was written from. */
+  /** Replaces a table with the file that it was written to. */
   public void sealed(IdTable table, IdFile file) {
     file.setEpoch(table.epoch());
     waiting.remove(table);
     insert(file);
   }
 
-  /** Gives a table that was cleared: the room of a generation is used for another. */
+  /** Accepts a cleared table, whose memory is reused for another generation. */
   void reuse(IdTable cleared) {
     spare = cleared;
   }
 
-  /** Puts a file found at the start in its place. */
+  /** Inserts a file found at the start. */
   public void add(IdFile file) {
     file.setEpoch(EPOCH_BEFORE);
     generations[EPOCH_BEFORE]++;
     insert(file);
   }
 
-  /** Keeps files in order of their frames: what came last is found first. */
+  /** Keeps files in order of their frames, so that recent ids are found first. */
   private void insert(IdFile file) {
     int at = files.size();
     while (at > 0 && files.get(at - 1).firstFrame() > file.firstFrame()) {
@@ -206,7 +207,7 @@ public final class RequestIds {
     files.add(at, file);
   }
 
-  /** All files, oldest first. */
+  /** Returns all files, oldest first. */
   public List<IdFile> files() {
     return List.copyOf(files);
   }
@@ -224,12 +225,12 @@ public final class RequestIds {
     }
   }
 
-  /** Whether an id that came at {@code millis} is still remembered. */
+  /** Returns whether an id added at {@code millis} is still remembered. */
   boolean isRemembered(long millis, long nowMillis) {
     return nowMillis - millis <= windowMillis + windowMillis / GENERATIONS_PER_WINDOW;
   }
 
-  /** Ids in memory and on disk, those of forgotten generations included. */
+  /** Returns the number of ids in memory and on disk, including forgotten generations. */
   public long size() {
     long size = active.size();
     for (IdTable table : waiting) {

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes tables of request ids to disk, one at a time, beside the committer: it is offered a table,
- * and hands back a file. After an error it tries again every second.
+ * Writes tables of request ids to disk, one at a time, concurrently with the committer: it takes a
+ * table and returns a file. After an error it retries every second.
  */
 public final class Sealer implements Closeable {
   private static final long RETRY_SECONDS = 1;
@@ -49,7 +49,7 @@ public final class Sealer implements Closeable {
     this.thread = threads.start("quipu-id-sealer", failure.guarded(this::seal));
   }
 
-  /** Asks for a table to be written, if none is at work. */
+  /** Requests that a table be written, if none is being written. */
   public void offer(@Nullable IdTable table) {
     if (table == null) {
       return;
@@ -65,7 +65,7 @@ public final class Sealer implements Closeable {
     }
   }
 
-  /** Puts a file that was written in the place of its table. */
+  /** Replaces a written table with its file. */
   public void takeSealed(RequestIds ids) {
     lock.lock();
     try {
@@ -85,7 +85,7 @@ public final class Sealer implements Closeable {
     }
   }
 
-  /** Waits for the table at work. Returns what went wrong with it; null if nothing did. */
+  /** Waits for the table being written. Returns the error, or null on success. */
   public @Nullable QuipuException awaitSealed() {
     lock.lock();
     try {
@@ -128,7 +128,7 @@ public final class Sealer implements Closeable {
             lock.lock();
           }
           cleared = old;
-          continue; // it may have been closed meanwhile
+          continue; // it may have been closed in the meantime
         }
         IdTable table = offered;
         if (table == null || written != null) {
@@ -142,7 +142,7 @@ public final class Sealer implements Closeable {
           file = IdFiles.write(disk, directory, table);
         } catch (IOException e) {
           error = e;
-        } catch (DamageException e) { // what was just written cannot be read
+        } catch (DamageException e) { // the file just written cannot be read
           error = new IOException(e);
         } finally {
           lock.lock();
@@ -153,7 +153,7 @@ public final class Sealer implements Closeable {
       Thread.currentThread().interrupt();
     } finally {
       try {
-        closed = true; // also after an error: nobody must wait for it
+        closed = true; // also after an error, so that no thread waits for it forever
         changed.signalAll();
       } finally {
         lock.unlock();
@@ -182,7 +182,7 @@ public final class Sealer implements Closeable {
             Outcome.NOT_APPLIED,
             isFull ? Reason.FULL : Reason.UNAVAILABLE,
             (isFull
-                    ? "the disk has no room for request ids in %s: %s"
+                    ? "disk full: cannot store request ids in %s: %s"
                     : "cannot seal request ids in %s: %s")
                 .formatted(IdFiles.directory(directory), error.getMessage()),
             error);

@@ -6,11 +6,11 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Keyed hashes: who does not know the key cannot choose names or request ids that collide. The key
- * comes from the identity of the directory, which is random and never shown.
+ * Keyed hashes: without the key, a client cannot choose names or request ids that collide. The key
+ * is derived from the identity of the directory, which is random and never disclosed.
  *
- * <p>Words are folded by 64 × 64 bit multiplication, as fast hashes of the last years do; a secret
- * is mixed into both factors.
+ * <p>Words are folded by 64 × 64 bit multiplication, as in recent fast hashes such as wyhash; a
+ * secret is mixed into both factors.
  */
 public final class Secret {
   private static final VarHandle LONG =

@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
  *         4  int   length of the payload, in bytes
  *         8  int   CRC32C of the directory's identity and all bytes from 12 to the payload's end
  *        12  int   commands in this frame
- *        16  long  number of this frame: one more than that of the frame before
+ *        16  long  number of this frame: the number of the previous frame plus one
  *        24  long  commands in all frames before this one
  *        32  long  time, in milliseconds since 1970
  *        40  payload, then zeros up to a multiple of 8
  *
  * The identity is random and secret to the directory, so that no name or text that a user stores
- * can look like a frame, and no frame of another directory can.
+ * can look like a frame, nor can a frame of another directory.
  */
 
 /** Writes and checks frames. Not thread-safe. */
@@ -34,10 +34,10 @@ public final class Frame {
     this.identity = identity;
   }
 
-  /** What the head of a valid frame says. */
+  /** The fields of a valid frame's head. */
   public record Head(
       int payloadBytes, int commands, long number, long commandsBefore, long timeMillis) {
-    /** Bytes from the start of this frame to that of the next. */
+    /** Returns the distance from the start of this frame to the next, in bytes. */
     public int frameBytes() {
       return Frame.frameBytes(payloadBytes);
     }
@@ -48,8 +48,8 @@ public final class Frame {
   }
 
   /**
-   * Completes the frame in {@code buffer}, whose payload lies from {@link #HEAD_BYTES} to its
-   * position, and makes it ready to be written.
+   * Completes the frame in {@code buffer}, whose payload lies between {@link #HEAD_BYTES} and its
+   * position, and prepares it for writing.
    */
   public void seal(
       ByteBuffer buffer, int commands, long number, long commandsBefore, long timeMillis) {
@@ -69,7 +69,7 @@ public final class Frame {
     buffer.flip();
   }
 
-  /** The head of the frame at {@code offset}; null if there is no valid frame. */
+  /** Returns the head of the frame at {@code offset}; null if there is no valid frame. */
   public @Nullable Head read(ByteBuffer buffer, int offset) {
     if (offset + HEAD_BYTES > buffer.limit() || buffer.getInt(offset) != MAGIC) {
       return null;

@@ -11,22 +11,22 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 /*
- * HIGH-WATER MARK: how far the log was acknowledged, in a file of its own, so that a log which
- * ends earlier is noticed even if it was cut exactly between two frames.
+ * HIGH-WATER MARK: the last acknowledged frame, in a separate file, so that a log which ends
+ * earlier is detected even if it was truncated exactly between two frames.
  *
- * Written after every group, before its callers hear of it; brought to the disk once a second, and
- * when a segment of the log is full, and at the end. So after a kill it is exact; after a power cut
- * it may lag by a second, and never runs ahead of the log.
+ * Written after every group, before its callers are acknowledged; synced once a second, when a
+ * segment of the log is full, and on close. So it is exact after a kill; after a power failure it
+ * may lag by a second, and it is never ahead of the log.
  *
- * Two slots of 512 bytes, written in turn, so that one is whole whatever happens to the other:
+ * Two slots of 512 bytes, written alternately, so that one is always intact:
  *   long last frame, long commands up to it, long age time, long wall time, int CRC32C of the
  *   directory's identity and these
  *
- * The age time of request ids (see EngineClock) goes on while nothing is written to the log; so it
- * is kept here too, with the wall time at that moment.
+ * The age time of request ids (see EngineClock) advances while nothing is written to the log; so it
+ * is stored here too, with the wall time at that moment.
  */
 
-/** The durable high-water mark. Not thread-safe, but for {@link #sync}. */
+/** The durable high-water mark. Not thread-safe, except for {@link #sync}. */
 public final class HighWater implements Closeable {
   public static final String FILE = "highwater";
   private static final int SLOT = 512;
@@ -36,14 +36,14 @@ public final class HighWater implements Closeable {
   private final long identity;
   private final ByteBuffer out = ByteBuffer.allocateDirect(SLOT);
   private volatile boolean dirty;
-  private int slot; // that was written last
+  private int slot; // the slot written last
 
   private HighWater(DiskFile file, long identity) {
     this.file = file;
     this.identity = identity;
   }
 
-  /** What was acknowledged, and how far the age time had gone. */
+  /** What was acknowledged, and how far the age time had advanced. */
   public record Mark(long frame, long commands, long ageMillis, long wallMillis) {
     private boolean isAfter(Mark other) {
       return frame > other.frame || (frame == other.frame && ageMillis > other.ageMillis);
@@ -53,12 +53,12 @@ public final class HighWater implements Closeable {
   /**
    * Reads the mark.
    *
-   * @throws DamageException if it is not there or neither slot can be read
+   * @throws DamageException if it is missing or neither slot can be read
    */
   public static Mark read(Disk disk, Path directory, long identity) throws IOException {
     Path path = directory.resolve(FILE);
     if (!disk.exists(path)) {
-      throw new DamageException(Damage.HIGH_WATER, path, 0, "the file is not there");
+      throw new DamageException(Damage.HIGH_WATER, path, 0, "the file is missing");
     }
     ByteBuffer in = disk.read(path);
     int slot = newestSlot(in, identity);
@@ -73,7 +73,7 @@ public final class HighWater implements Closeable {
     return new Mark(in.getLong(at), in.getLong(at + 8), in.getLong(at + 16), in.getLong(at + 24));
   }
 
-  /** The slot of the newest mark; -1 if neither can be read. */
+  /** Returns the slot of the newest mark; -1 if neither can be read. */
   private static int newestSlot(ByteBuffer in, long identity) {
     int newest = -1;
     for (int slot = 0; slot * SLOT + MARK_BYTES <= in.limit(); slot++) {
@@ -86,7 +86,7 @@ public final class HighWater implements Closeable {
     return newest;
   }
 
-  /** Makes the file anew, wholly or not at all. */
+  /** Creates the file atomically. */
   public static void create(Disk disk, Path directory, long identity, Mark mark)
       throws IOException {
     Path draft = directory.resolve(FILE + ".tmp");
@@ -96,7 +96,7 @@ public final class HighWater implements Closeable {
     disk.rename(draft, directory.resolve(FILE));
   }
 
-  /** Opens the file and moves the mark to where the log was found to end. */
+  /** Opens the file and sets the mark to the end of the log found by recovery. */
   public static HighWater open(Disk disk, Path directory, long identity, Mark mark)
       throws IOException {
     Path path = directory.resolve(FILE);
@@ -108,7 +108,7 @@ public final class HighWater implements Closeable {
     return highWater;
   }
 
-  /** Moves the mark: all up to this was acknowledged. */
+  /** Sets the mark: everything up to it was acknowledged. */
   public void write(Mark mark) throws IOException {
     out.clear().putLong(mark.frame).putLong(mark.commands);
     out.putLong(mark.ageMillis).putLong(mark.wallMillis);
@@ -118,7 +118,7 @@ public final class HighWater implements Closeable {
     dirty = true;
   }
 
-  /** Brings the mark to the disk. */
+  /** Syncs the mark to disk. */
   public void sync() throws IOException {
     if (dirty) {
       dirty = false;

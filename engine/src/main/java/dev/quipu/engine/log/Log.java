@@ -28,29 +28,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /*
- * LOG: frames, one after the other, in segments of equal size, log/NUMBER.log.
+ * LOG: consecutive frames in segments of equal size, log/NUMBER.log.
  *
- * A segment is written full of zeros before it is used, or was used before: an overwrite is synced
- * faster than an append, and cannot fail for want of room. Frames go on from one segment to the
- * next; none spans two. The first page of a segment is its head:
+ * A segment is filled with zeros before it is used, or is reused: an overwrite is synced faster
+ * than an append, and cannot fail for lack of space. Frames continue from one segment to the next;
+ * no frame spans two. The first page of a segment is its head:
  *
  *   long magic, int format, int segment bytes, long number, long first frame, int CRC32C
  *
- * What an earlier use left behind a frame is told apart by the frame numbers, which never return.
+ * Leftovers of an earlier use after a frame are recognized by their frame numbers, which are never
+ * reused.
  *
- * A spare segment is kept ready. Nothing is counted unless the frame that will carry it is sure
- * to find room: in the current segment, or in the spare. So a full disk rejects, and never breaks
- * off in the middle.
+ * A spare segment is kept ready. A change is accepted only if the frame that will carry it is sure
+ * to have space: in the current segment, or in the spare. So a full disk rejects a change, and
+ * never fails in the middle of one.
  */
 
-/** The append-only log. Only the committer appends; {@link #recycle} may be called beside it. */
+/** The append-only log. Only the committer appends; {@link #recycle} may run concurrently. */
 public final class Log implements Closeable {
   public static final int HEAD_BYTES = 4_096;
   private static final long MAGIC = 0x51554950554C4731L; // "QUIPULG1"
   private static final int HEAD_CRC = 32;
   private static final int COPY_BYTES = 1 << 20;
 
-  /** Segments kept for another use: making one anew writes as much as filling it. */
+  /** Segments kept for reuse: creating one writes as much as filling it. */
   private static final int SPARES_MAX = 4;
 
   private static final Pattern SPARE = Pattern.compile("spare-([0-9]{1,18})\\.log");
@@ -70,7 +71,7 @@ public final class Log implements Closeable {
   private @Nullable Thread preparer;
   private @Nullable DiskFile file;
   private int position;
-  private boolean dirty; // frames were written that were not synced
+  private boolean dirty; // some written frames are not synced
   private boolean spareWanted;
   private int spareFailures; // guarded by lock
   private @Nullable IOException lastFailure; // guarded by lock
@@ -90,21 +91,21 @@ public final class Log implements Closeable {
     this.segmentBytes = segmentBytes;
   }
 
-  /** Where the log of a data directory lies. */
+  /** Returns the directory of the log within a data directory. */
   public static Path directory(Path data) {
     return data.resolve("log");
   }
 
   /**
-   * Goes on behind the last frame, or starts a new log.
+   * Continues after the last frame, or starts a new log.
    *
    * @param inUse segments from the oldest needed to the last, in order; empty for a new log
-   * @param end where in the last of them the next frame belongs
-   * @param syncedEnd where the frames end that are known to be durable; those up to {@code end} are
-   *     made durable before anything follows them
-   * @param isTailStale whether frames that were given up lie behind it
-   * @param nextFrame the number of that frame
-   * @param segmentBytes size of the segments; those in use may have another
+   * @param end offset of the next frame in the last of them
+   * @param syncedEnd end of the frames that are known to be durable; those up to {@code end} are
+   *     made durable before anything is appended
+   * @param isTailStale whether discarded frames follow the end
+   * @param nextFrame the number of the next frame
+   * @param segmentBytes size of new segments; those in use may have another
    */
   public static Log open(
       Environment environment,
@@ -128,7 +129,7 @@ public final class Log implements Closeable {
       log.file = disk.open(last.path);
       log.position = end;
       writeAgain(disk, last.path, syncedEnd, end);
-      // One of another size is not appended to, nor one in which frames that were given up follow.
+      // A segment of another size is not appended to, nor one with discarded frames after the end.
       if (isTailStale || disk.size(last.path) != segmentBytes) {
         log.roll(last.number + 1, nextFrame);
       }
@@ -138,8 +139,8 @@ public final class Log implements Closeable {
   }
 
   /**
-   * Writes a part of a segment again and syncs it. It was read, but that says only that the system
-   * has it: after a sync that failed it takes pages for written, and never writes them.
+   * Rewrites a part of a segment and syncs it. Reading it proves only that the page cache has it:
+   * after a failed sync the kernel marks pages as clean, and never writes them.
    */
   public static void writeAgain(Disk disk, Path segment, int from, int to) throws IOException {
     ByteBuffer part = disk.buffer(Math.clamp((long) to - from, 1, COPY_BYTES));
@@ -153,7 +154,7 @@ public final class Log implements Closeable {
     }
   }
 
-  /** Removes what an earlier run left behind, and keeps what can serve as a spare. */
+  /** Removes leftovers of an earlier run, and keeps files that can serve as spares. */
   private void adoptFiles(List<Segment> inUse) throws IOException {
     segments.addAll(inUse);
     List<Path> used = inUse.stream().map(Segment::path).toList();
@@ -161,7 +162,7 @@ public final class Log implements Closeable {
       Matcher spare = SPARE.matcher(path.getFileName().toString());
       if (spare.matches() && disk.size(path) == segmentBytes && spares.size() < SPARES_MAX) {
         spares.add(path);
-        // No new spare may take the name of this one.
+        // No new spare may get the name of this one.
         spareNumber = Math.max(spareNumber, Long.parseLong(spare.group(1)));
       } else if (!used.contains(path)) {
         disk.delete(path);
@@ -169,14 +170,17 @@ public final class Log implements Closeable {
     }
   }
 
-  /** Whether a frame of this size is sure to find room; if not now, waits a little for a spare. */
+  /**
+   * Returns whether a frame of this size is sure to have space; if not yet, waits briefly for a
+   * spare.
+   */
   public boolean hasRoom(int frameBytes) {
     if (segmentBytes - position >= frameBytes || !spares.isEmpty()) {
       return true;
     }
     lock.lock();
     try {
-      // A preparer that works is waited for; one that failed is asked again, and not waited for.
+      // Waits for a preparer that is working; one that failed is asked to retry, without waiting.
       boolean failing = spareFailures > 0;
       spareWanted = true;
       spareChanged.signalAll();
@@ -190,21 +194,21 @@ public final class Log implements Closeable {
     }
   }
 
-  /** The rejection that explains why there is no room. */
+  /** Returns the rejection that explains why there is no space. */
   public QuipuException noRoom() {
     lock.lock();
     try {
       String cause = lastFailure == null ? "" : ": " + lastFailure.getMessage();
       return new NotAppliedException(
           Reason.FULL,
-          "the disk has no room for the next %d MiB of log in %s%s"
+          "disk full: no space for the next %d MiB of log in %s%s"
               .formatted(segmentBytes >> 20, directory, cause));
     } finally {
       lock.unlock();
     }
   }
 
-  /** Largest frame that a segment can hold. */
+  /** Returns the size of the largest frame that a segment can hold. */
   public int frameBytesMax() {
     return segmentBytes - HEAD_BYTES;
   }
@@ -213,7 +217,7 @@ public final class Log implements Closeable {
    * Writes a frame.
    *
    * @param number the number of the frame
-   * @param isSynced whether to return only when it has reached the disk
+   * @param isSynced whether to sync before returning
    */
   public void append(ByteBuffer frame, long number, boolean isSynced) throws IOException {
     if (segmentBytes - position < frame.remaining()) {
@@ -229,7 +233,7 @@ public final class Log implements Closeable {
     }
   }
 
-  /** Returns when all frames have reached the disk. */
+  /** Returns when all frames are on disk. */
   public void sync() throws IOException {
     if (dirty) {
       Objects.requireNonNull(file).sync();
@@ -237,7 +241,7 @@ public final class Log implements Closeable {
     }
   }
 
-  /** Segments in use. */
+  /** Returns the number of segments in use. */
   public int segments() {
     lock.lock();
     try {
@@ -247,7 +251,7 @@ public final class Log implements Closeable {
     }
   }
 
-  /** Gives back the segments that hold only frames before {@code frame}. */
+  /** Recycles the segments that hold only frames before {@code frame}. */
   public void recycle(long frame) throws IOException {
     lock.lock();
     try {
@@ -301,7 +305,7 @@ public final class Log implements Closeable {
       spare = prepare();
     }
     if (file != null) {
-      sync(); // no frame may follow on the disk where an earlier one is missing
+      sync(); // no frame may follow on disk where an earlier one is missing
       file.close();
     }
     try (DiskFile next = disk.open(spare)) {
@@ -347,7 +351,7 @@ public final class Log implements Closeable {
       Thread.currentThread().interrupt();
     } finally {
       try {
-        closed = true; // also after an error: nobody must wait for it
+        closed = true; // also after an error, so that no thread waits for it forever
         spareChanged.signalAll();
       } finally {
         lock.unlock();
@@ -376,7 +380,7 @@ public final class Log implements Closeable {
 
   private Path prepare() throws IOException {
     long free = disk.usableBytes(directory);
-    if (free < segmentBytes) { // asked again and again while the disk is full: do not try in vain
+    if (free < segmentBytes) { // called repeatedly while the disk is full: avoid futile writes
       throw new IOException("No space left on device: %d MiB are free".formatted(free >> 20));
     }
     Path draft = sparePath(".tmp");
@@ -409,7 +413,7 @@ public final class Log implements Closeable {
   /**
    * Reads the head of a segment.
    *
-   * @throws DamageException if it is not a head of this directory
+   * @throws DamageException if it is not a valid head of this directory
    */
   public static Segment readHead(Disk disk, Path path, long identity) throws IOException {
     ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES);

@@ -14,30 +14,30 @@ import java.util.Optional;
 import java.util.Set;
 
 /*
- * RECORDS: what frames are filled with. Each is a byte that names its kind, then its parts. A
- * number is written as a variable-length integer, least significant seven bits first; one that may
- * be negative, in zigzag form. A text is its length in bytes and its UTF-8.
+ * RECORDS: the content of frames. Each is a byte for its kind, followed by its parts. A number is a
+ * variable-length integer, least significant seven bits first; zigzag-encoded if it may be
+ * negative. A text is its length in bytes and its UTF-8.
  *
- *   NAME          ordinal, text          the counter with this ordinal is called so
+ *   NAME          ordinal, text          the counter with this ordinal has this name
  *   VALUE         ordinal, value         it now has this value
- *   ONCE          ordinal, delta, value, high, low    the request high-low added delta, and
- *                                                    that made value
+ *   ONCE          ordinal, delta, value, high, low    the request high-low added delta, with this
+ *                                                    resulting value
  *   ONCE_BOUNDED  the same, bounds mark  the same, for a request with bounds
- *   CANCEL          ordinal, high, low     request high-low will never apply
- *   EXPIRES       ordinal, milliseconds  when it expires; 0 for never
+ *   CANCEL        ordinal, high, low     request high-low will never apply
+ *   EXPIRES       ordinal, milliseconds  its expiry; 0 for never
  *   GONE          ordinal                it was removed, and does not expire
  *   FREE          ordinal                the same, and its name is forgotten
  *   TEXT          ordinal, length, bytes it holds these bytes, and no number
- *   ITEM          key, version, expiry, fields        the item is now this
- *   NO_ITEM       key                    there is no such item
+ *   ITEM          key, version, expiry, fields        the item now has this state
+ *   NO_ITEM       key                    the item does not exist
  *   START, ID_FILE, HAD_IDS, SALVAGED, END   in snapshots only: see Snapshot
  *
- * Records tell what is, not what changed: reading one twice, or one that is older than the state,
- * does no harm as long as all that follow are read too. That is what allows a snapshot to be taken
- * while writes go on.
+ * Records hold resulting values, not changes, so replay is idempotent: reading a record twice, or
+ * one that is older than the state, is harmless as long as all later records are read too. So a
+ * snapshot can be taken while writes go on.
  */
 
-/** Writes records into a buffer and reads them back. */
+/** Writes records to a buffer and reads them back. */
 public final class Records {
   static final byte NAME = 1;
   static final byte VALUE = 2;
@@ -56,7 +56,7 @@ public final class Records {
   static final byte HAD_IDS = 15;
   public static final byte SALVAGED = 16;
 
-  /** Most bytes of a record of a counter but NAME, and of NAME besides its text. */
+  /** Maximum size of a counter record other than NAME, and of NAME without its text. */
   public static final int COUNTER_RECORD_BYTES_MAX = 64;
 
   private static final byte NUMBER_FIELD = 1;
@@ -65,7 +65,7 @@ public final class Records {
 
   private Records() {}
 
-  /** Receives what {@link #read} finds. */
+  /** Receives the records that {@link #read} finds. */
   public interface Reader {
     void name(int ordinal, String name);
 
@@ -87,7 +87,7 @@ public final class Records {
 
     void item(Key key, Optional<Item> item);
 
-    /** A record of a snapshot. */
+    /** Receives a record of a snapshot. */
     void snapshot(byte kind, ByteBuffer in);
   }
 
@@ -195,7 +195,7 @@ public final class Records {
     key(out.put(NO_ITEM), key);
   }
 
-  /** At least as many bytes as {@link #item} writes. */
+  /** Returns an upper bound of the bytes that {@link #item} writes. */
   public static int itemBytesMax(Item item) {
     long bytes = 64L + keyBytesMax(item.key());
     for (Map.Entry<String, Field> entry : item.fields().entrySet()) {
@@ -211,12 +211,12 @@ public final class Records {
     return (int) Math.min(bytes, Integer.MAX_VALUE);
   }
 
-  /** At least as many bytes as {@link #noItem} writes. */
+  /** Returns an upper bound of the bytes that {@link #noItem} writes. */
   public static int keyBytesMax(Key key) {
     return 16 + 3 * (key.partition().length() + key.sort().length());
   }
 
-  /** The version of a state that was the {@code number}th command. */
+  /** Returns the version of a state that the {@code number}th command produced. */
   public static Version version(long number) {
     return new Version(Long.toString(number, Character.MAX_RADIX));
   }

@@ -1,6 +1,6 @@
 /**
- * The append-only log: frames of records in segments, and the high-water mark of what was
- * acknowledged.
+ * The append-only log: frames of records in segments, and the high-water mark of acknowledged
+ * frames.
  */
 @NullMarked
 package dev.quipu.engine.log;

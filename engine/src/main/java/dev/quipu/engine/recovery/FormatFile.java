@@ -14,30 +14,30 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The file that names the format of a data directory, and its identity: a random number. */
+/** The file that states the format of a data directory and its identity, a random number. */
 public final class FormatFile {
   static final String FILE = "format";
   private static final String FORMAT = "quipu-engine 2";
 
   private FormatFile() {}
 
-  /** Whether there is no engine in the directory yet. */
+  /** Returns whether the directory has no engine yet. */
   public static boolean isNew(Disk disk, Path directory) throws IOException {
     boolean isUsed =
         disk.exists(directory.resolve(HighWater.FILE))
             || !Snapshot.all(disk, directory).isEmpty()
             || !Log.segmentFiles(disk, directory).isEmpty();
     if (disk.exists(directory.resolve(FILE))) {
-      // The identity is written first: without a mark and a log, making it was broken off.
+      // The identity is written first: without a mark and a log, the creation was interrupted.
       return !isUsed;
     }
     if (isUsed) {
-      throw new DamageException(Damage.FORMAT, directory.resolve(FILE), 0, "the file is not there");
+      throw new DamageException(Damage.FORMAT, directory.resolve(FILE), 0, "the file is missing");
     }
     return true;
   }
 
-  /** Writes what names the format of a new directory, and a mark that says nothing was counted. */
+  /** Writes the format file of a new directory, and a high-water mark of 0. */
   public static void create(Disk disk, Path directory, long identity) throws IOException {
     Path draft = directory.resolve(FILE + ".tmp");
     String text = "%s%nidentity %016x%n".formatted(FORMAT, identity);
@@ -49,7 +49,7 @@ public final class FormatFile {
     HighWater.create(disk, directory, identity, new HighWater.Mark(0, 0, 0, 0));
   }
 
-  /** Returns the identity of the directory, which is in each file of it. */
+  /** Returns the identity of the directory, which is part of each of its files. */
   static long identity(Disk disk, Path directory) throws IOException {
     Path path = directory.resolve(FILE);
     String text =
@@ -60,13 +60,13 @@ public final class FormatFile {
         && !lines.get(0).equals(FORMAT)) {
       throw new NotAppliedException(
           Reason.INVALID,
-          "the data directory %s has the format '%s', and this version reads '%s': export it with the version that wrote it (quipu export), and import that into a new directory"
+          "the data directory %s has the format '%s', and this version reads '%s': export it with the version that wrote it (quipu export), and import the export into a new directory"
               .formatted(directory, lines.get(0), FORMAT));
     }
     if (lines.size() != 2
         || !lines.get(0).equals(FORMAT)
         || !lines.get(1).matches("identity [0-9a-f]{16}")) {
-      // Not even a lenient reader can go on: without the identity nothing matches its checksum.
+      // Not even a lenient read can continue: without the identity no checksum matches.
       throw new DamageException(
           Damage.FORMAT, path, 0, "expected two lines: '" + FORMAT + "' and the identity");
     }

@@ -9,17 +9,17 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * What a start found in a data directory.
+ * The result of reading a data directory.
  *
- * @param state all that could be read; its frame is the last one read
- * @param segments of the log, from the oldest needed to the last
- * @param end where in the last of them the next frame belongs
- * @param syncedEnd where in it the frames end that are known to be durable; not above {@code end}
- * @param damages what is wrong; empty unless asked to be lenient
- * @param isTailStale whether frames that were given up lie behind the end: it must not be written
- *     there, but in a new segment
- * @param validBehindDamage commands in frames that are whole but lie behind a damaged one
- * @param notes what an operator may want to know
+ * @param state all readable state; its frame is the last one read
+ * @param segments log segments, from the oldest needed to the last
+ * @param end offset of the next frame in the last segment
+ * @param syncedEnd end of the frames in it that are known to be durable; not above {@code end}
+ * @param damages damage found; empty unless the read was lenient
+ * @param isTailStale whether discarded frames follow the end, so that appending must continue in a
+ *     new segment
+ * @param validBehindDamage commands in intact frames after a damaged one
+ * @param notes notes for the operator
  */
 public record Recovered(
     State state,

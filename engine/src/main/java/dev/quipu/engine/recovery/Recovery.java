@@ -31,22 +31,22 @@ import org.jspecify.annotations.Nullable;
  *   2. Read the segments of the log from the snapshot on, frame by frame, each number one more than
  *      the last.
  *   3. Where the frames end, decide why:
- *      - All that was acknowledged is there, and nothing valid follows: the end, or a write that
- *        was torn by a power cut and never acknowledged. It is overwritten.
+ *      - All acknowledged frames are present, and nothing valid follows: the regular end, or a
+ *        write that was torn by a power failure and never acknowledged. It is overwritten.
  *      - A valid frame with a higher number follows: the frame here was damaged afterwards, for a
- *        frame is written only when the one before has reached the disk.
- *      - The high-water mark lies behind: what was acknowledged is gone.
- *      In the last two cases opening would lose counts in silence; so it is rejected. But if frames
- *      were answered before they were synced (the file "unsynced" tells), those behind the mark may
- *      have reached the disk in any order: the log ends with the last one that all came before.
+ *        frame is written only when the previous one is on disk.
+ *      - The high-water mark is higher: acknowledged frames are missing.
+ *      In the last two cases opening would silently lose counts, so it is rejected. But if frames
+ *      were acknowledged before they were synced (the file "unsynced" exists), those after the mark
+ *      may have reached the disk in any order: the log ends at the first gap.
  */
 
 /**
- * Puts a state together from a data directory. Writes nothing but files of request ids, when there
+ * Rebuilds the state from a data directory. Writes nothing, except files of request ids when there
  * are many.
  */
 public final class Recovery {
-  /** Is there while, and after, frames are answered before they are synced. */
+  /** Exists while frames are acknowledged before they are synced, and afterwards. */
   public static final String UNSYNCED_FILE = "unsynced";
 
   private final Disk disk;
@@ -58,14 +58,14 @@ public final class Recovery {
   private final long identity;
   private HighWater.Mark highWater = new HighWater.Mark(0, 0, 0, 0);
   private List<Log.Segment> segments = List.of();
-  private @Nullable DamageException uselessSnapshot; // damaged; and the log goes back to the start
+  private @Nullable DamageException uselessSnapshot; // damaged, but the log goes back to the start
   private @Nullable Unreadable unreadable;
   private boolean mustStartAgain;
   private int end = Log.HEAD_BYTES;
   private int syncedEnd = Log.HEAD_BYTES;
   private Log.@Nullable Segment reading;
-  private int readEnd; // of the frame that is read
-  private int unsealed; // tables that the disk did not take
+  private int readEnd; // of the frame being read
+  private int unsealed; // tables that could not be written to disk
   private long durableFrame; // this, and all before it
   private long validBehindDamage;
   private final SegmentReader reader;
@@ -74,9 +74,9 @@ public final class Recovery {
   private final TreeMap<Long, Long> sealed = new TreeMap<>(); // first and last frame of id files
 
   /**
-   * Of one directory.
+   * Prepares to read one directory.
    *
-   * @param before what was found to be of no use when it was read before; null for nothing
+   * @param before what an earlier attempt found to be unreadable; null for nothing
    */
   private Recovery(
       Disk disk, Path directory, Settings settings, boolean lenient, @Nullable Recovery before)
@@ -92,7 +92,7 @@ public final class Recovery {
     this.state = new State(identity, settings.window().toMillis(), settings.idsInMemoryMax());
   }
 
-  /** A frame that is whole, and has a record that cannot be applied. */
+  /** Signals an intact frame with a record that cannot be applied. */
   private record Unreadable(long frame, DamageException damage) {}
 
   /**
@@ -104,7 +104,7 @@ public final class Recovery {
       throws IOException {
     Recovery recovery = new Recovery(disk, directory, settings, lenient, null);
     recovery.readAll();
-    while (recovery.mustStartAgain) { // what is of no use has changed the state
+    while (recovery.mustStartAgain) { // the unusable part has changed the state
       recovery = new Recovery(disk, directory, settings, lenient, recovery);
       recovery.readAll();
     }
@@ -155,7 +155,7 @@ public final class Recovery {
     }
   }
 
-  /** The last frame whose ids are in a file: a file is written only after its frames. */
+  /** Returns the last frame whose ids are in a file: a file is written only after its frames. */
   private long lastSealedFrame() {
     return sealed.values().stream().mapToLong(Long::longValue).max().orElse(0);
   }
@@ -187,11 +187,11 @@ public final class Recovery {
           mustStartAgain = true;
           return next;
         }
-        notes.add("what was counted up to frame %d was in the snapshot alone".formatted(next - 1));
+        notes.add("frames up to %d were only in the snapshot".formatted(next - 1));
       }
     }
     readIdFiles(listed, next);
-    if (endFrame > highWater.frame()) { // the mark may lag behind a snapshot, never the log
+    if (endFrame > highWater.frame()) { // the mark may lag behind a snapshot, never behind the log
       highWater =
           new HighWater.Mark(
               endFrame, highWater.commands(), highWater.ageMillis(), highWater.wallMillis());
@@ -220,8 +220,8 @@ public final class Recovery {
         report(e);
       }
     }
-    // Files sealed since the snapshot spare reading their ids from the log. A lenient reader reads
-    // them there all the same, and looks whether the engine could use the files.
+    // Files sealed since the snapshot make it unnecessary to read their ids from the log. A lenient
+    // read reads the log all the same, and checks whether the engine could use the files.
     for (Path path : IdFiles.all(disk, directory)) {
       if (listed.contains(path)) {
         continue;
@@ -264,7 +264,7 @@ public final class Recovery {
         segment = readWithoutHead(paths.get(i));
       }
       if (segment == null) {
-        found.clear(); // what follows a segment that cannot be read cannot be used
+        found.clear(); // segments after an unreadable one cannot be used
         continue;
       }
       if (!found.isEmpty() && found.getFirst().number() != segment.number() + 1) {
@@ -277,7 +277,7 @@ public final class Recovery {
       }
     }
     if (found.isEmpty() || found.getFirst().firstFrame() > next) {
-      if (!found.isEmpty() && found.getFirst().number() == 1) { // no segment was before it
+      if (!found.isEmpty() && found.getFirst().number() == 1) { // there was no segment before it
         report(
             new DamageException(
                 Damage.SNAPSHOT,
@@ -293,7 +293,9 @@ public final class Recovery {
     return found;
   }
 
-  /** Salvages a segment by its name and its first frame; null if that is damaged too. */
+  /**
+   * Opens a segment by its name and first frame, for a salvage; null if that frame is damaged too.
+   */
   private Log.@Nullable Segment readWithoutHead(Path path) throws IOException {
     reader.read(path);
     Frame.Head first = reader.frameAt(Log.HEAD_BYTES);
@@ -303,7 +305,7 @@ public final class Recovery {
 
   private DamageException missing(long number) {
     Path path = Log.directory(directory).resolve("%016d.log".formatted(number));
-    return new DamageException(Damage.SEGMENT_MISSING, path, 0, "the segment is not there");
+    return new DamageException(Damage.SEGMENT_MISSING, path, 0, "the segment is missing");
   }
 
   /** Reads the frames of a segment, and returns whether the next segment may be read. */
@@ -330,7 +332,7 @@ public final class Recovery {
         read(head, reader.payload(at, head));
       } catch (DamageException e) {
         throw e;
-      } catch (RuntimeException e) { // a frame that is whole, and says what cannot be
+      } catch (RuntimeException e) { // an intact frame with an invalid record
         unreadable = new Unreadable(next, unreadable(segment, at, next, e));
         mustStartAgain = lenient;
         report(unreadable.damage);
@@ -353,7 +355,7 @@ public final class Recovery {
     if (isUnsynced && next > highWater.frame() && (begun || isFollowed)) {
       isTailStale = true;
       notes.add(
-          "UNSYNCED_TAIL in %s at byte %d: frames from %d on were not synced, and are given up"
+          "UNSYNCED_TAIL in %s at byte %d: frames from %d on were not synced and are discarded"
               .formatted(segment.path(), at, next));
     } else if (isFollowed || (begun && next <= highWater.frame())) {
       report(flipped(segment, at, next));
@@ -365,12 +367,12 @@ public final class Recovery {
     return true;
   }
 
-  /** Where in a segment a frame lies. */
+  /** The offset of a frame within a segment. */
   private record Place(long frame, int at) {}
 
   /**
-   * Finds the first frame of a segment that the snapshot does not cover. Covered ones are not
-   * needed, so one that is damaged keeps nothing from being read.
+   * Finds the first frame of a segment that the snapshot does not cover. Covered frames are not
+   * needed, so damage among them does not prevent reading.
    */
   private Place skipCovered(Log.Segment segment) {
     long next = segment.firstFrame();
@@ -387,7 +389,7 @@ public final class Recovery {
         break;
       }
       notes.add(
-          "%s in %s at byte %d: frames from %d to %d are damaged, and are in the snapshot too"
+          "%s in %s at byte %d: frames from %d to %d are damaged, but covered by the snapshot"
               .formatted(Damage.FLIPPED_FRAME, segment.path(), at, next, following.frame - 1));
       isTailStale = following.at == at;
       next = following.frame;
@@ -396,7 +398,7 @@ public final class Recovery {
     return new Place(next, at);
   }
 
-  /** Where reading can go on behind damage; null if a frame that is needed is damaged too. */
+  /** Returns where reading can continue after damage; null if a needed frame is damaged too. */
   private @Nullable Place behindDamage(int at, long number) {
     SegmentReader.@Nullable Found found = reader.find(at, number + 1, state.frame + 1);
     if (found != null) {
@@ -450,10 +452,10 @@ public final class Recovery {
     }
   }
 
-  /** Ids of a long log must not pile up in memory. */
+  /** Ids of a long log must not accumulate in memory. */
   private void sealWaiting() throws IOException {
     if (state.ids.waiting() <= unsealed) {
-      return; // the disk is full: they wait, as they did in the engine that was here before
+      return; // the disk is full: they wait, as they did in the engine before
     }
     try {
       sealAll();
@@ -469,7 +471,7 @@ public final class Recovery {
   private void sealAll() throws IOException {
     for (IdTable table = state.ids.nextWaiting(); table != null; table = state.ids.nextWaiting()) {
       if (table.lastFrame() > durableFrame) {
-        // Frames that are not known to be durable are in one segment: all others were synced.
+        // Frames that may not be durable are all in one segment: the others were synced.
         Log.writeAgain(
             disk, Objects.requireNonNull(reading).path(), Math.min(syncedEnd, readEnd), readEnd);
         durableFrame = state.frame;

@@ -8,11 +8,11 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds frames in one segment of the log after the other. All are read into one buffer: each is as
- * large as a small heap.
+ * Finds frames in the segments of the log, one after the other. All are read into one buffer,
+ * because a segment may be as large as a small heap.
  */
 final class SegmentReader {
-  private static final long HEAP_BESIDES_BYTES = 8 << 20; // besides a segment of the log
+  private static final long HEAP_BESIDES_BYTES = 8 << 20; // memory besides a log segment
 
   private final Disk disk;
   private final Frame frame;
@@ -24,10 +24,10 @@ final class SegmentReader {
   }
 
   /**
-   * Frames that are whole.
+   * Intact frames.
    *
-   * @param highest number of one of them; 0 if there is none
-   * @param commands in all of them
+   * @param highest number of the last of them; 0 if there is none
+   * @param commands number of commands in all of them
    */
   record Behind(long highest, long commands) {}
 
@@ -48,7 +48,7 @@ final class SegmentReader {
     bytes.flip();
   }
 
-  /** The head of the frame at {@code at}; null if there is no valid frame. */
+  /** Returns the head of the frame at {@code at}; null if there is no valid frame. */
   Frame.@Nullable Head frameAt(int at) {
     return frame.read(bytes, at);
   }
@@ -57,14 +57,14 @@ final class SegmentReader {
     return bytes.slice(at + Frame.HEAD_BYTES, head.payloadBytes());
   }
 
-  /** Whether a frame of this number begins there, valid or not. */
+  /** Returns whether a frame of this number begins there, valid or not. */
   boolean begins(int at, long number) {
     return at + Frame.HEAD_BYTES <= bytes.limit()
         && bytes.getInt(at) == Frame.MAGIC
         && bytes.getLong(at + 16) == number;
   }
 
-  /** A valid frame, and where it lies. */
+  /** A valid frame and its offset. */
   record Found(int at, Frame.Head head) {}
 
   /** Returns the first valid frame from {@code from} on whose number is in a range, if any. */
@@ -78,12 +78,12 @@ final class SegmentReader {
     return null;
   }
 
-  /** Whether a valid frame with a number above {@code number} follows. */
+  /** Returns whether a valid frame with a number above {@code number} follows. */
   boolean isFollowed(int from, long number) {
     return find(from, number + 1, Long.MAX_VALUE) != null;
   }
 
-  /** The valid frames from {@code from} on whose number is above {@code number}. */
+  /** Returns the valid frames from {@code from} on whose number is above {@code number}. */
   Behind behind(int from, long number) {
     long highest = 0;
     long commands = 0;

@@ -23,16 +23,16 @@ import org.jspecify.annotations.Nullable;
 /*
  * SNAPSHOT: snapshot-FRAME.snap, frames of records, numbered from 1:
  *
- *   START    the log goes on with this frame, before which there were so many commands; the time
+ *   START    the log continues with this frame; the number of commands before it; the time
  *   ID_FILE  name of a file of request ids that belongs to it, its newest time; one each
  *   SALVAGED ordinals without a name may have request ids in these files
  *   NAME, VALUE, TEXT, EXPIRES, ITEM   as in the log
  *   HAD_IDS  the counter has request ids in these files
- *   END      the last frame of the log that the snapshot may know of
+ *   END      the last frame of the log that the snapshot may reflect
  *
- * It is taken in pieces while writes go on, so pieces tell of different moments. That does not
- * matter: records tell what is, and all frames from START on are read over it. Those up to END must
- * be there, and are, for they were synced before END was written.
+ * The snapshot is fuzzy: it is taken in pieces while writes go on, so pieces reflect different
+ * moments. Records hold resulting values, so replaying all frames from START on over it is
+ * idempotent. Those up to END must exist, and do, for they were synced before END was written.
  */
 
 /** Writes and reads snapshots. */
@@ -61,22 +61,22 @@ public final class Snapshot implements Closeable {
     out.position(Frame.HEAD_BYTES);
   }
 
-  /** Where the log goes on behind a snapshot. */
+  /** Where the log continues after a snapshot. */
   public record Start(long frame, long commands, long timeMillis) {}
 
   /** A file of request ids that belongs to a snapshot. */
   public record IdFileName(String name, long newestMillis) {}
 
-  /** What reading a snapshot tells besides the state. */
+  /** The content of a snapshot besides the state. */
   public record Contents(Start start, List<IdFileName> idFiles, long endFrame) {}
 
-  /** The newest snapshot of a directory. */
+  /** Returns the newest snapshot of a directory. */
   public static Optional<Path> newest(Disk disk, Path directory) throws IOException {
     List<Path> all = all(disk, directory);
     return all.isEmpty() ? Optional.empty() : Optional.of(all.getLast());
   }
 
-  /** All snapshots of a directory, oldest first. */
+  /** Returns all snapshots of a directory, oldest first. */
   public static List<Path> all(Disk disk, Path directory) throws IOException {
     return disk.list(directory).stream()
         .filter(file -> {
@@ -86,7 +86,7 @@ public final class Snapshot implements Closeable {
         .toList();
   }
 
-  /** The frame with which the log goes on behind a snapshot, by its name. */
+  /** Returns the frame at which the log continues after a snapshot, from its name. */
   public static long frameOf(Path snapshot) {
     String name = snapshot.getFileName().toString();
     return Long.parseLong(name.substring(PREFIX.length(), name.length() - SUFFIX.length()));
@@ -105,7 +105,7 @@ public final class Snapshot implements Closeable {
   }
 
   /**
-   * The files of request ids that belong to it.
+   * Writes the names of the request id files that belong to the snapshot.
    *
    * @param isSalvaged whether they may have ids of counters whose names were lost
    */
@@ -123,7 +123,7 @@ public final class Snapshot implements Closeable {
     }
   }
 
-  /** One counter, as it was when it was looked at. */
+  /** Writes one counter as it was when it was read. */
   public void counter(int ordinal, CounterTable.Content content) throws IOException {
     byte[] text = content.text;
     int textLength = text == null ? 0 : text.length;
@@ -147,7 +147,7 @@ public final class Snapshot implements Closeable {
     Records.item(out, item);
   }
 
-  /** Ends the snapshot. Returns when it has reached the disk under its name. */
+  /** Ends the snapshot. Returns when it is durable under its name. */
   public void end(long endFrame) throws IOException {
     room(16);
     out.put(Records.END);
@@ -159,7 +159,7 @@ public final class Snapshot implements Closeable {
     isEnded = true;
   }
 
-  /** Gives up a snapshot that was not ended. */
+  /** Discards a snapshot that was not ended. */
   @Override
   public void close() throws IOException {
     if (!isEnded) {
@@ -214,7 +214,7 @@ public final class Snapshot implements Closeable {
     }
     Start start = reading.start;
     if (start == null || reading.end < 0) {
-      throw new DamageException(Damage.SNAPSHOT, path, offset, "the end is cut off");
+      throw new DamageException(Damage.SNAPSHOT, path, offset, "the end is missing");
     }
     return new Contents(start, List.copyOf(reading.idFiles), reading.end);
   }
@@ -230,7 +230,7 @@ public final class Snapshot implements Closeable {
     return in.flip();
   }
 
-  /** Takes the records of a snapshot apart. */
+  /** Applies the records of a snapshot. */
   private static final class Reading implements Records.Reader {
     final List<IdFileName> idFiles = new ArrayList<>();
     private final State state;

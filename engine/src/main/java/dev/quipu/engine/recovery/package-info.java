@@ -1,4 +1,4 @@
-/** Snapshots, and how files become state at a start. */
+/** Snapshots, and recovery of the state from files. */
 @NullMarked
 package dev.quipu.engine.recovery;
 

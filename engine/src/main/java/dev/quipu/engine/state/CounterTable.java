@@ -11,18 +11,17 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /*
- * Each counter has an ordinal, one that is free. Names and values lie in pages by ordinal,
- * so that a page never moves. Names are found through an index; a sorted map of names serves
- * listings.
+ * Each counter has an ordinal. Names and values are stored in pages by ordinal, so that growing the
+ * table moves nothing. Names are found through an index; a sorted map of names serves listings.
  *
- * A counter that was removed keeps its name and ordinal as a tombstone while request ids refer to
- * them: see Tombstones. Then both are free for another counter.
+ * A removed counter keeps its name and ordinal as a tombstone while request ids refer to them: see
+ * Tombstones. After that both may be reused.
  *
- * An ordinal may hold a text in place of a number: what clients keep beside their counters. These
- * are few, and lie in a map.
+ * An ordinal may hold a text instead of a number: data that clients keep beside their counters.
+ * Texts are few, and are kept in a map.
  *
- * Versions tell whether something changed since it was looked at. They come with the first look at
- * a page, and are not kept on disk: they start at a number that no earlier run has reached.
+ * Versions show whether a counter changed since it was read. They are allocated at the first read
+ * of a page, and are not kept on disk: they start at a number that no earlier run has reached.
  */
 
 /** Names and values of all counters. Not thread-safe. */
@@ -30,13 +29,13 @@ public final class CounterTable {
   private static final int PAGE = CounterTablePage.SIZE;
   private static final int PAGE_BITS = Integer.numberOfTrailingZeros(PAGE);
 
-  /** Heap of a counter besides its name, in bytes: an estimate, rather too high than too low. */
+  /** Heap of a counter without its name, in bytes: an estimate, rather too high than too low. */
   static final int COUNTER_BYTES = 192;
 
-  /** Heap of each char of a name: in the string, and once more in the page. */
+  /** Heap per char of a name: in the string, and again in the page. */
   private static final int CHAR_BYTES = 3;
 
-  /** Heap of a text besides its content, in bytes. */
+  /** Heap of a text without its content, in bytes. */
   private static final int TEXT_BYTES = 96;
 
   private final NameIndex index;
@@ -46,7 +45,7 @@ public final class CounterTable {
   private final TreeMap<String, Integer> sorted = new TreeMap<>(Key.ORDER);
   private int size;
   private int named;
-  private int[] free = new int[16]; // ordinals below size without a name
+  private int[] free = new int[16]; // free ordinals below size
   private int freeCount;
   private long memoryBytes;
   private long nextExpiryMillis = Long.MAX_VALUE; // no counter expires before
@@ -55,7 +54,7 @@ public final class CounterTable {
     this.index = new NameIndex(secret);
   }
 
-  /** What an ordinal held when it was looked at. */
+  /** The content of an ordinal when it was read. */
   public static final class Content {
     public final String name;
     public final boolean isWritten;
@@ -74,37 +73,40 @@ public final class CounterTable {
     }
   }
 
-  /** All ordinals are below it. */
+  /** Returns the exclusive upper bound of all ordinals. */
   public int size() {
     return size;
   }
 
-  /** Ordinals that have a name: counters and tombstones. */
+  /** Returns the number of ordinals with a name: counters and tombstones. */
   public int named() {
     return named;
   }
 
-  /** Returns about how much heap counters, texts and tombstones take, in bytes. */
+  /** Returns the estimated heap of counters, texts and tombstones, in bytes. */
   long memoryBytes() {
     return memoryBytes;
   }
 
-  /** Returns how much heap a new counter takes, in bytes. */
+  /** Returns the estimated heap of a new counter, in bytes. */
   public static long memoryBytes(String name) {
     return COUNTER_BYTES + (long) CHAR_BYTES * name.length();
   }
 
-  /** Returns how much heap a text takes in a counter's place, in bytes. */
+  /** Returns the estimated heap of a text under a counter's name, in bytes. */
   public static long memoryBytes(byte[] text) {
     return (long) TEXT_BYTES + text.length;
   }
 
-  /** The ordinal of a name; -1 if it has none. */
+  /** Returns the ordinal of a name; -1 if it has none. */
   public int find(String name) {
     return index.find(name, this);
   }
 
-  /** The same, of a short name in ASCII without control characters; -1 for any other name too. */
+  /**
+   * Returns the ordinal of a short ASCII name without control characters; -1 if it has none, and
+   * for any other name.
+   */
   public int find(byte[] name, int from, int length) {
     if (length < 1 || length > CounterTablePage.SHORT_NAME_MAX) {
       return -1;
@@ -117,25 +119,25 @@ public final class CounterTable {
     return index.find(name, from, length, this);
   }
 
-  /** Whether an ordinal has this short name. */
+  /** Returns whether an ordinal has this short name. */
   boolean isName(int ordinal, byte[] name, int from, int length) {
     return page(ordinal).isName(ordinal & (PAGE - 1), name, from, length);
   }
 
-  /** Gives a new name an ordinal. */
+  /** Assigns an ordinal to a new name. */
   public int add(String name) {
     int ordinal = freeCount > 0 ? free[freeCount - 1] : size;
     define(ordinal, name);
     if (freeCount > 0) {
-      freeCount--; // after all that may fail
+      freeCount--; // after everything that may fail
     }
     return ordinal;
   }
 
   /**
-   * Gives an ordinal a name, as a record of the log says. The state may come from a later moment:
-   * it may know another name of the ordinal, or another ordinal of the name. Both were made free
-   * later, by records that follow.
+   * Assigns a name to an ordinal, as a log record states. The state may be newer than the record:
+   * the ordinal may have another name, or the name another ordinal. Both are freed by later
+   * records.
    */
   void redefine(int ordinal, String name) {
     if (ordinal < size && name.equals(name(ordinal))) {
@@ -160,9 +162,9 @@ public final class CounterTable {
   }
 
   /**
-   * Forgets a counter wholly, so that its ordinal and its name are free for others.
+   * Forgets a counter, so that its ordinal and its name can be reused.
    *
-   * @throws IllegalStateException if it is free: two counters would get one ordinal
+   * @throws IllegalStateException if it is already free: two counters would get the same ordinal
    */
   public void free(int ordinal) {
     if (name(ordinal) == null) {
@@ -192,7 +194,7 @@ public final class CounterTable {
     }
   }
 
-  /** Finds the ordinals that are free, when a state was read; those that are kept back are not. */
+  /** Finds the free ordinals after recovery, except those that are reserved. */
   void findFree(IntPredicate isKeptBack) {
     freeCount = 0;
     for (int ordinal = size - 1; ordinal >= 0; ordinal--) {
@@ -203,7 +205,7 @@ public final class CounterTable {
     }
   }
 
-  /** Makes sure that there is a place for an ordinal, named or not. */
+  /** Ensures that the table has a slot for an ordinal, named or not. */
   void reach(int ordinal) {
     while (pages.length << PAGE_BITS <= ordinal) {
       CounterTablePage page = new CounterTablePage();
@@ -229,17 +231,17 @@ public final class CounterTable {
     page(ordinal).states[ordinal & (PAGE - 1)] &= (short) ~bits;
   }
 
-  /** The name of an ordinal; null if it is free. */
+  /** Returns the name of an ordinal; null if it is free. */
   public @Nullable String name(int ordinal) {
     return page(ordinal).names[ordinal & (PAGE - 1)];
   }
 
-  /** The value; 0 if never written, and of a text. */
+  /** Returns the value; 0 if it was never written or holds a text. */
   public long value(int ordinal) {
     return page(ordinal).values[ordinal & (PAGE - 1)];
   }
 
-  /** Whether the counter was ever added to; one that was not may have a canceled request. */
+  /** Returns whether the counter was ever written; one that was not may have a canceled request. */
   public boolean isWritten(int ordinal) {
     return (state(ordinal) & CounterTablePage.WRITTEN) != 0;
   }
@@ -249,7 +251,7 @@ public final class CounterTable {
     page.values[ordinal & (PAGE - 1)] = value;
     short state = page.states[ordinal & (PAGE - 1)];
     if ((state & (CounterTablePage.WRITTEN | CounterTablePage.TEXT | CounterTablePage.VERSIONED))
-        != CounterTablePage.WRITTEN) { // nearly never
+        != CounterTablePage.WRITTEN) { // almost never
       dropText(ordinal);
       wrote(ordinal);
     }
@@ -260,7 +262,7 @@ public final class CounterTable {
     if (!isWritten(ordinal)) {
       mark(ordinal, CounterTablePage.WRITTEN);
       String name = name(ordinal);
-      if (name != null) { // else it is made free by a record that follows
+      if (name != null) { // otherwise a later record frees it
         sorted.put(name, ordinal);
       }
     }
@@ -281,7 +283,7 @@ public final class CounterTable {
     }
   }
 
-  /** Has an ordinal hold a text and no number. */
+  /** Stores a text in an ordinal, replacing its number. */
   public void setText(int ordinal, byte[] text) {
     dropText(ordinal);
     page(ordinal).values[ordinal & (PAGE - 1)] = 0;
@@ -291,22 +293,22 @@ public final class CounterTable {
     wrote(ordinal);
   }
 
-  /** The text; null if there is none, as usual. */
+  /** Returns the text; null if there is none, the common case. */
   public byte @Nullable [] text(int ordinal) {
     return (state(ordinal) & CounterTablePage.TEXT) == 0 ? null : texts.get(ordinal);
   }
 
-  /** Whether any ordinal holds a text. */
+  /** Returns whether any ordinal holds a text. */
   boolean hasTexts() {
     return !texts.isEmpty();
   }
 
-  /** Lets versions start above those of earlier runs. */
+  /** Makes versions start above those of earlier runs. */
   public void startVersions(long first) {
     lastVersion = first;
   }
 
-  /** A number that is another one after every change. */
+  /** Returns a number that differs after every change. */
   public long version(int ordinal) {
     CounterTablePage page = page(ordinal);
     long[] versions = page.versions;
@@ -321,23 +323,23 @@ public final class CounterTable {
     return versions[ordinal & (PAGE - 1)];
   }
 
-  /** What an ordinal holds; null if it is free. */
+  /** Returns the content of an ordinal; null if it is free. */
   public @Nullable Content content(int ordinal, RequestIds ids) {
     String name = name(ordinal);
     return name == null ? null : new Content(this, ordinal, name, ids.isLive(epochOfIds(ordinal)));
   }
 
-  /** When the counter expires, in milliseconds since 1970; 0 for never. */
+  /** Returns when the counter expires, in milliseconds since 1970; 0 for never. */
   public long expiresAt(int ordinal) {
     long[] expiries = page(ordinal).expiries;
     return expiries == null ? 0 : expiries[ordinal & (PAGE - 1)];
   }
 
-  /** Whether the counter was written, and has not expired. */
+  /** Returns whether the counter was written and has not expired. */
   public boolean isAlive(int ordinal, long nowMillis) {
     short state = state(ordinal);
     return (state & (CounterTablePage.WRITTEN | CounterTablePage.EXPIRES))
-            == CounterTablePage.WRITTEN // nearly always
+            == CounterTablePage.WRITTEN // the common case
         || ((state & CounterTablePage.WRITTEN) != 0 && expiresAt(ordinal) > nowMillis);
   }
 
@@ -363,17 +365,17 @@ public final class CounterTable {
     }
   }
 
-  /** Whether a counter may have expired that is still there. */
+  /** Returns whether an expired counter may still be present. */
   public boolean hasExpired(long nowMillis) {
     return nextExpiryMillis <= nowMillis;
   }
 
   /**
-   * Finds counters that have expired and are still there.
+   * Finds expired counters that are still present.
    *
-   * @param found takes their ordinals, which the caller removes
-   * @param max the most to find
-   * @return how many were found
+   * @param found receives their ordinals, which the caller removes
+   * @param max maximum number to find
+   * @return the number found
    */
   public int findExpired(long nowMillis, int[] found, int max) {
     int count = 0;
@@ -392,7 +394,7 @@ public final class CounterTable {
     return count;
   }
 
-  /** Counters that have expired and are still there. */
+  /** Returns the number of expired counters that are still present. */
   public int expiredSize(long nowMillis) {
     int count = 0;
     for (CounterTablePage page : pages) {
@@ -407,7 +409,7 @@ public final class CounterTable {
     return count;
   }
 
-  /** Notes that a counter has a request id in the generation with this epoch, 1 to 255. */
+  /** Records that a counter has a request id in the generation with this epoch, 1 to 255. */
   public void markIds(int ordinal, int epoch) {
     reach(ordinal);
     short[] states = page(ordinal).states;
@@ -423,7 +425,7 @@ public final class CounterTable {
     return (state(ordinal) >>> CounterTablePage.EPOCH_SHIFT) & CounterTablePage.FLAGS;
   }
 
-  /** Marks a counter as one that waits in {@link Tombstones}; whether it did not before. */
+  /** Marks a counter as waiting in {@link Tombstones}; returns whether it was not marked before. */
   boolean markTombstone(int ordinal) {
     boolean isNew = !isTombstone(ordinal);
     mark(ordinal, CounterTablePage.TOMBSTONE);
@@ -434,12 +436,12 @@ public final class CounterTable {
     return (state(ordinal) & CounterTablePage.TOMBSTONE) != 0;
   }
 
-  /** Ends that. */
+  /** Clears the mark of {@link #markTombstone}. */
   void unmarkTombstone(int ordinal) {
     unmark(ordinal, CounterTablePage.TOMBSTONE);
   }
 
-  /** Makes the counter as one that was never written; its name keeps the ordinal. */
+  /** Resets the counter to one that was never written; its name keeps the ordinal. */
   public void remove(int ordinal) {
     if (isWritten(ordinal)) {
       page(ordinal).values[ordinal & (PAGE - 1)] = 0;
@@ -454,7 +456,10 @@ public final class CounterTable {
     expire(ordinal, 0);
   }
 
-  /** Marks an ordinal as one whose value goes into the frame; whether it was not marked before. */
+  /**
+   * Marks an ordinal as one whose value must be written to the frame; returns whether it was not
+   * marked before.
+   */
   public boolean markDirty(int ordinal) {
     short[] states = page(ordinal).states;
     short state = states[ordinal & (PAGE - 1)];
@@ -462,17 +467,17 @@ public final class CounterTable {
     return (state & CounterTablePage.DIRTY) == 0;
   }
 
-  /** Ends that. */
+  /** Clears the mark of {@link #markDirty}. */
   public void unmarkDirty(int ordinal) {
     unmark(ordinal, CounterTablePage.DIRTY);
   }
 
-  /** Counters that were written, by name, from the first name that is not before {@code from}. */
+  /** Returns written counters by name, starting at {@code from}. */
   public Map<String, Integer> from(String from, boolean inclusive) {
     return sorted.tailMap(from, inclusive);
   }
 
-  /** Counters that were written. */
+  /** Returns the number of written counters. */
   public int writtenSize() {
     return sorted.size();
   }

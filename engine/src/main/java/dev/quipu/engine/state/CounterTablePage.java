@@ -4,31 +4,31 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What lies by ordinal: {@link #SIZE} counters of a {@link CounterTable}. */
+/** A page of a {@link CounterTable}: {@link #SIZE} counters by ordinal. */
 final class CounterTablePage {
   static final int SIZE = 1 << 12;
 
-  /** Longest name, in bytes, that is found by its bytes. */
+  /** Length of the longest name, in bytes, that is found by its bytes. */
   static final int SHORT_NAME_MAX = 127;
 
-  private static final int BYTES_FIRST = 1 << 10; // more than the longest name
+  private static final int BYTES_FIRST = 1 << 10; // above the length of the longest name
 
-  /** Of the state of an ordinal: there is a number, or a text. */
+  /** Flag: the ordinal holds a number or a text. */
   static final short WRITTEN = 1;
 
-  /** It expires. */
+  /** Flag: it expires. */
   static final short EXPIRES = 2;
 
-  /** It holds a text. */
+  /** Flag: it holds a text. */
   static final short TEXT = 4;
 
-  /** Its value is to go into the frame that is being filled. */
+  /** Flag: its value must be written to the frame that is being filled. */
   static final short DIRTY = 8;
 
-  /** Somebody looked at versions of its page. */
+  /** Flag: versions of its page are in use. */
   static final short VERSIONED = 16;
 
-  /** It waits in {@link Tombstones}. */
+  /** Flag: it waits in {@link Tombstones}. */
   static final short TOMBSTONE = 32;
 
   static final int FLAGS = 0xff;
@@ -37,16 +37,16 @@ final class CounterTablePage {
 
   final @Nullable String[] names = new String[SIZE];
   final long[] values = new long[SIZE];
-  final short[] states = new short[SIZE]; // flags, and above them the epoch of its ids
-  long @Nullable [] expiries; // come with the first
-  long nextExpiryMillis = Long.MAX_VALUE; // none of them is before
+  final short[] states = new short[SIZE]; // flags, and in the upper bits the epoch of its ids
+  long @Nullable [] expiries; // allocated with the first expiry
+  long nextExpiryMillis = Long.MAX_VALUE; // none expires before
   long @Nullable [] versions;
 
-  // Names in ASCII once more, behind one another and each behind its length, so that looking for
-  // one touches little memory. At 0 there is none.
+  // Copies of ASCII names, consecutive and each after its length, so that lookups touch little
+  // memory. 0 for none.
   byte[] bytes = new byte[BYTES_FIRST];
   int bytesEnd = 1;
-  int bytesDead; // of names that are gone
+  int bytesDead; // of removed names
   final int[] places = new int[SIZE];
 
   void name(int index, String name) {
@@ -65,7 +65,7 @@ final class CounterTablePage {
     }
   }
 
-  /** Grows, or drops the names that are gone if they are half of all. */
+  /** Grows, or drops removed names if they take half of the space. */
   void makeRoom() {
     if (bytesDead < bytes.length / 2) {
       bytes = Arrays.copyOf(bytes, 2 * bytes.length);

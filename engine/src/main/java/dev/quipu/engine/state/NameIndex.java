@@ -3,19 +3,19 @@ package dev.quipu.engine.state;
 import dev.quipu.engine.ids.Secret;
 
 /**
- * Finds ordinals by name: open addressing in many parts, which grow one at a time and not all at
- * once. A slot holds half of the keyed hash in its upper half, and the ordinal plus one in its
- * lower half; the names themselves are in the table.
+ * Finds ordinals by name: open addressing in many parts that grow independently. A slot holds half
+ * of the keyed hash in its upper half, and the ordinal plus one in its lower half; the names
+ * themselves are in the table.
  *
- * <p>Names that were looked for lately are found by the hash that their strings know. Names that
- * collide there only push one another out. A name that moved or is gone is noticed, for the table
- * is asked each time. Not thread-safe.
+ * <p>Recently used names are found in a cache by their string's own hash. Names that collide there
+ * only evict each other. Stale entries are detected, because each hit is checked against the table.
+ * Not thread-safe.
  */
 final class NameIndex {
   private static final int PARTS = 64;
   private static final int PART_SLOTS_FIRST = 64;
 
-  /** Names that may be found without the keyed hash. */
+  /** Number of cached names, found without the keyed hash. */
   private static final int RECENT = 1 << 15;
 
   private static final int RECENT_SHIFT = Integer.numberOfLeadingZeros(RECENT - 1);
@@ -30,9 +30,9 @@ final class NameIndex {
     this.secret = secret;
   }
 
-  /** The ordinal of a name; -1 if it has none. */
+  /** Returns the ordinal of a name; -1 if it has none. */
   int find(String name, CounterTable names) {
-    int weak = name.hashCode(); // a string knows it, or computes it faster than a keyed one
+    int weak = name.hashCode(); // cached in the string, or cheaper to compute than a keyed one
     int at = (weak * SPREAD) >>> RECENT_SHIFT;
     long newer = recent[at];
     if (holds(newer, weak, name, names)) {
@@ -73,7 +73,7 @@ final class NameIndex {
     }
   }
 
-  /** The same, of a name in ASCII. */
+  /** Returns the ordinal of an ASCII name; -1 if it has none. */
   int find(byte[] name, int from, int length, CounterTable names) {
     int hash = (int) (secret.hash(name, from, length) >>> 32);
     long[] part = parts[hash & (PARTS - 1)];
@@ -90,11 +90,11 @@ final class NameIndex {
     }
   }
 
-  /** Adds a name that is not there. */
+  /** Adds a name that is not present. */
   void put(String name, int ordinal) {
     int hash = hash(name);
     int part = hash & (PARTS - 1);
-    // Parts fill alike; different loads keep them from growing at the same moment.
+    // Parts fill evenly; different load limits keep them from growing at the same moment.
     if (used[part] * 128L > parts[part].length * (64L + part / 2)) {
       grow(part);
     }

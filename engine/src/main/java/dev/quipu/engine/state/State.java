@@ -14,8 +14,8 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * What is counted: counters, request ids and items; and how records of the log change it. Not
- * thread-safe: only the committer, or before it the recovery, touches it.
+ * Counters, request ids and items; applies records of the log to them. Not thread-safe: used only
+ * by the committer, and before it by recovery.
  */
 public final class State implements Records.Reader {
   public final CounterTable counters;
@@ -26,36 +26,39 @@ public final class State implements Records.Reader {
   private long memoryBytesMax = Long.MAX_VALUE;
   private final long[] entry = new long[IdTable.STRIDE];
 
-  /** The frame that is being filled, or read. */
+  /** The frame that is being filled or read. */
   public long frame;
 
-  /** Its age time, by which request ids are forgotten: see {@code EngineClock}. */
+  /** Its age time, which decides when request ids are forgotten: see {@code EngineClock}. */
   public long timeMillis;
 
-  /** Its wall time, by which counters expire. */
+  /** Its wall time, which decides when counters expire. */
   public long wallMillis;
 
-  /** Changes that were begun; one that was begun must end, and be in the frame. */
+  /** Number of begun changes; each must end, and be in the frame. */
   public long changes;
 
   /** Whether a change was begun and has not ended. */
   public boolean isChanging;
 
-  /** Heap that items take, in bytes. */
+  /** Estimated heap of items, in bytes. */
   public long itemBytes;
 
-  /** While reading: ordinals without a name may have request ids, for a salvage lost the names. */
+  /**
+   * During recovery: ordinals without a name may have request ids, because a salvage lost the
+   * names.
+   */
   public boolean isSalvaged;
 
   /** Commands applied so far, in all frames. */
   public long commands;
 
-  /** While reading a log: whether the ids of this frame are in a file already. */
+  /** While reading a log: whether the ids of this frame are already in a file. */
   public boolean idsAreSealed;
 
   public final Watches watches = new Watches();
 
-  /** Sum of what was touched ahead: kept, so that the touching is done. */
+  /** Sum of prefetched words: stored, so that the prefetch is not optimized away. */
   public long touched;
 
   public State(long identity, long windowMillis, int idsInMemoryMax) {
@@ -65,13 +68,13 @@ public final class State implements Records.Reader {
     this.ids = new RequestIds(secret, windowMillis, idsInMemoryMax);
   }
 
-  /** Rejects what needs more memory than there is from now on. */
+  /** Rejects, from now on, changes that need more than this memory. */
   public void limitMemory(long bytesMax) {
     memoryBytesMax = bytesMax;
   }
 
   /**
-   * Makes sure that there is memory for this many more bytes.
+   * Ensures that there is memory for this number of additional bytes.
    *
    * @throws QuipuException if there is not
    */
@@ -80,13 +83,13 @@ public final class State implements Records.Reader {
     if (bytes > 0 && used + bytes > memoryBytesMax) {
       throw new NotAppliedException(
           Reason.FULL,
-          ("out of memory: counters, texts and items take %d MiB of heap, and the limit is %d MiB."
+          ("out of memory: counters, texts and items take %d MiB of heap; the limit is %d MiB."
                   + " Remove some, or start with a larger heap (-Xmx)")
               .formatted(used >> 20, memoryBytesMax >> 20));
     }
   }
 
-  /** Begins a change: if it does not end, memory and log differ, and the engine stops. */
+  /** Begins a change. If it does not end, memory and log differ, and the engine stops. */
   public void beginChange() {
     changes++;
     isChanging = true;
@@ -96,23 +99,23 @@ public final class State implements Records.Reader {
     isChanging = false;
   }
 
-  /** Returns about how much heap is taken by all that clients can make, ids excepted. */
+  /** Returns the estimated heap of all client data except request ids. */
   public long memoryBytes() {
     return counters.memoryBytes() + itemBytes + watches.memoryBytes();
   }
 
-  /** Puts an item in its place, or removes it. */
+  /** Stores or removes an item. */
   public void setItem(Key key, Optional<Item> item) {
     itemBytes += itemBytes(item) - itemBytes(items.get(key));
     items.set(key, item);
   }
 
-  /** Returns about how much heap an item takes: twice what its record may. */
+  /** Returns the estimated heap of an item: twice the bound of its record. */
   public static long itemBytes(Optional<Item> item) {
     return item.isEmpty() ? 0 : 256 + 2L * Records.itemBytesMax(item.get());
   }
 
-  /** Finds what is free and what waits to be, when all was read. */
+  /** Finds free ordinals and tombstones, after everything was read. */
   public void ready() {
     ids.ready();
     counters.findFree(ordinal -> isSalvaged);
@@ -188,8 +191,8 @@ public final class State implements Records.Reader {
   private void remember(long high, long low, long meta, long delta, long value) {
     int ordinal = IdTable.ordinal(meta);
     counters.markIds(ordinal, RequestIds.EPOCH_BEFORE);
-    // What the log says last holds: an id may have been forgotten and used again, though the
-    // generations that are made now would still remember it.
+    // The last record in the log is authoritative: an id may have been forgotten and reused, though
+    // the generations that are built now would still remember it.
     boolean isKnown = idsAreSealed || ids.isInLaterFile(high, low, ordinal, frame, entry);
     if (!isKnown) {
       ids.add(high, low, meta, delta, value, timeMillis, frame);

@@ -4,26 +4,26 @@ import dev.quipu.engine.ids.RequestIds;
 import java.util.Arrays;
 
 /*
- * A request id names its counter by ordinal. While ids of a counter are remembered, its ordinal
- * must not become that of another counter, which would answer a new request with an old one's
- * replay. So a counter that was removed stays as a tombstone until the generation of ids that has
- * its newest id is dropped. Tombstones wait in one list for each epoch; those of an epoch without a
- * generation are freed, a few at a time.
+ * A request id refers to its counter by ordinal. While ids of a counter are remembered, its ordinal
+ * must not be reused for another counter, which would answer a new request with the replay of an
+ * old one. So a removed counter stays as a tombstone until the generation that has its newest id is
+ * dropped. Tombstones wait in one list for each epoch; those of an epoch without a generation are
+ * freed, a few at a time.
  */
 
-/** Counters that were removed, until nothing refers to them. Not thread-safe. */
+/** Removed counters that request ids may still refer to. Not thread-safe. */
 public final class Tombstones {
   private final CounterTable counters;
   private final int[][] waiting = new int[RequestIds.EPOCHS][];
   private final int[] counts = new int[RequestIds.EPOCHS];
-  private int size; // those that came back to life included
+  private int size; // including those that were written again
 
   Tombstones(CounterTable counters) {
     this.counters = counters;
     Arrays.fill(waiting, new int[0]);
   }
 
-  /** Takes a counter that was removed, or that was never written. */
+  /** Adds a counter that was removed, or that was never written. */
   public void add(int ordinal) {
     if (counters.markTombstone(ordinal)) {
       put(ordinal);
@@ -39,7 +39,7 @@ public final class Tombstones {
     size++;
   }
 
-  /** Whether some wait that nothing may refer to. */
+  /** Returns whether some waiting tombstones are no longer referred to. */
   public boolean mayFree(RequestIds ids) {
     for (int epoch = 0; size > 0 && epoch < counts.length; epoch++) {
       if (counts[epoch] > 0 && !ids.isLive(epoch)) {
@@ -49,7 +49,7 @@ public final class Tombstones {
     return false;
   }
 
-  /** Takes counters that nothing refers to, at most as many as there is room for; how many. */
+  /** Takes up to {@code room} tombstones that nothing refers to; returns their number. */
   public int take(RequestIds ids, int[] free, int room) {
     int found = 0;
     for (int epoch = 0; size > 0 && epoch < counts.length; epoch++) {
@@ -57,7 +57,7 @@ public final class Tombstones {
         int ordinal = waiting[epoch][--counts[epoch]];
         size--;
         if (counters.isWritten(ordinal) || counters.name(ordinal) == null) {
-          counters.unmarkTombstone(ordinal); // it came back to life
+          counters.unmarkTombstone(ordinal); // it was written again
         } else if (ids.isLive(counters.epochOfIds(ordinal))) {
           put(ordinal); // it had another id since
         } else {

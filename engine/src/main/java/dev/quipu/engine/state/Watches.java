@@ -4,17 +4,17 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Names that somebody watches, and how often each was changed since. A change of a member is one of
- * its family too. Not thread-safe.
+ * Watched names, and the number of changes of each since then. A change of a member also counts as
+ * a change of its family. Not thread-safe.
  */
 public final class Watches {
-  /** Ends the name of a family of counters, within the names of its members. */
+  /** Separates the name of a family of counters from the rest of its members' names. */
   public static final char MEMBER = '\u001f';
 
-  /** The same, of a family that is ranked. */
+  /** As {@link #MEMBER}, for a ranked family. */
   public static final char RANKED_MEMBER = '\u001e';
 
-  /** Heap of a watched name besides its chars, in bytes. */
+  /** Heap of a watched name without its chars, in bytes. */
   private static final int WATCH_BYTES = 128;
 
   private final Map<String, Watched> watched = new HashMap<>();
@@ -25,17 +25,17 @@ public final class Watches {
     private long changes;
   }
 
-  /** Whether nothing is watched, as nearly always. */
+  /** Returns whether nothing is watched, the common case. */
   public boolean isEmpty() {
     return watched.isEmpty();
   }
 
-  /** Returns about how much heap they take, in bytes. */
+  /** Returns the estimated heap of all watches, in bytes. */
   public long memoryBytes() {
     return memoryBytes;
   }
 
-  /** Returns how much heap this watch takes besides, in bytes. */
+  /** Returns the additional heap of this watch, in bytes. */
   public long memoryBytes(String name) {
     return watched.containsKey(name) ? 0 : bytes(name);
   }
@@ -44,7 +44,10 @@ public final class Watches {
     return WATCH_BYTES + (long) Character.BYTES * name.length();
   }
 
-  /** Counts changes until {@link #unwatch} is called as often; returns how many there were. */
+  /**
+   * Counts changes until {@link #unwatch} is called the same number of times; returns the current
+   * number.
+   */
   public long watch(String name) {
     memoryBytes += memoryBytes(name);
     Watched each = watched.computeIfAbsent(name, key -> new Watched());
@@ -66,7 +69,7 @@ public final class Watches {
     return each == null ? 0 : each.changes;
   }
 
-  /** Notes that a counter was changed. */
+  /** Records a change of a counter. */
   public void changed(String counter) {
     if (!watched.isEmpty()) {
       count(counter);
@@ -77,7 +80,7 @@ public final class Watches {
     }
   }
 
-  /** Returns how long the name is of the family that a member is of; -1 if it is of none. */
+  /** Returns the length of the family name within a member's name; -1 if it is not a member. */
   public static int familyEnd(String name) {
     int member = name.indexOf(MEMBER);
     int ranked = name.indexOf(RANKED_MEMBER);

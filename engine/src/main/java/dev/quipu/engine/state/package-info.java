@@ -1,4 +1,4 @@
-/** What is counted, in memory. */
+/** Counters, items and request ids, in memory. */
 @NullMarked
 package dev.quipu.engine.state;
 

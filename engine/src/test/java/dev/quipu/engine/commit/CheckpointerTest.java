@@ -49,13 +49,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** When a snapshot is taken, what is in it, and what is removed for it. */
+/** When a snapshot is taken, its content, and what is removed afterwards. */
 final class CheckpointerTest {
   private static final long IDENTITY = 9;
   private static final int SEGMENT = 1 << 16;
   private static final int CHECKPOINT_BYTES = 1 << 17;
 
-  /** Ids are remembered for 72 s, and looked for every second. */
+  /** Ids are remembered for 72 s, and checked every second. */
   private static final Duration WINDOW = Duration.ofSeconds(64);
 
   @TempDir Path directory;
@@ -74,7 +74,7 @@ final class CheckpointerTest {
   private @Nullable Log log;
   private @Nullable Checkpointer checkpointer;
 
-  /** Fails to create files of a kind, and counts how often the mark is brought to the disk. */
+  /** Fails to create files of a kind, and counts syncs of the mark. */
   private static final class FaultyDisk extends ForwardingDisk {
     volatile String failing = "none";
     volatile Runnable beforeIds = () -> {};
@@ -208,7 +208,7 @@ final class CheckpointerTest {
         Optional.empty());
   }
 
-  /** Counters are taken 4,096 at a time, and items 512. */
+  /** Counters are read in batches of 4,096, items of 512. */
   @ParameterizedTest
   @CsvSource({"0,0", "1,1", "4096,512", "4097,513", "8200,1030"})
   void everythingIsInTheSnapshot(int counters, int items) throws IOException {
@@ -240,7 +240,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void theLogThatItStandsForIsGivenBack() throws IOException {
+  void theCoveredLogIsRecycled() throws IOException {
     open(1_000);
     assertEquals(1_000, checkpointer().logBytes());
     for (int i = 0; i < 300; i++) {
@@ -268,7 +268,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void aRoundTakesOneWhenTheLogIsLong() throws IOException {
+  void aRoundTakesASnapshotWhenTheLogIsLong() throws IOException {
     open(CHECKPOINT_BYTES);
     threads.round();
     assertEquals(1, Snapshot.frameOf(snapshots().getFirst()));
@@ -279,7 +279,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void aRoundTakesNoneWhileTheLogIsShorter() throws IOException {
+  void aRoundTakesNoSnapshotWhileTheLogIsShort() throws IOException {
     open(CHECKPOINT_BYTES - 1);
     threads.round();
     assertEquals(List.of(), snapshots());
@@ -289,7 +289,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void aRoundBringsTheMarkToTheDisk() throws IOException {
+  void aRoundSyncsTheMark() throws IOException {
     open(0);
     threads.round();
     add("a"); // writes a mark
@@ -301,7 +301,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void idsThatWereForgottenAreLookedForNowAndThen() throws IOException {
+  void forgottenIdsAreCheckedPeriodically() throws IOException {
     open(0);
     addWithId("one");
     checkpointer().checkpoint();
@@ -325,9 +325,9 @@ final class CheckpointerTest {
     assertEquals(frame, Snapshot.frameOf(snapshots().getFirst()), "nothing more is forgotten");
   }
 
-  /** Ids are as old as the snapshot says: after a crash the time may go on from there. */
+  /** Ids are as old as the snapshot says: after a crash the time may continue from there. */
   @Test
-  void idsThatAreForgottenMeanwhileAreStillInTheSnapshot() throws IOException {
+  void idsForgottenDuringASnapshotAreStillInIt() throws IOException {
     open(0);
     addWithId("one");
     checkpointer().checkpoint();
@@ -375,7 +375,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void whatTheSnapshotMayKnowOfIsSyncedBeforeItsEnd() throws IOException {
+  void framesThatTheSnapshotMayReflectAreSyncedBeforeItsEnd() throws IOException {
     options = options.withDurability(Durability.NONE);
     open(0);
     add("a");
@@ -387,7 +387,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void aRoundThatFailsIsTriedAgainAndSaidOnce() throws IOException {
+  void aFailedRoundIsRetriedAndLoggedOnce() throws IOException {
     open(CHECKPOINT_BYTES);
     String said = "WARN Checkpoint failed; retrying every second";
     try (LogCapture log = new LogCapture(Checkpointer.class)) {
@@ -434,7 +434,7 @@ final class CheckpointerTest {
   }
 
   @Test
-  void aCloseTakesNone() throws IOException {
+  void aCloseTakesNoSnapshot() throws IOException {
     open(CHECKPOINT_BYTES);
     threads.awaitWaiting();
     checkpointer().close();

@@ -41,12 +41,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the committer brings to the disk, when, and what it rejects. */
+/** What the committer writes to disk, when, and what it rejects. */
 final class CommitterFramesTest {
   private static final HighWater.Mark START = new HighWater.Mark(0, 0, 0, NOW);
   private static final Work READ = (state, group) -> true;
 
-  /** Ids that find room in memory: one table is filled, and three wait. */
+  /** Ids that fit in memory: one table is being filled, and three wait. */
   private static final int IDS_MAX = 4 * CommitterSetup.IDS_IN_MEMORY;
 
   @TempDir Path directory;
@@ -136,7 +136,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void aTaskThatWantsAnotherFrameGetsOneWithItsOwnTime() throws IOException {
+  void aTaskThatNeedsAnotherFrameGetsOneWithItsOwnTime() throws IOException {
     CommitterSetup setup = open(Durability.FSYNC);
     List<String> seen = new ArrayList<>();
     setup.run((state, group) -> {
@@ -151,7 +151,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void withoutFsyncFramesReachTheDiskWhenAskedFor() throws IOException {
+  void withoutFsyncFramesAreSyncedOnDemand() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     setup.run(set("a", 1));
     setup.run(set("a", 2));
@@ -170,7 +170,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void aSyncTakesAlongWhatIsInItsGroup() throws IOException {
+  void aSyncIncludesItsGroup() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     Gate gate = new Gate();
     Caller leader = setup.lead(gate, set("a", 1));
@@ -192,7 +192,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void aCloseBringsEverythingToTheDiskAndMarksTheTime() throws IOException {
+  void aCloseSyncsEverythingAndMarksTheTime() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     setup.run(set("a", 1));
     setup.clock.advance(Duration.ofMillis(500));
@@ -227,7 +227,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void aCallThatComesWhileTheEngineClosesIsRejectedAtOnce() throws IOException {
+  void aCallDuringACloseIsRejectedImmediately() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     setup.run(set("a", 1));
     List<Caller> late = new ArrayList<>();
@@ -349,7 +349,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void idsAreRejectedWhileTheDiskTakesNone() throws IOException {
+  void idsAreRejectedWhileTheyCannotBeSealed() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     AtomicBoolean isFull = new AtomicBoolean(true);
     setup.onIdFile =
@@ -366,7 +366,7 @@ final class CommitterFramesTest {
     assertFalse(setup.failure.hasEnded());
     isFull.set(false);
     boolean isRejected = true;
-    while (isRejected) { // until the sealer has tried again
+    while (isRejected) { // until the sealer has retried
       try {
         setup.run(add(IDS_MAX));
         isRejected = false;
@@ -408,7 +408,7 @@ final class CommitterFramesTest {
   }
 
   @Test
-  void changesAreRejectedBeforeTheLogHasNoRoomAndReadsAreNot() throws IOException {
+  void changesAreRejectedBeforeTheLogIsFullAndReadsAreNot() throws IOException {
     CommitterSetup setup = open(Durability.NONE);
     setup.onAllocate =
         () -> {

@@ -33,7 +33,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** A committer over the files of a directory, with callers, a clock and a disk that tests lead. */
+/** A committer on files in a directory, with callers, a clock and a disk controlled by tests. */
 public final class CommitterSetup implements AutoCloseable {
   static final long IDENTITY = 77;
   static final long NOW = 1_800_000_000_000L;
@@ -53,19 +53,19 @@ public final class CommitterSetup implements AutoCloseable {
   private final Sealer sealer;
   private boolean isClosed;
 
-  /** Runs with each sync of the log, on the thread that leads. */
+  /** Runs with each sync of the log, on the leader's thread. */
   volatile OnDisk onLogSync = () -> {};
 
-  /** Runs when a file of request ids is begun, on the thread of the sealer. */
+  /** Runs when a file of request ids is created, on the sealer's thread. */
   volatile OnDisk onIdFile = () -> {};
 
-  /** Runs when a file of the log is made. */
+  /** Runs when a log file is created. */
   volatile OnDisk onAllocate = () -> {};
 
   /** Runs when one thread of the engine waits for another. */
   volatile Runnable onAwait = () -> {};
 
-  /** Something that happens instead of, or with, a call to the disk. */
+  /** An action instead of, or in addition to, a call to the disk. */
   interface OnDisk {
     void run() throws IOException;
   }
@@ -106,7 +106,7 @@ public final class CommitterSetup implements AutoCloseable {
             failure);
   }
 
-  /** Files that are written, but not synced: nothing here outlives the process. */
+  /** Files that are written but not synced: nothing here outlives the process. */
   private final class TestDisk extends ForwardingDisk {
     TestDisk() {
       super(new FileDisk());
@@ -166,7 +166,7 @@ public final class CommitterSetup implements AutoCloseable {
     }
   }
 
-  /** Threads whose waits are short, so that what is tried again is tried soon. */
+  /** Threads whose waits are short, so that retries come soon. */
   private final class TestThreads implements Threads {
     @Override
     public Thread start(String name, Runnable work) {
@@ -180,12 +180,12 @@ public final class CommitterSetup implements AutoCloseable {
     }
   }
 
-  /** What a task does. */
+  /** The work of a task. */
   interface Work {
     boolean on(State state, Group group) throws IOException;
   }
 
-  /** A task that notes who led it. */
+  /** A task that records its leader. */
   static final class Step extends Task {
     private final Work work;
     final AtomicInteger runs = new AtomicInteger();
@@ -203,7 +203,7 @@ public final class CommitterSetup implements AutoCloseable {
     }
   }
 
-  /** Changes a counter. */
+  /** Returns work that sets a counter. */
   static Work set(String counter, long value) {
     return (state, group) -> {
       TestOperation.access(state, group).set(counter, value);
@@ -218,7 +218,7 @@ public final class CommitterSetup implements AutoCloseable {
     return step;
   }
 
-  /** Holds up the thread that passes, until it is opened. */
+  /** Blocks the thread that passes, until it is opened. */
   public static final class Gate {
     private final CountDownLatch entered = new CountDownLatch(1);
     private final CountDownLatch opened = new CountDownLatch(1);
@@ -252,7 +252,7 @@ public final class CommitterSetup implements AutoCloseable {
     private @Nullable RuntimeException thrown;
     private boolean isInterrupted;
 
-    /** A call whose task is made by its own thread, unless there is one already. */
+    /** A call whose task is created by its own thread, unless one is given. */
     private Caller(Work work, @Nullable Step made) {
       step = made;
       thread =
@@ -282,7 +282,7 @@ public final class CommitterSetup implements AutoCloseable {
       return Objects.requireNonNull(step);
     }
 
-    /** Returns what the call threw in the end; null for nothing. */
+    /** Returns what the call finally threw; null for nothing. */
     @Nullable RuntimeException end() {
       try {
         thread.join();
@@ -292,7 +292,7 @@ public final class CommitterSetup implements AutoCloseable {
       return thrown;
     }
 
-    /** The same for a call that was woken, and did not give up. */
+    /** As {@link #end}, for a call that was woken and did not give up. */
     @Nullable RuntimeException endInTime() {
       RuntimeException why = end();
       assertFalse(step().isAbandoned(), "nobody woke the call");
@@ -304,17 +304,17 @@ public final class CommitterSetup implements AutoCloseable {
     }
   }
 
-  /** Starts a call on a thread of its own. */
+  /** Starts a call on its own thread. */
   Caller call(Work work) {
     return new Caller(work, null);
   }
 
-  /** Starts a call that whoever wants to wake it does not find: another thread is woken for it. */
+  /** Starts a call that cannot be woken: another thread is woken in its place. */
   Caller callThatNobodyWakes(Work work) {
     return new Caller(work, new Step(work));
   }
 
-  /** Starts a call that leads, and goes on when the gate opens. */
+  /** Starts a call that leads, and continues when the gate opens. */
   Caller lead(Gate gate, Work then) {
     Caller leader =
         call((state, group) -> {

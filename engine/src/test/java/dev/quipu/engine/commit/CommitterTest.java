@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who leads, who waits, and what each caller gets in the end. */
+/** Leaders, waiters, and what each caller finally gets. */
 final class CommitterTest {
   private static final int GROUPS_OF_A_LEADER = 8;
   private static final int TASKS_OF_A_FRAME = 16_384;
@@ -72,7 +72,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aLoneCallLeadsItself() {
+  void aSingleCallLeadsItself() {
     Step step = setup.run(set("a", 1));
     assertSame(Thread.currentThread(), step.leader);
     assertTrue(step.isDone());
@@ -80,7 +80,7 @@ final class CommitterTest {
   }
 
   @Test
-  void callsThatComeMeanwhileAreTheNextGroupOfTheLeader() {
+  void callsThatArriveMeanwhileAreTheNextGroupOfTheLeader() {
     Gate gate = new Gate();
     AtomicBoolean came = new AtomicBoolean();
     List<Caller> others = new ArrayList<>();
@@ -101,7 +101,9 @@ final class CommitterTest {
     assertEquals(2, committer.frames());
   }
 
-  /** Leads as many groups as a leader does; one more call comes with the last of them. */
+  /**
+   * Leads the maximum number of groups of a leader; one more call arrives with the last of them.
+   */
   private Caller leadWith(Supplier<Caller> last) {
     List<Caller> callers = new ArrayList<>();
     setup.onLogSync =
@@ -197,7 +199,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aCallEndsAtItsDeadlineAndIsDoneAllTheSame() throws IOException {
+  void aCallEndsAtItsDeadlineButIsStillApplied() throws IOException {
     setup.close();
     setup =
         new CommitterSetup(
@@ -233,7 +235,7 @@ final class CommitterTest {
   }
 
   @Test
-  void anInterruptOfALeaderWaitsUntilTheGroupIsThrough() {
+  void anInterruptOfALeaderWaitsUntilTheGroupIsComplete() {
     List<Boolean> seen = new ArrayList<>();
     Thread.currentThread().interrupt();
     setup.run((state, group) -> seen.add(Thread.currentThread().isInterrupted()));
@@ -244,7 +246,7 @@ final class CommitterTest {
   }
 
   @Test
-  void whatATaskThrowsBeforeAChangeFailsItAlone() {
+  void anExceptionBeforeAChangeFailsOnlyItsTask() {
     Gate gate = new Gate();
     RuntimeException injected = new IllegalStateException("injected");
     Caller leader = setup.lead(gate, set("a", 1));
@@ -261,7 +263,7 @@ final class CommitterTest {
     assertFalse(setup.failure.hasEnded());
   }
 
-  /** What it changed before is in a frame of its own, and is on the disk. */
+  /** Its earlier change is in a separate frame, and on disk. */
   @Test
   void aTaskMayFailInALaterFrameThanItChanged() {
     RuntimeException injected = new IllegalStateException("injected");
@@ -282,7 +284,7 @@ final class CommitterTest {
   }
 
   @Test
-  void anErrorLeavesUnknownWhatItsGroupBeganAndEndsTheRest() {
+  void anErrorMakesItsGroupUnknownAndEndsTheRest() {
     Gate gate = new Gate();
     AssertionError injected = new AssertionError("injected");
     Step before = setup.run(set("z", 1));
@@ -305,7 +307,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aLeaderWhoseOwnGroupIsThroughHearsNothingOfTheFailureOfALaterOne() {
+  void aLeaderWhoseOwnGroupIsCompleteIsUnaffectedByALaterFailure() {
     AtomicBoolean came = new AtomicBoolean();
     List<Caller> later = new ArrayList<>();
     Work failing =
@@ -325,7 +327,7 @@ final class CommitterTest {
   }
 
   @Test
-  void whatIsThrownAfterAChangeStopsTheEngine() {
+  void anExceptionAfterAChangeStopsTheEngine() {
     RuntimeException injected = new IllegalStateException("injected");
     Work work =
         (state, group) -> {
@@ -338,14 +340,14 @@ final class CommitterTest {
   }
 
   @Test
-  void aChangeThatIsBrokenOffStopsTheEngine() {
+  void anIncompleteChangeStopsTheEngine() {
     Work work =
         (state, group) -> {
           state.beginChange();
           return true;
         };
     assertUnknown(assertThrows(QuipuException.class, () -> setup.run(work)));
-    assertEquals("a change was broken off", setup.failure.cause().orElseThrow().getMessage());
+    assertEquals("a change was not completed", setup.failure.cause().orElseThrow().getMessage());
   }
 
   @Test
@@ -372,7 +374,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aTaskThatWantsAnotherFrameGetsNoneAfterAStop() {
+  void aTaskThatNeedsAnotherFrameGetsNoneAfterAStop() {
     Step step =
         new Step((state, group) -> {
           setup.failure.stop(new AssertionError("injected"));
@@ -382,9 +384,9 @@ final class CommitterTest {
     assertEquals(1, step.runs.get());
   }
 
-  /** The leader itself ends what waits: the state is its own as long as it leads. */
+  /** The leader itself ends waiting calls: it owns the state while it leads. */
   @Test
-  void aStopBesideALeaderTakesNothingFromIt() {
+  void aConcurrentStopTakesNothingFromTheLeader() {
     Gate gate = new Gate();
     Caller leader = setup.lead(gate, set("a", 1));
     Caller other = setup.call(set("b", 1)).awaitParked();
@@ -416,7 +418,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aListenerThatThrowsKeepsNobodyWaiting() {
+  void aThrowingListenerLeavesNoCallerWaiting() {
     setup.failure.onStop(why -> {
       throw new IllegalStateException("in the listener", why);
     });
@@ -429,7 +431,7 @@ final class CommitterTest {
   }
 
   @Test
-  void aCloseWaitsForTheLeaderAndRejectsWhatComesLater() throws InterruptedException {
+  void aCloseWaitsForTheLeaderAndRejectsLaterCalls() throws InterruptedException {
     Gate gate = new Gate();
     List<Boolean> ended = new ArrayList<>();
     Caller leader = setup.lead(gate, (state, group) -> ended.add(setup.failure.hasEnded()));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Clocks that are wrong. */
+/** Wrong clocks. */
 final class EngineClockTest {
   private static final Duration TEN_YEARS = Duration.ofDays(3_650);
   private static final long NOW = 1_800_000_000_000L;
@@ -90,7 +90,7 @@ final class EngineClockTest {
 
   /** A client that sets a time to live never reads a longer one. */
   @Test
-  void whatIsLeftIsNeverMoreThanWasSet() {
+  void theRemainingTimeToLiveNeverExceedsTheOneSet() {
     try (Engine engine =
         Engine.open(directory, EngineOptions.defaults().withLog(1 << 20, 4 << 20))) {
       for (int i = 0; i < 200; i++) {
@@ -121,7 +121,7 @@ final class EngineClockTest {
     assertEquals(NOW, started(500, 600, NOW - 100, 1_000).wallMillis());
   }
 
-  /** A clock that was set is followed by an eighth of the time that passes, both ways. */
+  /** The time follows a jump of the clock by an eighth of the elapsed time, both ways. */
   @Test
   void aJumpIsFollowedSlowly() {
     for (long way : new long[] {1, -1}) {

@@ -23,7 +23,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** How much fits into a frame, and what is in it. */
+/** The capacity and content of a frame. */
 final class GroupTest {
   private static final int CAPACITY = 4_096;
   private static final int MOST = CAPACITY - Frame.HEAD_BYTES - Frame.ALIGNMENT;
@@ -48,9 +48,11 @@ final class GroupTest {
     assertEquals(MOST / Records.COUNTER_RECORD_BYTES_MAX, group.room());
   }
 
-  /** Values are written when the frame ends: one record for each counter, however often set. */
+  /**
+   * Values are written at the end of the frame: one record per counter, however often it was set.
+   */
   @Test
-  void whatIsWrittenAtTheEndIsCounted() {
+  void valuesWrittenAtTheEndCountForTheSize() {
     access.set("a", 1);
     assertTrue(group.fits(1));
     int left = 0;
@@ -68,7 +70,7 @@ final class GroupTest {
   }
 
   @Test
-  void roomIsForWholeRecordsWithTheFillingLeftOver() {
+  void spaceIsCountedInWholeRecordsWithoutPadding() {
     int capacity = Frame.HEAD_BYTES + Frame.ALIGNMENT + 4 * Records.COUNTER_RECORD_BYTES_MAX;
     Group exact = new Group(ByteBuffer.allocate(capacity));
     exact.begin(null);
@@ -78,7 +80,7 @@ final class GroupTest {
     assertEquals(3, less.room());
   }
 
-  /** Ends the frame, and returns what is in it. */
+  /** Ends the frame, and returns its payload. */
   private ByteBuffer payload(int commands) {
     assertEquals(commands, group.commands());
     assertEquals(commands == 0, group.isEmpty());
@@ -151,7 +153,7 @@ final class GroupTest {
   }
 
   @Test
-  void changesAreRejectedAsLongAsTheFrameWasBegunSo() {
+  void changesAreRejectedInAFrameBegunWithARejection() {
     group.begin(new NotAppliedException(Reason.FULL, "no room"));
     QuipuException why = assertThrows(QuipuException.class, () -> access.set("a", 1));
     assertEquals("no room", why.getMessage());

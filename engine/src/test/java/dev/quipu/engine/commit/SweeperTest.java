@@ -46,7 +46,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How much one look for what has expired removes, and in how many frames. */
+/** How much one sweep removes, and in how many frames. */
 final class SweeperTest {
   private static final long NOW = 1_000_000;
   private static final int SEGMENT_BYTES = 1 << 16; // of which a frame removes four counters
@@ -126,7 +126,7 @@ final class SweeperTest {
     return state.items.get(key(number)).isPresent();
   }
 
-  /** So others have their turn after a few. */
+  /** So other calls run after a few removals. */
   @Test
   void aFrameRemovesOneCounterForEach16KibOfASegment() {
     for (int i = 0; i < 8; i++) {
@@ -158,7 +158,7 @@ final class SweeperTest {
   }
 
   @Test
-  void whatHasNotExpiredStaysAndNothingIsWritten() {
+  void unexpiredCountersStayAndNothingIsWritten() {
     counter("a", NOW + 1);
     item(0, Optional.of(Instant.ofEpochMilli(NOW + 1)));
     item(1, Optional.empty());
@@ -174,7 +174,7 @@ final class SweeperTest {
   }
 
   @Test
-  void aPartOfASweepRemovesAllCountersThatHaveExpired() {
+  void aPartOfASweepRemovesAllExpiredCounters() {
     for (int i = 0; i < 9; i++) {
       counter("c" + i, NOW);
     }
@@ -182,9 +182,9 @@ final class SweeperTest {
     assertEquals(0, state.counters.named());
   }
 
-  /** A frame of this log has room for less than 500 of them. */
+  /** A frame of this log holds less than 500 of them. */
   @Test
-  void itemsThatHaveExpiredAreRemovedOverSeveralFrames() {
+  void expiredItemsAreRemovedOverSeveralFrames() {
     int items = 3_000;
     for (int i = 0; i < items; i++) {
       if (i % 3 == 0) {
@@ -204,12 +204,15 @@ final class SweeperTest {
     assertTrue(committer.frames() > 1);
   }
 
-  /** 50 pages of 1,024 items are one part; the next one goes on behind them, and then anew. */
+  /**
+   * 50 pages of 1,024 items are one part; the next part continues after them, and finally starts
+   * over.
+   */
   @Test
-  void aPartWalksOverFiftyPagesOfItems() {
+  void aPartScansFiftyPagesOfItems() {
     int part = 50 * 1_024;
     for (int i = 0; i < part + 10; i++) {
-      item(100_000 + i, Optional.empty()); // keys of the same length are in order of number
+      item(100_000 + i, Optional.empty()); // keys of the same length are ordered by number
     }
     expiredItem(100_000 + part - 1);
     expiredItem(100_000 + part);
@@ -223,18 +226,18 @@ final class SweeperTest {
     sweeper.sweepPart();
     assertFalse(hasItem(100_000));
     expiredItem(100_000);
-    sweeper.sweep(); // from the start, wherever the parts are
+    sweeper.sweep(); // from the start, wherever the parts begin
     assertFalse(hasItem(100_000));
   }
 
   @Test
-  void aSweepLetsTheNextOneCome() {
+  void aSweepReleasesTheNextOne() {
     sweeper.sweep();
     assertTimeoutPreemptively(Progress.STALL_MAX, sweeper::sweepPart); // in another thread
     assertTimeoutPreemptively(Progress.STALL_MAX, sweeper::sweep);
   }
 
-  /** One part of a sweep, without a committer. */
+  /** Runs one part of a sweep, without a committer. */
   private static boolean sweepOnce(State state, Group group, int atOnce) {
     return new ExpirySweeper.SweepTask(new int[atOnce]).run(state, group);
   }
@@ -245,7 +248,7 @@ final class SweeperTest {
     return group;
   }
 
-  /** Each may write two records: that it is gone, and that its place is free. */
+  /** Each may write two records: its removal, and that its ordinal is free. */
   @Test
   void noMoreExpireThanHalfTheRecordsThatFit() {
     state.wallMillis = NOW;
@@ -280,7 +283,7 @@ final class SweeperTest {
   }
 
   @Test
-  void aDiskThatIsFullRemovesNothing() {
+  void aFullDiskRemovesNothing() {
     state.wallMillis = NOW;
     counter("a", NOW);
     Group group = groupFor(100);
@@ -290,7 +293,7 @@ final class SweeperTest {
   }
 
   @Test
-  void nothingToRemoveIsNoMatterOfAFullDisk() {
+  void aFullDiskIsNoErrorIfThereIsNothingToRemove() {
     state.wallMillis = NOW;
     counter("a", NOW + 1);
     Group group = groupFor(100);
@@ -298,9 +301,9 @@ final class SweeperTest {
     assertTrue(sweepOnce(state, group, 10));
   }
 
-  /** What a frame says makes of another state what the sweep made of this one. */
+  /** Replaying the frame changes another state in the same way. */
   @Test
-  void theLogTellsWhatIsGoneAndWhatIsFree() {
+  void theLogRecordsRemovedAndFreedCounters() {
     ByteBuffer out = ByteBuffer.allocate(1 << 16);
     Group group = new Group(out);
     group.begin(null);

@@ -34,7 +34,7 @@ final class TaskTest {
   }
 
   @Test
-  void aTaskThatWasAbandonedIsNotDoneByThat() {
+  void anAbandonedTaskIsNotDone() {
     task.abandon();
     assertTrue(task.isAbandoned());
     assertFalse(task.isDone());
@@ -51,9 +51,9 @@ final class TaskTest {
     assertSame(damage, assertThrows(DamageException.class, task::rethrow));
   }
 
-  /** One exception ends many calls: each caller gets its own, with its own stack. */
+  /** One exception ends many calls: each caller gets its own, with its own stack trace. */
   @Test
-  void whatEndsManyCallsIsThrownAnewToEach() {
+  void anExceptionOfManyCallsIsCopiedForEach() {
     QuipuException why = new NotAppliedException(Reason.FULL, "no room");
     task.fail(why);
     QuipuException thrown = assertThrows(QuipuException.class, task::rethrow);

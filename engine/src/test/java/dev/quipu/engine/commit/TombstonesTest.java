@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever comes between two parts of a sweep, no two counters get one ordinal. */
+/** Whatever happens between two parts of a sweep, no two counters get the same ordinal. */
 final class TombstonesTest {
   private static final int AT_ONCE = 4;
 
@@ -46,9 +46,9 @@ final class TombstonesTest {
     new ExpirySweeper.SweepTask(new int[AT_ONCE]).run(state, group);
   }
 
-  /** A counter that came back to life as a tombstone was freed when it expired, and once more. */
+  /** Regression: a tombstone that was written again was freed when it expired, and once more. */
   @Test
-  void aTombstoneThatCameBackToLifeAndExpiredIsFreedOnce() {
+  void aTombstoneThatWasRewrittenAndExpiredIsFreedOnce() {
     access.set("back", 1);
     List<String> others = new ArrayList<>();
     for (int i = 0; i < AT_ONCE; i++) {
@@ -60,9 +60,9 @@ final class TombstonesTest {
     access.expire("back", 2);
     others.forEach(access::remove);
     state.wallMillis = 3;
-    sweepPart(); // takes the others, which came last, and removes what has expired
+    sweepPart(); // takes the others, which came last, and removes the expired ones
     others.forEach(name -> access.set(name, 1));
-    access.set("last", 1); // at the place that it had
+    access.set("last", 1); // at its previous place
     access.remove("last");
     sweepPart();
     others.forEach(access::remove);
@@ -81,7 +81,7 @@ final class TombstonesTest {
     Map<String, Long> expiries = new HashMap<>();
     String name = "";
     for (int step = 0; step < 50_000; step++) {
-      if (random.nextInt(3) == 0) { // else the same again
+      if (random.nextInt(3) == 0) { // otherwise the same again
         name = "c" + random.nextInt(200);
       }
       switch (random.nextInt(10)) {
@@ -139,7 +139,7 @@ final class TombstonesTest {
   }
 
   @Test
-  void anOrdinalThatIsFreeIsNotFreedAgain() {
+  void aFreeOrdinalIsNotFreedAgain() {
     access.set("a", 1);
     state.counters.free(0);
     assertThrows(IllegalStateException.class, () -> state.counters.free(0));
@@ -175,7 +175,7 @@ final class TombstonesTest {
   }
 
   @Test
-  void whatHasIdsWaitsUntilTheyAreForgotten() {
+  void aTombstoneWithIdsWaitsUntilTheyAreForgotten() {
     access.begin("a", 1, RequestId.of("one"));
     access.remove("a");
     assertFalse(state.tombstones.mayFree(state.ids));
@@ -190,7 +190,7 @@ final class TombstonesTest {
   }
 
   @Test
-  void whatCameBackToLifeAndIsRemovedAgainWaitsAgain() {
+  void aRewrittenCounterThatIsRemovedAgainWaitsAgain() {
     access.set("a", 1);
     access.remove("a");
     access.set("a", 2);

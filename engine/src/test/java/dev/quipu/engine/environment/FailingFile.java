@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.function.BooleanSupplier;
 
-/** A file before another one whose writes and syncs may fail; a write that fails is half done. */
+/** A file wrapper whose writes and syncs may fail; a failed write is partially applied. */
 public final class FailingFile implements DiskFile {
   private final DiskFile file;
   private final BooleanSupplier fails;

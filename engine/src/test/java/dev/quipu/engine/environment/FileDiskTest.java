@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is done to the file system of this machine. */
+/** Operations on the file system of this machine. */
 final class FileDiskTest {
   @TempDir Path directory;
   private final Disk disk = new FileDisk();
@@ -79,7 +79,7 @@ final class FileDiskTest {
     List<Path> expected = List.of(file("1"), file("10"), file("2"), file("a"), file("b"));
     assertEquals(expected, disk.list(directory));
     disk.delete(directory.resolve("10"));
-    disk.delete(directory.resolve("10")); // is gone already
+    disk.delete(directory.resolve("10")); // already missing
     assertEquals(4, disk.list(directory).size());
   }
 
@@ -96,7 +96,7 @@ final class FileDiskTest {
   void aMoveTakesAWholeDirectoryAndReplacesNothing() throws IOException {
     Path from = directory.resolve("x").resolve("y");
     disk.createDirectories(from);
-    disk.createDirectories(from); // is there already
+    disk.createDirectories(from); // already exists
     Files.write(from.resolve("a"), new byte[] {1});
     Path to = directory.resolve("z");
     disk.move(from, to);

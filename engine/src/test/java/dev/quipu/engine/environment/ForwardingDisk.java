@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A disk before another one, for tests that change a part of what it does. */
+/** A disk wrapper for tests that change a part of its behaviour. */
 public class ForwardingDisk implements Disk {
   private final Disk disk;
 
@@ -13,7 +13,7 @@ public class ForwardingDisk implements Disk {
     this.disk = disk;
   }
 
-  /** Changes what a file does. */
+  /** Wraps an opened file. */
   public DiskFile opened(DiskFile file) {
     return file;
   }

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads in which no time passes: one of them goes on when the test wakes it, and all others when
+ * Threads without passing time: one of them continues when the test wakes it, and all others when
  * they are signalled.
  */
 public final class HandThreads implements Threads {
@@ -23,7 +23,7 @@ public final class HandThreads implements Threads {
   private volatile @Nullable Thread thread;
 
   /**
-   * Makes them.
+   * Creates the threads.
    *
    * @param name of the thread that the test wakes
    */
@@ -41,7 +41,7 @@ public final class HandThreads implements Threads {
   }
 
   @Override
-  @SuppressWarnings("WaitNotInLoop") // callers look at what they wait for, and come back
+  @SuppressWarnings("WaitNotInLoop") // callers recheck their condition and wait again
   public void await(Lock lock, Condition condition, long nanos) throws InterruptedException {
     if (Thread.currentThread().getName().equals(name)) {
       waits.add(nanos);
@@ -65,7 +65,7 @@ public final class HandThreads implements Threads {
     return Objects.requireNonNull(thread);
   }
 
-  /** Returns how long the thread wanted to wait each time, in nanoseconds. */
+  /** Returns the requested waiting times of the thread, in nanoseconds. */
   public List<Long> waits() {
     return List.copyOf(waits);
   }
@@ -96,7 +96,7 @@ public final class HandThreads implements Threads {
     waiting.release();
   }
 
-  /** Returns when a thread other than that one has begun to wait. */
+  /** Returns when another thread has begun to wait. */
   public void awaitOther() {
     othersWaiting.acquireUninterruptibly();
   }

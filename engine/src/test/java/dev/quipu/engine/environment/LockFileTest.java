@@ -18,13 +18,13 @@ import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The file that keeps a directory to one engine, and what is said to others. */
+/** The lock file of a directory, and the errors that others get. */
 final class LockFileTest {
   private static final long THIS_PROCESS = ProcessHandle.current().pid();
 
   @TempDir Path directory;
 
-  /** Locks the directory that it is given, says so, and waits until its input ends. */
+  /** Locks the directory given as argument, reports that, and waits until its input ends. */
   public static final class Holder {
     private Holder() {}
 
@@ -79,7 +79,7 @@ final class LockFileTest {
       assertEquals('\n', other.getInputStream().read());
       assertNotEquals(THIS_PROCESS, other.pid());
       expectInUseBy(other.pid());
-      expectInUseBy(other.pid()); // nor does this process believe that it holds it
+      expectInUseBy(other.pid()); // nor does this process believe that it holds the lock
     } finally {
       other.getOutputStream().close();
     }
@@ -88,7 +88,7 @@ final class LockFileTest {
   }
 
   @Test
-  void anotherCopyOfTheLibraryInThisProcessIsSeen() throws IOException {
+  void anotherCopyOfTheLibraryInThisProcessIsDetected() throws IOException {
     try (FileChannel file =
             FileChannel.open(
                 directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
@@ -116,7 +116,7 @@ final class LockFileTest {
   }
 
   @Test
-  void aLockFileThatWasRemovedOrReplacedIsNoticed() throws IOException {
+  void aRemovedOrReplacedLockFileIsDetected() throws IOException {
     Path file = directory.resolve("lock");
     try (HeldLock lock = DirectoryLock.lock(directory)) {
       assertDoesNotThrow(lock::check);

@@ -9,7 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Collects what a class logs, instead of printing it. */
+/** Collects the log messages of a class instead of printing them. */
 public final class LogCapture extends AppenderBase<ILoggingEvent> implements AutoCloseable {
   private final Logger logger;
   private final List<String> lines = new CopyOnWriteArrayList<>();
@@ -26,12 +26,12 @@ public final class LogCapture extends AppenderBase<ILoggingEvent> implements Aut
     logger.addAppender(this);
   }
 
-  /** Lets the next attempts to log fail as they do when the heap is full. */
+  /** Makes the next attempts to log fail as with an exhausted heap. */
   public void failNext(int times) {
     failures = times;
   }
 
-  /** Returns level and message of what was logged. */
+  /** Returns level and message of each logged event. */
   public List<String> lines() {
     return List.copyOf(lines);
   }

@@ -8,18 +8,18 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The disk of this machine, which writes down in what order files are written, synced, closed,
- * renamed and deleted. Files of zeros take no room and no time.
+ * The disk of this machine, recording the order in which files are written, synced, closed, renamed
+ * and deleted. Files of zeros take no space and no time.
  */
 public class RecordingDisk extends ForwardingDisk {
-  /** What was done so far, each with the name of the file. */
+  /** The recorded operations, each with the name of the file. */
   public final List<String> done = new CopyOnWriteArrayList<>();
 
   public RecordingDisk() {
     super(new FileDisk());
   }
 
-  /** Returns what was done since the last call. */
+  /** Returns the operations recorded since the last call. */
   public List<String> takeDone() {
     List<String> taken = List.copyOf(done);
     done.clear();

@@ -17,7 +17,7 @@ import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A file that stays open whoever is interrupted, until it is closed. */
+/** A file that stays open through interrupts, until it is closed. */
 final class SteadyFileTest {
   private final Path path;
   private final FileChannel channel;
@@ -30,7 +30,7 @@ final class SteadyFileTest {
   }
 
   @Test
-  void whatIsLeftOfABufferIsWrittenAndTheBufferStaysAsItIs() throws IOException {
+  void theRestOfABufferIsWrittenAndTheBufferIsUnchanged() throws IOException {
     ByteBuffer bytes = ByteBuffer.wrap(new byte[] {1, 2, 3, 4, 5}).position(2).limit(4);
     file.write(bytes, 5);
     assertArrayEquals(new byte[] {0, 0, 0, 0, 0, 3, 4, 0}, Files.readAllBytes(path));
@@ -90,7 +90,7 @@ final class SteadyFileTest {
   }
 
   @Test
-  void aFileThatIsGoneCannotBeOpenedAgain() throws IOException {
+  void aDeletedFileCannotBeReopened() throws IOException {
     channel.close();
     Files.delete(path);
     assertThrows(NoSuchFileException.class, file::sync);

@@ -17,7 +17,7 @@ final class ThreadsTest {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition condition = lock.newCondition();
 
-  /** Notes how it is asked to wait, and whether the caller is interrupted by then. */
+  /** Records the waits, and whether the caller is interrupted by then. */
   private static final class Noting implements Threads {
     private final List<String> waits = new ArrayList<>();
     private boolean isInterrupted;

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is done every so often: how long, and what happens when it fails. */
+/** Periodic work: its intervals, and its failures. */
 final class TickerTest {
   private static final Duration EVERY = Duration.ofMillis(250);
 
@@ -34,7 +34,7 @@ final class TickerTest {
   private Runnable round = () -> {};
   private final Ticker ticker = start();
 
-  /** A thread that the test runs itself, whose waits end at once, each with an event. */
+  /** A thread that the test runs itself, whose waits end immediately, each with an event. */
   private static final class Script implements Threads {
     private final Deque<Event> events = new ArrayDeque<>();
     private final List<Long> waits = new ArrayList<>();
@@ -107,7 +107,7 @@ final class TickerTest {
   }
 
   @Test
-  void oneThatIsClosedAlreadyNeitherWaitsNorWorks() {
+  void aClosedTickerNeitherWaitsNorWorks() {
     ticker.close();
     run();
     assertEquals(List.of(), did);
@@ -126,7 +126,7 @@ final class TickerTest {
   }
 
   @Test
-  void whatAStoreRejectsIsTriedAgainAndLoggedOnceInARow() {
+  void rejectedWorkIsRetriedAndLoggedOnceInARow() {
     List<Boolean> works = new ArrayList<>(List.of(false, false, true, false, true));
     round =
         () -> {
@@ -147,12 +147,12 @@ final class TickerTest {
           ticker.close();
         });
     assertEquals(List.of(1, 1, 1, 2, 2), logged);
-    assertEquals("WARN Failed; retrying", log.lines().getFirst());
+    assertEquals("WARN Periodic work failed; retrying", log.lines().getFirst());
     assertTrue(failure.cause().isEmpty());
   }
 
   @Test
-  void whateverElseIsThrownStopsTheEngine() {
+  void anyOtherExceptionStopsTheEngine() {
     RuntimeException injected = new IllegalStateException("injected");
     round =
         () -> {
@@ -163,7 +163,7 @@ final class TickerTest {
     assertEquals(List.of("round"), did);
   }
 
-  /** It frees callers that nobody woke; what it meets itself is no news. */
+  /** It releases callers that nobody woke; its own failures are not reported. */
   @Test
   void oneMoreRoundFollowsWhenTheEngineHasEnded() {
     round =
@@ -204,7 +204,7 @@ final class TickerTest {
   }
 
   @Test
-  void aCloseWaitsForTheRoundThatIsUnderWay() {
+  void aCloseWaitsForTheCurrentRound() {
     Environment environment = new Environment(new FileDisk(), Threads.PLATFORM);
     CommitterSetup.Gate gate = new CommitterSetup.Gate();
     List<String> ended = new CopyOnWriteArrayList<>();

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A disk that notes what is written, and in what order. */
+/** A disk that records writes and their order. */
 public final class WatchedDisk extends ForwardingDisk {
   private final List<String> calls;
 

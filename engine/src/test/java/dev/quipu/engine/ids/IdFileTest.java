@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sealed ids are found where the layout says, and a file that is damaged says so. */
+/** Sealed ids are found where the layout says, and damage is reported. */
 final class IdFileTest {
   private static final long IDENTITY = 77;
   private static final int PAGE = 4_096;
@@ -86,7 +86,7 @@ final class IdFileTest {
     return (int) crc.getValue();
   }
 
-  /** Up to a page, some pages, and more than are written at once, which are 64. */
+  /** Up to a page, some pages, and more than the 64 that are written at once. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 42, 43, 85, 101, 102, 103, 204, 205, 64 * 102, 64 * 102 + 1, 14_000})
   void everyIdIsFoundAndNoOther(int count) throws IOException {
@@ -113,7 +113,7 @@ final class IdFileTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 102, 250, 7_000})
-  void theFileIsLaidOutAsItSays(int count) throws IOException {
+  void theFileHasTheDocumentedLayout(int count) throws IOException {
     IdFile file = write(count);
     int pages = Math.ceilDiv(count, PAGE_ENTRIES);
     int blocks = Math.max(1, count * 12 / (8 * BLOCK));
@@ -154,7 +154,7 @@ final class IdFileTest {
     assertEquals(ByteBuffer.wrap(whole), bytes.slice(at + 8, PAGE - 8));
   }
 
-  /** Six bits of one block for each id: no bit is missing, and none is set for nothing. */
+  /** Six bits of one block for each id: none is missing, and none is set without need. */
   private void checkFilter(IdFile file, ByteBuffer filter, int blocks) {
     byte[] expected = new byte[BLOCK * blocks];
     for (long[] each : added) {
@@ -173,7 +173,7 @@ final class IdFileTest {
     }
   }
 
-  /** Whoever passes the filter comes to a page, all of which are damaged here. */
+  /** A lookup that passes the filter reads a page, all of which are damaged here. */
   @Test
   void theFilterKeepsNearlyAllOtherIdsFromThePages() throws IOException {
     IdFile whole = write(5_000);
@@ -199,7 +199,7 @@ final class IdFileTest {
     assertTrue(isFound(whole, added.getFirst()));
   }
 
-  /** The first word of the key, as the high half of an id, makes the low half of no account. */
+  /** The first word of the key, as the high half of an id, makes the low half irrelevant. */
   private long unlucky() {
     long high = new SplittableRandom(IDENTITY).nextLong();
     assertEquals(secret.hash(high, 1, 3), secret.hash(high, 2, 3));
@@ -232,7 +232,7 @@ final class IdFileTest {
   }
 
   @Test
-  void everyDamagedByteIsNoticed() throws IOException {
+  void everyDamagedByteIsDetected() throws IOException {
     IdFile file = write(250);
     byte[] whole = Files.readAllBytes(path);
     int tail = PAGE * 4;
@@ -274,7 +274,7 @@ final class IdFileTest {
   }
 
   @Test
-  void aFileOfAnotherLengthIsNoticed() throws IOException {
+  void aFileOfAnotherLengthIsDetected() throws IOException {
     assertThrows(DamageException.class, () -> IdFile.open(disk, path));
     write(250);
     byte[] whole = Files.readAllBytes(path);
@@ -287,7 +287,7 @@ final class IdFileTest {
   }
 
   @Test
-  void itIsOnTheDiskBeforeItHasItsName() throws IOException {
+  void itIsSyncedBeforeItHasItsName() throws IOException {
     List<String> calls = Collections.synchronizedList(new ArrayList<>());
     Disk watched = new WatchedDisk(new FileDisk(), calls);
     write(1);

@@ -10,12 +10,13 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-/** Entries of a table of ids, in the order of a file. */
+/** Entries of a table of ids, in file order. */
 final class IdSorterTest {
   private static final int ENTRIES = 300_000;
 
   /**
-   * Enough entries that some agree in the upper half of their hash, by which they are sorted first.
+   * Enough entries that some have equal upper halves of their hashes, by which they are sorted
+   * first.
    */
   @Test
   void entriesAreSortedByTheirWholeHashWithoutSign() {
@@ -56,7 +57,10 @@ final class IdSorterTest {
     }
   }
 
-  /** Compares all parts with the order of all hashes; how many agree with the one before. */
+  /**
+   * Compares all parts with the order of all hashes; returns how many are equal to the previous
+   * one.
+   */
   private static int check(Secret secret, IdTable table, Map<Long, long[]> byHash) {
     Long[] hashes = byHash.keySet().toArray(Long[]::new);
     Arrays.sort(hashes, Long::compareUnsigned);

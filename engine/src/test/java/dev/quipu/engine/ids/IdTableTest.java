@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A table of ids beside a plain map, while it grows. */
+/** A growing table of ids compared to a plain map. */
 final class IdTableTest {
   private static final long IDENTITY = 5;
   private static final int LAST_ORDINAL = (1 << 30) - 1;
@@ -77,11 +77,11 @@ final class IdTableTest {
   }
 
   @Test
-  void isAsAPlainMap() {
+  void equalsAPlainMap() {
     check();
     for (int i = 0; i < 10_000; i++) {
       add(random.nextLong(), random.nextLong(), random.nextInt(LAST_ORDINAL + 1));
-      add(i % 3, i % 1_000, i % 2); // again and again: the later one is kept
+      add(i % 3, i % 1_000, i % 2); // repeatedly: the later one is kept
     }
     check();
     table.clear();
@@ -143,7 +143,7 @@ final class IdTableTest {
     }
   }
 
-  /** Finds out how many slots a part has: touching goes round them. */
+  /** Determines how many slots a part has: touching wraps around. */
   private int slots(int part, int entries) {
     for (int slots = 16; ; slots *= 2) {
       int filled = 0;
@@ -156,7 +156,7 @@ final class IdTableTest {
     }
   }
 
-  /** Between 5/8 and 7/8 of the slots of a part are filled when it grows. */
+  /** A part grows when between 5/8 and 7/8 of its slots are filled. */
   @ParameterizedTest
   @CsvSource({"0,10,20,40,80", "16,11,22,44,88", "47,12,25,51,103", "63,13,27,55,111"})
   void eachPartGrowsAtALoadOfItsOwn(int part, int of16, int of32, int of64, int of128) {

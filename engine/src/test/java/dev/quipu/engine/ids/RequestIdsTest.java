@@ -129,7 +129,7 @@ final class RequestIdsTest {
     return IdFiles.write(new FileDisk(), directory, table);
   }
 
-  /** A file with one id of this number, which is its frame too. */
+  /** Creates a file with one id of this number, which is also its frame. */
   private IdFile file(long id, long atMillis) throws IOException {
     IdTable table = new IdTable(new Secret(3));
     table.add(id, id, IdTable.meta(1, IdTable.APPLIED, 0), id, 2 * id, atMillis, id);
@@ -262,7 +262,7 @@ final class RequestIdsTest {
   }
 
   @Test
-  void whatHasNoIdsDoesNotEnd() {
+  void aGenerationWithoutIdsDoesNotEnd() {
     ids.rotate();
     assertEquals(0, ids.waiting());
     add(1, START);

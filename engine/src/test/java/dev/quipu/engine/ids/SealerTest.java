@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How a table of ids becomes a file, and what is said when it does not. */
+/** How a table of ids becomes a file, and how failures are reported. */
 final class SealerTest {
   private static final Secret SECRET = new Secret(3);
   private static final long NOW = 1_000;
@@ -45,7 +45,7 @@ final class SealerTest {
   private final FaultyDisk disk = new FaultyDisk();
   private @Nullable Sealer sealer;
 
-  /** Waits or fails before it creates a file, as the test says. */
+  /** Waits or fails before it creates a file, as the test demands. */
   private static final class FaultyDisk extends ForwardingDisk {
     volatile Runnable beforeCreate = () -> {};
     volatile @Nullable IOException error;
@@ -87,7 +87,7 @@ final class SealerTest {
     return Objects.requireNonNull(sealer);
   }
 
-  /** A table with one id, which waits for the disk. */
+  /** Returns a table with one id, which waits for the disk. */
   private IdTable table(long id) {
     ids.add(id, id, IdTable.meta(1, IdTable.APPLIED, 0), id, id, NOW, id);
     ids.rotate();
@@ -143,7 +143,7 @@ final class SealerTest {
   }
 
   @Test
-  void theRoomOfATableIsUsedAgain() {
+  void theMemoryOfATableIsReused() {
     IdTable first = table(1);
     sealer().offer(first);
     assertNull(sealer().awaitSealed());
@@ -163,7 +163,7 @@ final class SealerTest {
   }
 
   @Test
-  void anErrorIsSaidAndTheTableTriedAgainASecondLater() {
+  void anErrorIsReportedAndTheTableRetriedASecondLater() {
     disk.error = new IOException("broken");
     disk.beforeCreate = threads::awaitOther;
     sealer().offer(table(1));
@@ -180,7 +180,7 @@ final class SealerTest {
     QuipuException full = failure();
     assertEquals(Reason.FULL, full.reason());
     assertEquals(
-        "the disk has no room for request ids in %s: No space left on device"
+        "disk full: cannot store request ids in %s: No space left on device"
             .formatted(IdFiles.directory(directory)),
         full.getMessage());
     sealer().takeSealed(ids);
@@ -229,7 +229,7 @@ final class SealerTest {
   }
 
   @Test
-  void nobodyWaitsForASealerThatHasEndedByAnError() {
+  void noCallerWaitsForASealerThatDied() {
     IllegalStateException error = new IllegalStateException("injected");
     disk.beforeCreate =
         () -> {
@@ -254,7 +254,7 @@ final class SealerTest {
   }
 
   @Test
-  void aCloseWaitsForTheFileAtWorkAndFreesWhoWaits() {
+  void aCloseWaitsForTheCurrentFileAndReleasesWaiters() {
     Semaphore gate = new Semaphore(0);
     disk.beforeCreate = gate::acquireUninterruptibly;
     sealer().offer(table(1));
@@ -273,7 +273,7 @@ final class SealerTest {
   }
 
   @Test
-  void aCloseEndsTheWaitForTheNextTry() {
+  void aCloseEndsTheWaitForTheNextRetry() {
     disk.error = new IOException("injected");
     sealer().offer(table(1));
     threads.awaitWaiting();

@@ -6,7 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Files are ordered by these hashes, so they never change; computed by another program. */
+/**
+ * Files are ordered by these hashes, so they never change; expected values computed by another
+ * program.
+ */
 final class SecretTest {
   private static final List<String> NAMES =
       List.of("a", "seven77", "eight888", "a name of 24 characters.", "größer als acht");
@@ -30,7 +33,7 @@ final class SecretTest {
   }
 
   @Test
-  void hashesAreTheSameForEver() {
+  void hashesNeverChange() {
     check(
         0x123456789abcdef0L,
         "2080ff65851210ca 7027cecf79287daf 3244e559ccc9fb8e",

@@ -9,11 +9,11 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
-/** Frames are as their format says, and what is not a whole frame is none. */
+/** Frames have the documented format, and incomplete frames are rejected. */
 final class FrameTest {
   private static final long IDENTITY = 0x0102_0304_0506_0708L;
   private static final byte[] PAYLOAD = {9, 8, 7, 6, 5};
-  private static final int LENGTH = 48; // 40 bytes of head, 5 of payload, 3 of filling
+  private static final int LENGTH = 48; // 40 bytes of head, 5 of payload, 3 of padding
   private static final int OFFSET = 24;
   private static final Frame.Head HEAD = new Frame.Head(5, 3, 1L << 40, 1L << 41, 1L << 42);
 
@@ -27,14 +27,14 @@ final class FrameTest {
     return out;
   }
 
-  /** A frame behind other bytes. */
+  /** A frame after other bytes. */
   private ByteBuffer stored() {
     ByteBuffer in = ByteBuffer.allocate(OFFSET + LENGTH);
     return in.put(OFFSET, sealed(PAYLOAD), 0, LENGTH);
   }
 
   @Test
-  void aFrameIsLaidOutAsItsFormatSays() {
+  void aFrameHasTheDocumentedLayout() {
     ByteBuffer covered = ByteBuffer.allocate(28 + 5);
     covered.putInt(3).putLong(1L << 40).putLong(1L << 41).putLong(1L << 42).put(PAYLOAD);
     CRC32C crc = new CRC32C();
@@ -67,7 +67,7 @@ final class FrameTest {
   }
 
   @Test
-  void aFrameWithoutAPayloadIsOne() {
+  void aFrameMayHaveNoPayload() {
     ByteBuffer in = sealed(new byte[0]);
     assertEquals(40, in.limit());
     Frame.Head head = frame.read(in, 0);
@@ -76,7 +76,7 @@ final class FrameTest {
   }
 
   @Test
-  void everyFlippedBitOfHeadAndPayloadIsNoticed() {
+  void everyFlippedBitOfHeadAndPayloadIsDetected() {
     for (int bit = 0; bit < 8 * (40 + PAYLOAD.length); bit++) {
       ByteBuffer in = stored();
       int at = OFFSET + bit / 8;
@@ -85,9 +85,9 @@ final class FrameTest {
     }
   }
 
-  /** Its filling may be missing. */
+  /** Its padding may be missing. */
   @Test
-  void aFrameThatIsCutIsNone() {
+  void aTruncatedFrameIsInvalid() {
     ByteBuffer in = stored();
     for (int limit = OFFSET; limit < OFFSET + 40 + PAYLOAD.length; limit++) {
       assertNull(frame.read(in.limit(limit), OFFSET), "limit " + limit);

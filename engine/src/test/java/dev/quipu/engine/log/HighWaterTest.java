@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The last mark is read, and the one before it if the last is damaged. */
+/** The last mark is read, or the previous one if the last is damaged. */
 final class HighWaterTest {
   private static final long IDENTITY = 0x1234_5678_9abc_def0L;
   private static final int SLOT = 512;
@@ -55,7 +55,7 @@ final class HighWaterTest {
   }
 
   @Test
-  void theOneBeforeIsReadIfAnyByteOfItIsDamaged() throws IOException {
+  void thePreviousMarkIsReadIfTheLastIsDamaged() throws IOException {
     Path file = directory.resolve(HighWater.FILE);
     try (HighWater highWater = HighWater.open(disk, directory, IDENTITY, SAME_FRAME)) {
       highWater.write(LAST);
@@ -79,7 +79,7 @@ final class HighWaterTest {
   }
 
   @Test
-  void theMarkOfAnotherDirectoryIsNone() throws IOException {
+  void theMarkOfAnotherDirectoryIsInvalid() throws IOException {
     assertThrows(DamageException.class, () -> HighWater.read(disk, directory, IDENTITY + 1));
     Path file = directory.resolve(HighWater.FILE);
     Files.write(file, new byte[BYTES - 1]);
@@ -89,7 +89,7 @@ final class HighWaterTest {
   }
 
   @Test
-  void theSlotsAreWrittenInTurnAndSyncedWhenAsked() throws IOException {
+  void theSlotsAlternateAndAreSyncedOnDemand() throws IOException {
     RecordingDisk recording = new RecordingDisk();
     HighWater highWater = HighWater.open(recording, directory, IDENTITY, SAME_FRAME);
     assertEquals(List.of("write highwater 0 36", "sync highwater"), recording.takeDone());

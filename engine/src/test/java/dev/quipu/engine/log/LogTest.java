@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where frames go, when they are synced, and what becomes of segments. */
+/** Where frames are written, when they are synced, and how segments are reused. */
 final class LogTest {
   private static final long IDENTITY = 0x0fed_cba9_8765_4321L;
   private static final int HEAD = 4_096;
@@ -40,7 +40,7 @@ final class LogTest {
   private final RecordingDisk disk = new RecordingDisk();
   private final Failure failure = new Failure();
 
-  /** What a wait for another thread of the engine does, in the place of that thread. */
+  /** The effect of the engine thread that is waited for. */
   private Work whileWaiting = () -> {};
 
   private int waits;
@@ -49,7 +49,7 @@ final class LogTest {
     void run() throws IOException;
   }
 
-  /** Starts nothing: spares come from the test alone. */
+  /** Starts nothing: only the test creates spares. */
   private final Threads idle =
       new Threads() {
         @Override
@@ -125,7 +125,7 @@ final class LogTest {
   }
 
   @Test
-  void aNewLogIsOneSegmentOfZerosBehindItsHead() throws IOException {
+  void aNewLogIsOneSegmentOfZerosAfterItsHead() throws IOException {
     try (Log log = openNew()) {
       assertEquals(List.of(FIRST), names());
       assertArrayEquals(Arrays.copyOf(head(1, 1), SEGMENT), content(FIRST));
@@ -145,7 +145,7 @@ final class LogTest {
   }
 
   @Test
-  void framesFollowOneAnotherAndReachTheDiskWhenAsked() throws IOException {
+  void framesFollowOneAnotherAndAreSyncedOnDemand() throws IOException {
     try (Log log = openNew()) {
       disk.done.clear();
       log.sync();
@@ -199,7 +199,7 @@ final class LogTest {
   }
 
   @Test
-  void anEarlierLogGoesOnWhereItEnds() throws IOException {
+  void anExistingLogContinuesAtItsEnd() throws IOException {
     List<Log.Segment> inUse = List.of(segment(6, 20, 6_144), segment(7, 40, SEGMENT));
     try (Log log = open(disk, idle, inUse, 5_000, false)) {
       assertEquals(2, log.segments());
@@ -216,9 +216,9 @@ final class LogTest {
   }
 
   @Test
-  void whatCannotBeAppendedToIsFollowedByANewSegment() throws IOException {
+  void aSegmentThatCannotBeAppendedToIsFollowedByANewOne() throws IOException {
     try (Log log = open(disk, idle, List.of(segment(7, 40, SEGMENT)), 5_000, true)) {
-      assertEquals(2, log.segments(), "frames that were given up lie behind the end");
+      assertEquals(2, log.segments(), "discarded frames follow the end");
       assertArrayEquals(head(8, 50), Arrays.copyOf(content("0000000000000008.log"), HEAD));
     }
     try (Log log = open(disk, idle, List.of(segment(8, 50, 2 * SEGMENT)), 5_000, false)) {
@@ -250,7 +250,7 @@ final class LogTest {
   }
 
   @Test
-  void sparesOfAnEarlierRunServeAgainAndAllElseGoes() throws IOException {
+  void sparesOfAnEarlierRunAreReusedAndOtherFilesDeleted() throws IOException {
     Path log = data.resolve("log");
     for (int i = 5; i <= 9; i++) {
       Files.write(log.resolve("spare-" + i + ".log"), new byte[SEGMENT]);
@@ -272,7 +272,7 @@ final class LogTest {
   }
 
   @Test
-  void segmentsThatAreNotNeededBecomeSparesFourAtMost() throws IOException {
+  void unneededSegmentsBecomeSparesUpToFour() throws IOException {
     try (Log log = openNew()) {
       for (int frame = 1; frame <= 8; frame++) {
         log.append(bytes(4_096, frame), frame, true);
@@ -295,13 +295,13 @@ final class LogTest {
               "delete 0000000000000006.log"),
           disk.takeDone());
       log.recycle(1_000);
-      assertEquals(1, log.segments(), "the last one is never given back");
+      assertEquals(1, log.segments(), "the last one is never recycled");
       assertArrayEquals(head(8, 8), Arrays.copyOf(content("0000000000000008.log"), HEAD));
     }
   }
 
   @Test
-  void aSegmentOfAnotherSizeIsNoSpare() throws IOException {
+  void aSegmentOfAnotherSizeIsNotASpare() throws IOException {
     List<Log.Segment> inUse = List.of(segment(6, 20, SEGMENT + 8), segment(7, 40, SEGMENT));
     try (Log log = open(disk, idle, inUse, 5_000, false)) {
       log.recycle(40);
@@ -323,7 +323,7 @@ final class LogTest {
   }
 
   @Test
-  void aCallerWaitsUntilASpareIsThere() throws IOException {
+  void aCallerWaitsUntilASpareIsReady() throws IOException {
     List<Log.Segment> inUse = List.of(segment(6, 20, SEGMENT), segment(7, 40, SEGMENT));
     try (Log log = open(disk, idle, inUse, SEGMENT, false)) {
       whileWaiting =
@@ -347,7 +347,7 @@ final class LogTest {
     assertEquals(1, waits);
   }
 
-  /** A disk without room while {@code isFull}, and broken while {@code isBroken}. */
+  /** A disk that is full while {@code isFull}, and fails while {@code isBroken}. */
   private static final class FullDisk extends RecordingDisk {
     volatile boolean isFull;
     volatile boolean isBroken;
@@ -381,17 +381,17 @@ final class LogTest {
       assertEquals(Outcome.NOT_APPLIED, why.outcome());
       assertEquals(Reason.FULL, why.reason());
       assertEquals(
-          "the disk has no room for the next 0 MiB of log in %s: %s"
+          "disk full: no space for the next 0 MiB of log in %s: %s"
               .formatted(data.resolve("log"), "No space left on device: 0 MiB are free"),
           why.getMessage());
       full.bytesFree = SEGMENT; // just enough
       boolean hasRoom = false;
-      while (!hasRoom) { // it is asked again, and not waited for
+      while (!hasRoom) { // it is asked to retry, without waiting
         hasRoom = log.hasRoom(1);
         Thread.onSpinWait();
       }
       assertEquals(
-          "the disk has no room for the next 0 MiB of log in " + data.resolve("log"),
+          "disk full: no space for the next 0 MiB of log in " + data.resolve("log"),
           log.noRoom().getMessage());
       log.append(bytes(4_096, 1), 3, true);
       assertEquals(3, log.segments());
@@ -399,7 +399,7 @@ final class LogTest {
   }
 
   @Test
-  void aSpareThatCouldNotBeMadeLeavesNothingBehind() throws IOException {
+  void aSpareThatCannotBeCreatedLeavesNoFile() throws IOException {
     FullDisk broken = new FullDisk();
     broken.isBroken = true;
     IOException why =
@@ -415,7 +415,7 @@ final class LogTest {
   }
 
   @Test
-  void aRejectionSaysHowMuchIsNeededAndHowMuchIsFree() throws IOException {
+  void aRejectionStatesTheNeededAndTheFreeSpace() throws IOException {
     FullDisk full = new FullDisk();
     full.isFull = true;
     full.bytesFree = (6 << 20) - 1;
@@ -424,7 +424,7 @@ final class LogTest {
     full.isFull = false;
     try (Log log = openLarge(full)) {
       assertEquals(
-          "the disk has no room for the next 6 MiB of log in " + data.resolve("log"),
+          "disk full: no space for the next 6 MiB of log in " + data.resolve("log"),
           log.noRoom().getMessage());
     }
   }
@@ -435,7 +435,7 @@ final class LogTest {
   }
 
   @Test
-  void aPreparerThatEndsByAnErrorEndsTheEngineAndNobodyWaitsForIt() throws IOException {
+  void aPreparerThatDiesStopsTheEngineAndNoCallerWaits() throws IOException {
     Disk broken =
         new RecordingDisk() {
           @Override
@@ -477,7 +477,7 @@ final class LogTest {
   }
 
   @Test
-  void aLogThatIsClosedHasNoThreadAndNoFileLeft() throws IOException {
+  void aClosedLogLeavesNoThreadAndNoOpenFile() throws IOException {
     SlowEnd threads = new SlowEnd();
     Log log = open(disk, threads, List.of(), 0, false);
     assertTrue(log.hasRoom(SEGMENT));

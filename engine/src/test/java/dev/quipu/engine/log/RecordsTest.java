@@ -22,13 +22,13 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** What is written as records is read as it was, and takes no more than was foreseen. */
+/** Records are read back as written, and are no larger than announced. */
 final class RecordsTest {
   private static final int LAST_ORDINAL = (1 << 30) - 1;
   private static final List<Long> NUMBERS =
       List.of(0L, 1L, -1L, 63L, 64L, -64L, -65L, 1L << 31, Long.MAX_VALUE, Long.MIN_VALUE);
 
-  /** Writes records, and returns the calls that a reader of them gets. */
+  /** Writes records, and returns the calls that their reader receives. */
   private static List<String> readBack(Consumer<ByteBuffer> write) {
     List<String> calls = new ArrayList<>();
     read(write, (name, arguments) -> calls.add(name + Arrays.deepToString(arguments)));
@@ -59,7 +59,7 @@ final class RecordsTest {
   }
 
   @Test
-  void countersComeBack() {
+  void counterRecordsAreReadBack() {
     List<String> calls =
         readBack(out -> {
           Records.name(out, 0, "é\uD83D\uDE00");
@@ -91,7 +91,7 @@ final class RecordsTest {
   }
 
   @Test
-  void numbersComeBack() {
+  void numbersAreReadBack() {
     for (long number : NUMBERS) {
       assertEquals(
           List.of("value[1, " + number + "]"), readBack(out -> Records.value(out, 1, number)));
@@ -107,8 +107,8 @@ final class RecordsTest {
   }
 
   @Test
-  void itemsComeBackAndTakeNoMoreThanForeseen() {
-    String wide = "\uFFFD".repeat(100); // three bytes each: the most for a char
+  void itemRecordsAreReadBackAndWithinTheirBound() {
+    String wide = "\uFFFD".repeat(100); // three bytes each: the maximum per char
     Map<String, Field> fields = new HashMap<>();
     check(new Item(new Key("p", "s"), fields, Records.version(1), Optional.empty()), 0);
     fields.put("number", new Field.Number(Long.MIN_VALUE));
@@ -132,7 +132,7 @@ final class RecordsTest {
     assertEquals(List.of(item.key(), Optional.of(item)), found);
     int length = length(out -> Records.item(out, item));
     int max = Records.itemBytesMax(item);
-    int ascii = 2 * 20; // chars that take a byte, and not three
+    int ascii = 2 * 20; // chars that take one byte, not three
     assertTrue(length <= max && max <= length + 80 + 20 * parts + ascii, length + " of " + max);
     int gone = length(out -> Records.noItem(out, item.key()));
     int goneMax = Records.keyBytesMax(item.key());

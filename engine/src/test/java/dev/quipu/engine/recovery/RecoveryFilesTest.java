@@ -57,12 +57,12 @@ final class RecoveryFilesTest {
     return assertThrows(DamageException.class, data::read);
   }
 
-  /** Whether the request of a frame is remembered. */
+  /** Returns whether the request of a frame is remembered. */
   private static boolean isKnown(Recovered found, long frame) {
     return found.state().ids.find(frame, frame, 0, 1_000 * frame, new long[IdTable.STRIDE]);
   }
 
-  /** First and last frame of each file of request ids. */
+  /** Returns the first and last frame of each file of request ids. */
   private static List<String> idFiles(Recovered found) {
     return found.state().ids.files().stream()
         .map(file -> file.firstFrame() + "-" + file.lastFrame())
@@ -79,7 +79,7 @@ final class RecoveryFilesTest {
   void aDirectoryIsNewUntilItHasAMarkOrASnapshotOrALog() throws IOException {
     Disk disk = new FileDisk();
     Files.delete(path.resolve("highwater"));
-    assertTrue(FormatFile.isNew(disk, path), "making it was broken off");
+    assertTrue(FormatFile.isNew(disk, path), "its creation was interrupted");
     Path snapshot = data.snapshot(1, 0, 0);
     assertFalse(FormatFile.isNew(disk, path));
     Files.delete(snapshot);
@@ -87,7 +87,7 @@ final class RecoveryFilesTest {
     assertFalse(FormatFile.isNew(disk, path));
     Files.delete(log);
     Files.createFile(path.resolve("log").resolve("spare-1.log"));
-    assertTrue(FormatFile.isNew(disk, path), "a spare is no log");
+    assertTrue(FormatFile.isNew(disk, path), "a spare is not a log");
     Files.delete(path.resolve("format"));
     assertTrue(FormatFile.isNew(disk, path));
     data.mark(0, 0);
@@ -145,7 +145,7 @@ final class RecoveryFilesTest {
   }
 
   @Test
-  void whatNamesNoFormatIsDamaged() throws IOException {
+  void anInvalidFormatFileIsDamage() throws IOException {
     for (String text :
         List.of(
             "",
@@ -167,7 +167,7 @@ final class RecoveryFilesTest {
   }
 
   @Test
-  void withoutAMarkOnlyALenientReaderGoesOn() throws IOException {
+  void withoutAMarkOnlyALenientReaderContinues() throws IOException {
     data.segment(1, 1, frames(1, 3));
     Files.delete(path.resolve("highwater"));
     assertEquals(Damage.HIGH_WATER, damage().damage());
@@ -178,7 +178,7 @@ final class RecoveryFilesTest {
   }
 
   @Test
-  void theLogGoesOnBehindTheNewestSnapshot() throws IOException {
+  void theLogContinuesAfterTheNewestSnapshot() throws IOException {
     data.snapshot(2, 1, 1);
     data.snapshot(4, 3, 30);
     flip(data.segment(1, 1, frames(1, 3)), 3); // is not needed any more
@@ -213,7 +213,7 @@ final class RecoveryFilesTest {
   }
 
   @Test
-  void damageOfFramesThatTheSnapshotCoversKeepsNothingFromBeingRead() throws IOException {
+  void damageOfCoveredFramesDoesNotPreventReading() throws IOException {
     data.snapshot(4, 3, 30);
     data.mark(5, 0);
     Path log = data.segment(1, 1, flipped(frame(1)), frame(2), flipped(frame(3)), frames(4, 5));
@@ -241,7 +241,7 @@ final class RecoveryFilesTest {
   }
 
   @Test
-  void nothingIsWrittenBehindDamageAtTheEnd() throws IOException {
+  void nothingIsWrittenAfterDamageAtTheEnd() throws IOException {
     data.snapshot(4, 3, 30);
     Path log = data.segment(1, 1, frames(1, 2), flipped(frame(3)));
     data.mark(3, 0);
@@ -256,7 +256,7 @@ final class RecoveryFilesTest {
   }
 
   @Test
-  void damageOfAFrameThatTheSnapshotDoesNotCoverIsReportedBehindOneThatItDoes() throws IOException {
+  void damageOfAnUncoveredFrameIsReportedAfterACoveredOne() throws IOException {
     data.snapshot(4, 3, 30);
     data.mark(5, 0);
     Path log = data.segment(1, 1, frames(1, 2), flipped(frame(3)), flipped(frame(4)), frame(5));
@@ -274,12 +274,12 @@ final class RecoveryFilesTest {
 
   private static String coveredDamage(Path log, int at, int first, int last) {
     return ("FLIPPED_FRAME in %s at byte %d: frames from %d to %d are damaged,"
-            + " and are in the snapshot too")
+            + " but covered by the snapshot")
         .formatted(log, at, first, last);
   }
 
   @Test
-  void whatASnapshotMayKnowOfMustBeInTheLog() throws IOException {
+  void framesThatASnapshotMayReflectMustBeInTheLog() throws IOException {
     data.snapshot(2, 5, 1);
     data.segment(1, 1, frames(1, 4));
     data.mark(3, 9_000);
@@ -300,7 +300,7 @@ final class RecoveryFilesTest {
   }
 
   @Test
-  void withoutItsSnapshotOnlyTheLogBehindItIsKept() throws IOException {
+  void withoutItsSnapshotOnlyTheLogAfterItIsKept() throws IOException {
     flip(data.snapshot(3, 3, 30), 45);
     data.segment(2, 3, frames(3, 5));
     data.mark(5, 0);
@@ -439,7 +439,7 @@ final class RecoveryFilesTest {
     assertEquals(2, found.state().ids.waiting());
   }
 
-  /** A disk that takes no files of request ids. */
+  /** A disk that rejects files of request ids. */
   private static final class NoIdFiles extends ForwardingDisk {
     private int tried;
 

@@ -32,7 +32,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is read of a log, where it ends, and why. */
+/** What is read from a log, where it ends, and why. */
 final class RecoveryTest {
 
   private final Path path;
@@ -70,7 +70,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void allFramesAreReadAndTheNextBelongsBehindThem() throws IOException {
+  void allFramesAreReadAndTheNextFollowsThem() throws IOException {
     Path log = data.segment(1, 1, frames(1, 3));
     data.mark(3, 2_999);
     Recovered found = data.read();
@@ -91,7 +91,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void framesBehindTheMarkCountAndMayNotBeDurable() throws IOException {
+  void framesAfterTheMarkCountAndMayNotBeDurable() throws IOException {
     data.segment(1, 1, frames(1, 3));
     for (int mark = 0; mark <= 3; mark++) {
       data.mark(mark, 0);
@@ -113,7 +113,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void aLogThatEndsBeforeTheMarkIsCut() throws IOException {
+  void aLogThatEndsBeforeTheMarkIsDamaged() throws IOException {
     Path log = data.segment(1, 1, frames(1, 3));
     data.mark(5, 9_000);
     expect(
@@ -128,7 +128,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void aLogThatEndsBeforeItsRequestIdsIsCut() throws IOException {
+  void aLogThatEndsBeforeItsRequestIdsIsDamaged() throws IOException {
     IdFile unused = data.ids(1, 2);
     expect(
         Damage.LOG_CUT,
@@ -164,7 +164,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void whatIsNoBeginningOfTheNextFrameIsNoTornOne() throws IOException {
+  void bytesThatDoNotBeginTheNextFrameAreNotATornFrame() throws IOException {
     data.mark(3, 0);
     byte[] otherMagic = flipped(frame(4));
     otherMagic[0] ^= 1;
@@ -216,7 +216,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void framesThatWereNotSyncedAreGivenUpFromTheFirstGapOn() throws IOException {
+  void unsyncedFramesAreDiscardedFromTheFirstGapOn() throws IOException {
     Files.createFile(path.resolve("unsynced"));
     Path log = data.segment(1, 1, frame(1), flipped(frame(2)), frame(3));
     data.mark(1, 0);
@@ -226,7 +226,7 @@ final class RecoveryTest {
     assertTrue(found.isTailStale());
     assertEquals(0, found.validBehindDamage());
     String note =
-        "UNSYNCED_TAIL in %s at byte %d: frames from 2 on were not synced, and are given up"
+        "UNSYNCED_TAIL in %s at byte %d: frames from 2 on were not synced and are discarded"
             .formatted(log, HEAD + FRAME);
     assertEquals(List.of(note), found.notes());
     data.segment(1, 1, frame(1), flipped(frame(2)));
@@ -236,7 +236,7 @@ final class RecoveryTest {
     data.segment(1, 1, frame(1), new byte[FRAME], frame(3));
     assertTrue(data.read().isTailStale());
     data.segment(1, 1, frame(1));
-    assertFalse(data.read().isTailStale(), "nothing is given up");
+    assertFalse(data.read().isTailStale(), "nothing is discarded");
   }
 
   @Test
@@ -253,21 +253,21 @@ final class RecoveryTest {
     data.segment(1, 1, frames(1, 3));
     data.segment(3, 7, frames(7, 9));
     data.mark(9, 0);
-    expect(Damage.SEGMENT_MISSING, data.log(2), 0, "the segment is not there");
+    expect(Damage.SEGMENT_MISSING, data.log(2), 0, "the segment is missing");
     Recovered found = data.readLeniently();
     assertEquals(List.of(Damage.SEGMENT_MISSING), damages(found));
     assertEquals(3, value(found));
     assertEquals(1, found.segments().size());
     Files.delete(data.log(1));
-    expect(Damage.SEGMENT_MISSING, data.log(2), 0, "the segment is not there");
+    expect(Damage.SEGMENT_MISSING, data.log(2), 0, "the segment is missing");
     found = data.readLeniently();
     assertEquals(0, found.state().frame);
     assertEquals(List.of(), found.segments());
     Files.delete(data.log(3));
-    expect(Damage.SEGMENT_MISSING, data.log(1), 0, "the segment is not there");
+    expect(Damage.SEGMENT_MISSING, data.log(1), 0, "the segment is missing");
     data.mark(0, 0);
     data.segment(3, 7, frames(7, 9));
-    expect(Damage.SEGMENT_MISSING, data.log(2), 0, "the segment is not there");
+    expect(Damage.SEGMENT_MISSING, data.log(2), 0, "the segment is missing");
   }
 
   @Test
@@ -302,7 +302,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void nothingBehindASegmentThatCannotBeReadIsUsed() throws IOException {
+  void nothingAfterAnUnreadableSegmentIsUsed() throws IOException {
     Path first = data.segment(1, 1, frames(1, 3));
     Path second = data.segment(2, 4, flipped(frame(4)));
     data.segment(3, 5, frames(5, 6));
@@ -314,7 +314,7 @@ final class RecoveryTest {
   }
 
   @Test
-  void aRecordThatCannotBeAppliedEndsWhatCanBeRead() throws IOException {
+  void aRecordThatCannotBeAppliedEndsTheReadableLog() throws IOException {
     byte[] unknown = frame(2, out -> out.put((byte) 99));
     Path log = data.segment(1, 1, frame(1), unknown);
     data.segment(2, 3, frames(3, 4));
@@ -355,7 +355,7 @@ final class RecoveryTest {
           };
       if (size == 2L * HEAD) {
         assertEquals(3, value(data.read(disk)));
-      } else if (size > most) { // else no segment is too large
+      } else if (size > most) { // otherwise no segment is too large
         IOException why = assertThrows(IOException.class, () -> data.read(disk));
         assertEquals(
             "%s is too large for a heap of %d MiB: start with a larger one (-Xmx)"

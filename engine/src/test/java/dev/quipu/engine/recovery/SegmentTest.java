@@ -19,7 +19,7 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A segment of the log is known by its head, and a part of it can be written again. */
+/** A log segment is identified by its head, and a part of it can be rewritten. */
 final class SegmentTest {
   private static final long IDENTITY = WrittenDirectory.IDENTITY;
   private static final int HEAD = WrittenDirectory.HEAD;
@@ -32,7 +32,7 @@ final class SegmentTest {
   }
 
   @Test
-  void aHeadSaysWhichSegmentItIs() throws IOException {
+  void aHeadIdentifiesItsSegment() throws IOException {
     Path path = data.segment(7, 40);
     assertEquals(new Log.Segment(7, 40, path), Log.readHead(disk, path, IDENTITY));
     path = data.segmentOf(HEAD, 8, 41);
@@ -40,7 +40,7 @@ final class SegmentTest {
   }
 
   @Test
-  void aHeadOfAnotherDirectoryOrNameOrWithADamagedByteIsNone() throws IOException {
+  void aHeadOfAnotherDirectoryOrNameOrWithADamagedByteIsInvalid() throws IOException {
     Path path = data.segment(7, 40);
     assertThrows(DamageException.class, () -> Log.readHead(disk, path, IDENTITY + 1));
     byte[] whole = Files.readAllBytes(path);
@@ -60,7 +60,7 @@ final class SegmentTest {
     assertThrows(DamageException.class, () -> Log.readHead(disk, other, IDENTITY));
     byte[] magic = whole.clone();
     magic[0] ^= 1;
-    CRC32C crc = new CRC32C(); // the checksum is right, but it is no segment
+    CRC32C crc = new CRC32C(); // the checksum is right, but it is not a segment
     crc.update(ByteBuffer.allocate(8).putLong(IDENTITY).flip());
     crc.update(magic, 0, 32);
     Files.write(path, ByteBuffer.wrap(magic).putInt(32, (int) crc.getValue()).array());

@@ -38,7 +38,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A snapshot is read as it was written, wholly or not at all. */
+/** A snapshot is read back as written, completely or not at all. */
 final class SnapshotTest {
   private static final long IDENTITY = 0x0123_4567_89ab_cdefL;
   private static final int FRAME_BYTES = 1 << 20;
@@ -93,7 +93,7 @@ final class SnapshotTest {
     assertTrue(message.contains(part), message);
   }
 
-  /** Lengths of the frames of a snapshot, all of which are numbered from 1. */
+  /** Returns the lengths of the frames of a snapshot, all of which are numbered from 1. */
   private static List<Integer> frames(Path path) throws IOException {
     ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(path));
     List<Integer> lengths = new ArrayList<>();
@@ -107,7 +107,7 @@ final class SnapshotTest {
   }
 
   @Test
-  void whatWasWrittenIsRead() throws IOException {
+  void contentIsReadBackAsWritten() throws IOException {
     Files.createDirectory(IdFiles.directory(directory));
     IdTable table = new IdTable(new Secret(IDENTITY));
     table.add(1, 2, IdTable.meta(1, IdTable.APPLIED, 0), 3, 4, 77_000, 5);
@@ -158,7 +158,7 @@ final class SnapshotTest {
   }
 
   @Test
-  void anEmptyOneIsRead() throws IOException {
+  void anEmptySnapshotIsRead() throws IOException {
     Path path = write(START, 12, snapshot -> snapshot.idFiles(List.of(), false));
     State read = new State(IDENTITY, 1_000, 1_000);
     assertEquals(new Snapshot.Contents(START, List.of(), 12), read(path, read));
@@ -183,7 +183,7 @@ final class SnapshotTest {
   }
 
   @Test
-  void itIsOnTheDiskBeforeItHasItsName() throws IOException {
+  void itIsSyncedBeforeItHasItsName() throws IOException {
     List<String> calls = new ArrayList<>();
     try (Snapshot snapshot =
         Snapshot.start(new WatchedDisk(disk, calls), directory, IDENTITY, START)) {
@@ -204,7 +204,7 @@ final class SnapshotTest {
   }
 
   @Test
-  void oneThatIsGivenUpLeavesNothing() throws IOException {
+  void aDiscardedSnapshotLeavesNothing() throws IOException {
     List<String> calls = new ArrayList<>();
     Snapshot.start(new WatchedDisk(disk, calls), directory, IDENTITY, START).close();
     assertEquals(
@@ -214,7 +214,7 @@ final class SnapshotTest {
     }
   }
 
-  /** Room is kept for a record as long as it may be: 64 bytes for each part, three a char. */
+  /** Space is reserved for the largest record: 64 bytes per part, three per char. */
   @Test
   void aFrameIsFilledUntilTheNextRecordMayNotFit() throws IOException {
     Snapshot.Start small = new Snapshot.Start(1, 1, 1); // four bytes
@@ -300,7 +300,7 @@ final class SnapshotTest {
   }
 
   @Test
-  void everyDamagedByteIsNoticed() throws IOException {
+  void everyDamagedByteIsDetected() throws IOException {
     Path path = write(START, 12, snapshot -> text(snapshot, 100));
     byte[] whole = Files.readAllBytes(path);
     int payload = ByteBuffer.wrap(whole).getInt(4);
@@ -340,7 +340,7 @@ final class SnapshotTest {
   }
 
   @Test
-  void recordsOfTheLogAreNoneOfASnapshot() throws IOException {
+  void logRecordsAreInvalidInASnapshot() throws IOException {
     List<Consumer<ByteBuffer>> records =
         List.of(
             out -> Records.once(out, 0, 1, 2, 3, 4, 0),

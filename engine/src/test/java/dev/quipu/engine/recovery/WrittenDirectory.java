@@ -24,14 +24,14 @@ import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
 /**
- * A data directory that a test writes file by file. Frame N has two commands, the time N seconds,
- * and says that the counter "a", which has the ordinal 0, is N, unless it is given other records.
+ * A data directory that a test writes file by file. Unless given other records, frame N has two
+ * commands, the time N seconds, and sets the counter "a", with ordinal 0, to N.
  */
 public final class WrittenDirectory {
-  /** What the message of damage ends with. */
+  /** The end of a damage message. */
   public static final String REMEDY =
-      ". 'quipu check --data DIR' lists all that is damaged;"
-          + " 'quipu salvage --data DIR' keeps what is whole";
+      ". Run 'quipu check --data DIR' to list all damage,"
+          + " 'quipu salvage --data DIR' to keep what is whole";
 
   public static final long IDENTITY = 0x0123_4567_89ab_cdefL;
   public static final int HEAD = 4_096;
@@ -66,7 +66,7 @@ public final class WrittenDirectory {
     return path.resolve("log").resolve("%016d.log".formatted(number));
   }
 
-  /** Writes a segment of 8 KiB of log with frames behind its head. */
+  /** Writes a segment of 8 KiB of log with frames after its head. */
   public Path segment(long number, long firstFrame, byte[]... frames) throws IOException {
     return segmentOf(2 * HEAD, number, firstFrame, frames);
   }
@@ -85,7 +85,7 @@ public final class WrittenDirectory {
     return log(number);
   }
 
-  /** Makes a frame that says that the counter is {@code number}, which is below 64. */
+  /** Returns a frame that sets the counter to {@code number}, which is below 64. */
   public static byte[] frame(long number) {
     return frame(
         number,
@@ -95,7 +95,7 @@ public final class WrittenDirectory {
         });
   }
 
-  /** Makes frames with numbers from {@code first} to {@code last}. */
+  /** Returns frames with numbers from {@code first} to {@code last}. */
   public static byte[] frames(long first, long last) {
     ByteBuffer all = ByteBuffer.allocate((int) (last - first + 1) * FRAME);
     for (long number = first; number <= last; number++) {
@@ -104,7 +104,7 @@ public final class WrittenDirectory {
     return all.array();
   }
 
-  /** Makes a frame with the request {@code number} that made the counter {@code number}. */
+  /** Returns a frame with the request {@code number} that set the counter to {@code number}. */
   public static byte[] once(long number) {
     return frame(
         number,
@@ -148,7 +148,7 @@ public final class WrittenDirectory {
     return IdFiles.write(disk, path, table);
   }
 
-  /** Writes a snapshot which says that the counter is {@code value}; the log goes on behind it. */
+  /** Writes a snapshot in which the counter is {@code value}; the log continues after it. */
   public Path snapshot(long startFrame, long endFrame, long value, IdFile... files)
       throws IOException {
     State state = new State(IDENTITY, 1_000, 16);
@@ -168,7 +168,7 @@ public final class WrittenDirectory {
     return path.resolve("snapshot-%016d.snap".formatted(startFrame));
   }
 
-  /** Reads it as an engine does that opens it. */
+  /** Reads it like an engine that opens it. */
   public Recovered read() throws IOException {
     return read(disk);
   }
@@ -177,12 +177,12 @@ public final class WrittenDirectory {
     return Recovery.read(other, path, TestOperation.settings(OPTIONS), false);
   }
 
-  /** Reads it as a salvage does. */
+  /** Reads it like a salvage. */
   public Recovered readLeniently() throws IOException {
     return Recovery.read(disk, path, TestOperation.settings(OPTIONS), true);
   }
 
-  /** Returns the value of the counter that the frames are about. */
+  /** Returns the value of the counter "a". */
   public static long value(Recovered found) {
     int ordinal = found.state().counters.find("a");
     return ordinal < 0 ? 0 : found.state().counters.value(ordinal);

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** The names of a page in bytes, and what of it has expired. */
+/** The names of a page as bytes, and the expiry of its counters. */
 final class CounterTablePageTest {
   private static final short EXPIRING = CounterTablePage.WRITTEN | CounterTablePage.EXPIRES;
 
@@ -52,7 +52,7 @@ final class CounterTablePageTest {
     }
   }
 
-  /** The byte at 0 stands for no name: with a name each, 1,023 bytes are left. */
+  /** The byte at 0 means no name: 1,023 bytes remain for names. */
   @Test
   void aPageGrowsWhenANameDoesNotFitAndNotBefore() {
     for (int i = 0; i < 10; i++) {
@@ -67,7 +67,7 @@ final class CounterTablePageTest {
   }
 
   @Test
-  void namesThatAreGoneMakeRoomWhenTheyAreHalfOfAll() {
+  void removedNamesAreCompactedWhenTheyAreHalfOfAll() {
     for (int i = 0; i < 8; i++) {
       page.name(i, "n".repeat(126) + i); // 128 bytes with their lengths
       if (i == 6) {
@@ -127,7 +127,7 @@ final class CounterTablePageTest {
   }
 
   @Test
-  void whatHasExpiredIsFoundAndTheNextExpiryNoted() {
+  void expiredCountersAreFoundAndTheNextExpiryIsNoted() {
     expire(0, EXPIRING, 100);
     expire(1, EXPIRING, 101);
     expire(2, CounterTablePage.WRITTEN, 50); // does not expire
@@ -140,7 +140,7 @@ final class CounterTablePageTest {
   }
 
   @Test
-  void whatThereIsNoRoomForKeepsTheMarkOfThePage() {
+  void expiredCountersBeyondTheLimitKeepTheMarkOfThePage() {
     expire(4, EXPIRING, 10);
     expire(5, EXPIRING, 20);
     expire(6, EXPIRING, 30);

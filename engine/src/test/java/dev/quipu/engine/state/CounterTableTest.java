@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The table of counters beside a plain map, over several pages. */
+/** The table of counters compared to a plain map, over several pages. */
 final class CounterTableTest {
   private static final int PAGE = 4_096;
   private static final int NAMES = 2 * PAGE + 500;
@@ -36,7 +36,7 @@ final class CounterTableTest {
   private Random random = new Random(0);
   private int largest = -1;
 
-  /** What an ordinal should hold. */
+  /** The expected content of an ordinal. */
   private static final class Entry {
     private final String name;
     private @Nullable Long value;
@@ -61,7 +61,7 @@ final class CounterTableTest {
     }
   }
 
-  /** Half of the names collide in {@link String#hashCode}; some are long or no ASCII. */
+  /** Half of the names collide in {@link String#hashCode}; some are long or not ASCII. */
   private static String name(int number) {
     StringBuilder name = new StringBuilder();
     for (int bit = 0; bit < 14; bit++) {
@@ -78,7 +78,7 @@ final class CounterTableTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
-  void isAsAPlainMap(long seed) {
+  void equalsAPlainMap(long seed) {
     random = new Random(seed);
     for (int i = 0; i < NAMES; i++) {
       add(name(i));
@@ -89,7 +89,7 @@ final class CounterTableTest {
     check();
     new ArrayList<>(entries.keySet()).forEach(this::free);
     check();
-    for (int i = 0; i < NAMES; i++) { // places that are free are taken before new ones
+    for (int i = 0; i < NAMES; i++) { // free places are used before new ones
       add(name(i));
     }
     check();

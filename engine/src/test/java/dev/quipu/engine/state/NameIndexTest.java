@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names are found as long as they are there, whatever comes and goes beside them. */
+/** Names are found while they exist, whatever else is added and removed. */
 final class NameIndexTest {
   private static final int PARTS = 64;
-  private static final int SLOTS = 64; // of a part, at first
+  private static final int SLOTS = 64; // of a part, initially
 
   private final Secret secret = new Secret(8);
   private final NameIndex index = new NameIndex(secret);
@@ -46,7 +46,7 @@ final class NameIndexTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2})
-  void namesComeAndGo(long seed) {
+  void namesAreAddedAndRemoved(long seed) {
     Random random = new Random(seed);
     int many = 12_000; // parts grow twice
     for (int i = 0; i < many; i++) {
@@ -70,7 +70,7 @@ final class NameIndexTest {
     }
   }
 
-  /** Names whose places are the last two of a part, so that most lie at its beginning. */
+  /** Names whose slots are the last two of a part, so that most wrap around to its beginning. */
   private List<String> crowded(int count) {
     List<String> found = new ArrayList<>();
     for (int i = 0; found.size() < count; i++) {
@@ -100,9 +100,9 @@ final class NameIndexTest {
     }
   }
 
-  /** The room of names that went is used again: else a part would grow, or be full at last. */
+  /** The slots of removed names are reused: otherwise a part would grow, or eventually be full. */
   @Test
-  void manyMayGoAndCome() {
+  void manyNamesMayBeRemovedAndAdded() {
     for (int i = 0; i < 50_000; i++) {
       put("c" + i);
       if (i >= 100) {

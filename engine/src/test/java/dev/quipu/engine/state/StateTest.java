@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What clients make the engine keep, and what of it is rejected. */
+/** Memory that clients can claim, and what is rejected. */
 final class StateTest {
   private static final Key KEY = new Key("p", "s");
 
@@ -44,7 +44,7 @@ final class StateTest {
   }
 
   @Test
-  void itemsCountForTheMemoryAsLongAsTheyAreThere() {
+  void itemsCountForMemoryWhileTheyExist() {
     long before = state.memoryBytes();
     state.setItem(KEY, item(1_000));
     long small = state.memoryBytes() - before;
@@ -57,7 +57,7 @@ final class StateTest {
   }
 
   @Test
-  void whatIsAboveTheLimitIsRejectedAndNothingElse() {
+  void onlyChangesAboveTheLimitAreRejected() {
     long limit = 5L << 20;
     state.limitMemory(limit);
     long left = limit - state.memoryBytes();
@@ -67,20 +67,20 @@ final class StateTest {
     assertEquals(Reason.FULL, why.reason());
     assertTrue(why.getMessage().contains("the limit is 5 MiB"), why.getMessage());
     state.limitMemory(0);
-    assertDoesNotThrow(() -> state.requireMemory(0), "what takes no more is let through");
+    assertDoesNotThrow(() -> state.requireMemory(0), "what takes no more is accepted");
     assertDoesNotThrow(() -> state.requireMemory(-1));
   }
 
   @Test
-  void whatIsTakenIsSaidInMebibytes() {
+  void memoryUseIsReportedInMebibytes() {
     state.counters.setText(state.counters.add("a"), new byte[3 << 20]);
     access.watch("w");
-    long names = 192 + 3; // of the counter, besides its text
+    long names = 192 + 3; // of the counter, without its text
     assertEquals(names + 96 + (3 << 20) + 128 + 2, state.memoryBytes());
     state.limitMemory(4 << 20);
     QuipuException why = assertThrows(QuipuException.class, () -> state.requireMemory(1 << 20));
     assertTrue(
-        why.getMessage().contains("take 3 MiB of heap, and the limit is 4 MiB"), why.getMessage());
+        why.getMessage().contains("take 3 MiB of heap; the limit is 4 MiB"), why.getMessage());
   }
 
   @Test
@@ -98,7 +98,7 @@ final class StateTest {
   }
 
   @Test
-  void aChangeThatHasBegunIsSeen() {
+  void aBegunChangeIsDetected() {
     long before = state.changes;
     state.beginChange();
     assertTrue(state.isChanging);
@@ -121,9 +121,9 @@ final class StateTest {
     }
   }
 
-  /** A snapshot that is taken beside the writes may lack counters that its log has records of. */
+  /** A snapshot taken concurrently with writes may lack counters that its log has records of. */
   @Test
-  void recordsOfTheLogMayBeOfOrdinalsThatAreNotThereYet() {
+  void logRecordsMayBeOfOrdinalsThatDoNotExistYet() {
     int page = CounterTablePage.SIZE;
     state.expires(page - 1, 9);
     assertEquals(page, state.counters.size());
@@ -147,7 +147,7 @@ final class StateTest {
   }
 
   @Test
-  void recordsOfTheLogChangeWhatIsThere() {
+  void logRecordsChangeExistingCounters() {
     state.name(0, "a");
     state.value(0, 1);
     state.expires(0, 9);
@@ -172,7 +172,7 @@ final class StateTest {
   }
 
   @Test
-  void aCounterThatIsThereIsNoTombstone() {
+  void anExistingCounterIsNotATombstone() {
     int last = CounterTablePage.SIZE - 1; // of the only page
     state.name(last, "a");
     state.value(last, 1);
@@ -180,7 +180,7 @@ final class StateTest {
     assertFalse(state.counters.isTombstone(last));
   }
 
-  /** What was read has one epoch, for it does not come in order; what follows has others. */
+  /** What was read shares one epoch, for it is not in order; what follows gets new epochs. */
   @Test
   void epochsOfIdsBeginWhenAllWasRead() {
     state.once(0, 1, 2, 3, 4, 0);
@@ -194,7 +194,7 @@ final class StateTest {
 
   /** After a salvage an id may refer to an ordinal whose name was lost. */
   @Test
-  void placesWithoutANameAreKeptBackAfterASalvage() {
+  void placesWithoutANameAreReservedAfterASalvage() {
     state.name(1, "b");
     state.isSalvaged = true;
     state.ready();
@@ -217,7 +217,7 @@ final class StateTest {
   }
 
   @Test
-  void aRecordOfASnapshotIsNoneOfTheLog() {
+  void aSnapshotRecordIsInvalidInTheLog() {
     ByteBuffer none = ByteBuffer.allocate(0);
     assertThrows(IllegalStateException.class, () -> state.snapshot(Records.START, none));
   }

@@ -12,7 +12,7 @@ import dev.quipu.engine.commit.Group;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** Every change of a counter is seen by who watches it, or its family; and nothing is kept. */
+/** Every change of a counter is seen by watchers of it or its family; and nothing is leaked. */
 final class WatchesTest {
   private static final String MEMBER = "h" + CounterAccess.MEMBER + "field";
 
@@ -58,7 +58,7 @@ final class WatchesTest {
   }
 
   @Test
-  void aWatchEndsWithTheLastWhoWatches() {
+  void aWatchEndsWithItsLastWatcher() {
     long before = state.memoryBytes();
     assertTrue(state.watches.isEmpty());
     access.watch("abc");
@@ -72,7 +72,7 @@ final class WatchesTest {
     access.set("abc", 2);
     assertEquals(2, access.changes("abc"));
     access.unwatch("abc");
-    access.unwatch("abc"); // nobody does: nothing happens
+    access.unwatch("abc"); // nothing watched: no effect
     assertEquals(0, access.changes("abc"));
     assertTrue(state.watches.isEmpty());
     assertEquals(used - 134, state.memoryBytes());

@@ -7,22 +7,22 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
- * What was found out.
+ * Advice for a workload.
  *
- * @param best the technique to take; empty if none will do
- * @param options all techniques, the fit ones first, from the cheapest
+ * @param best the recommended technique; empty if none is suitable
+ * @param options all techniques, the suitable ones first, cheapest first
  */
 public record Advice(Optional<Option> best, List<Option> options) {
   /**
-   * One technique under the load.
+   * One technique under the workload.
    *
-   * @param shards into how many items each counter must be divided
-   * @param against why it will not do; empty if it will
-   * @param predicted what came of running it; empty if the store cannot
-   * @param dollarsPerMonth empty for a store that is not paid by the call
-   * @param workPerAdd what an add, and its part of the reads, does to the store, in write units:
-   *     the measure where no price is known
-   * @param java how to open it
+   * @param shards number of items that each counter must be divided into
+   * @param against reasons why it is unsuitable; empty if it is suitable
+   * @param predicted the result of simulating it; empty if the store cannot run it
+   * @param dollarsPerMonth empty for a store without a price per call
+   * @param workPerAdd load of an add and its share of the reads on the store, in write units: the
+   *     measure where no price is known
+   * @param java Java code that opens it
    */
   public record Option(
       TechniqueSpec spec,
@@ -32,7 +32,7 @@ public record Advice(Optional<Option> best, List<Option> options) {
       OptionalDouble dollarsPerMonth,
       double workPerAdd,
       String java) {
-    /** Whether it will do. */
+    /** Returns whether the technique is suitable. */
     public boolean isFit() {
       return against.isEmpty();
     }

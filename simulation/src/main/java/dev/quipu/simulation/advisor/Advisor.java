@@ -32,8 +32,8 @@ import java.util.OptionalDouble;
 import java.util.Set;
 
 /**
- * Finds the technique for a load: runs the code of each one under it, on a store in memory that is
- * able to do what the real one is, in virtual time, while calls go wrong.
+ * Finds the technique for a workload: runs the code of each technique under it, on an in-memory
+ * store with the capabilities of the real one, in virtual time, while calls fail.
  */
 public final class Advisor {
   private static final long ADDS_MIN = 4_000;
@@ -41,9 +41,9 @@ public final class Advisor {
   private static final int CLIENTS_MAX = 64;
   private static final int KEYS_SIMULATED_MAX = 1_000;
   private static final double UNITS_PER_ITEM_SECOND = 1_000; // of DynamoDB, one partition
-  private static final double ROOM = 0.7; // how much of that is used
+  private static final double ROOM = 0.7; // usable fraction of that
   private static final double ITEM_BYTES = 250; // a marker or a change, with its keys
-  private static final double READ_WORK = 0.2; // of a write, as DynamoDB is paid
+  private static final double READ_WORK = 0.2; // of a write, as billed by DynamoDB
   private static final double DAY_SECONDS = 86_400;
 
   private final StoreProfile profile;
@@ -51,9 +51,9 @@ public final class Advisor {
   private final Prices prices;
 
   /**
-   * Advises for a store.
+   * Creates an advisor for a store.
    *
-   * @param latency what one call to it takes
+   * @param latency latency of one call
    */
   public Advisor(StoreProfile profile, Duration latency, Prices prices) {
     this.profile = profile;
@@ -61,7 +61,7 @@ public final class Advisor {
     this.prices = prices;
   }
 
-  /** What one call takes, where nothing else is known. */
+  /** Returns the latency to assume for a store where none is given. */
   public static Duration usualLatency(String store) {
     return switch (store) {
       case "dynamodb" -> Duration.ofMillis(5);
@@ -72,7 +72,7 @@ public final class Advisor {
     };
   }
 
-  /** Looks at every technique. */
+  /** Evaluates every technique. */
   public Advice advise(Workload load) {
     List<Advice.Option> options = new ArrayList<>();
     for (TechniqueSpec spec : Techniques.ALL) {
@@ -112,7 +112,7 @@ public final class Advisor {
     DrillReport report = predict(spec, load, divided);
     if (Math.abs(report.driftPerAdd()) > load.driftAllowed()) {
       against.add(
-          "drifts by %.0f in a million adds, at %.0f faults in a million calls"
+          "drifts by %.0f per million adds, at %.0f faults per million calls"
               .formatted(1e6 * report.driftPerAdd(), 1e6 * load.faultRate()));
     }
     Use use = use(spec, load, report, divided);
@@ -138,11 +138,12 @@ public final class Advisor {
       against.add("keeps no request ids, so a repeat by another process counts twice");
     }
     if (spec.equals(RequestTokens.SPEC) && load.retryWindow().compareTo(RequestTokens.WINDOW) > 0) {
-      against.add("tells repeats for %d minutes only".formatted(RequestTokens.WINDOW.toMinutes()));
+      against.add(
+          "detects repeats for %d minutes only".formatted(RequestTokens.WINDOW.toMinutes()));
     }
     boolean isSlots = spec.equals(TokenSet.SPEC);
     if (isSlots && (load.addsPerCounter() == 0 || load.addsPerCounter() > TokenSet.SLOTS_MAX)) {
-      against.add("takes %d adds a counter, and then no more".formatted(TokenSet.SLOTS_MAX));
+      against.add("accepts at most %d adds per counter".formatted(TokenSet.SLOTS_MAX));
     }
     if (load.regions() > 1 && !isItemCollection(spec)) {
       against.add("loses adds when several regions write to one item");
@@ -154,7 +155,7 @@ public final class Advisor {
     return spec.name().equals("item-collection");
   }
 
-  /** Whether adds go to items of their own anyway. */
+  /** Returns whether a technique stores adds in separate items anyway. */
   private static boolean isSpread(TechniqueSpec spec) {
     return isItemCollection(spec) || spec.equals(HitLog.SPEC) || spec.equals(VersionTree.SPEC);
   }
@@ -167,7 +168,10 @@ public final class Advisor {
     return spec.equals(RequestTokens.SPEC);
   }
 
-  /** So many that one item stays below what the store sustains; one if nothing is stated. */
+  /**
+   * Returns enough shards to keep one item below the store's sustained rate; one if no rate is
+   * stated.
+   */
   private int shards(TechniqueSpec spec, Workload load) {
     double needed = load.hottest() / (addsPerItemSecond(spec) * ROOM);
     int shards = 1;
@@ -192,7 +196,7 @@ public final class Advisor {
 
   private DrillReport predict(TechniqueSpec spec, Workload load, int shards) {
     int keys = (int) Math.min(load.keys(), KEYS_SIMULATED_MAX);
-    // A little more clients than are busy at once, so that the rate is kept.
+    // A few more clients than are busy concurrently, so that the rate is kept.
     double busy = load.addsPerSecond() * latency.toNanos() / 1e9 * 4;
     int clients = (int) Math.max(2, Math.min(CLIENTS_MAX, Math.ceil(busy)));
     double rate = Math.min(load.addsPerSecond(), clients / (latency.toNanos() / 1e9));
@@ -216,7 +220,7 @@ public final class Advisor {
     return both;
   }
 
-  /** So many that chance does not decide. */
+  /** Returns enough adds to make the result insensitive to randomness. */
   private static long adds(TechniqueSpec spec, Workload load) {
     if (spec.equals(TokenSet.SPEC)) {
       return TokenSet.SLOTS;
@@ -224,7 +228,7 @@ public final class Advisor {
     return Math.clamp((long) (200 / Math.max(1e-9, load.faultRate())), ADDS_MIN, ADDS_MAX);
   }
 
-  /** What a technique uses of a store each second, and what it keeps there. */
+  /** What a technique consumes of a store per second, and what it stores there. */
   private record Use(double writeUnits, double readUnits, double keptBytes) {}
 
   private Use use(TechniqueSpec spec, Workload load, DrillReport report, int shards) {
@@ -241,7 +245,9 @@ public final class Advisor {
     return new Use(writes, readsOfAdds + reads * unitsPerRead, kept * ITEM_BYTES);
   }
 
-  /** How long markers and changes stay: changes are folded once no repeat can come. */
+  /**
+   * Returns how long markers and changes are stored: changes are folded once no repeat can arrive.
+   */
   private static double keptSeconds(TechniqueSpec spec, Workload load) {
     return isTokens(spec) ? DAY_SECONDS : Math.max(60, load.retryWindow().toSeconds());
   }
@@ -261,8 +267,8 @@ public final class Advisor {
         shards == 1
             ? below
             : "new Sharded(store, %s, ShardOptions.fixed(%d)%s)".formatted(below, shards, within);
-    Bounds bounds = load.bounds();
-    String bounded = bounds.isNone() ? "" : ".withBounds(%s)".formatted(bounds(bounds));
+    String bounded =
+        load.bounds().isNone() ? "" : ".withBounds(%s)".formatted(bounds(load.bounds()));
     return """
     Quipu quipu = Backends.on(driver, store -> %s);
     Counter counter = quipu.counter(name)%s;

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.OptionalDouble;
 import java.util.Properties;
 
-/** What stores cost, in US dollars, at one date. */
+/** Prices of stores, in US dollars, at one date. */
 public final class Prices {
   private static final double SECONDS_OF_MONTH = 30 * 86_400.0;
   private static final double MILLION = 1e6;
@@ -23,7 +23,7 @@ public final class Prices {
     this.properties = properties;
   }
 
-  /** Those that come with Quipu. */
+  /** Returns the prices that come with Quipu. */
   public static Prices builtIn() {
     try (InputStream from = Prices.class.getResourceAsStream("prices.properties")) {
       if (from == null) {
@@ -35,7 +35,7 @@ public final class Prices {
     }
   }
 
-  /** Those in a file of the same form. */
+  /** Reads prices from a file of the same format. */
   public static Prices of(Path file) throws IOException {
     try (Reader from = Files.newBufferedReader(file)) {
       return read(from);
@@ -48,15 +48,15 @@ public final class Prices {
     return new Prices(properties);
   }
 
-  /** When they were right. */
+  /** Returns the date of the prices. */
   public String date() {
     return properties.getProperty("date", "unknown");
   }
 
   /**
-   * What a month of 30 days costs; empty for a store that is not paid by the call.
+   * Returns the cost of a month of 30 days; empty for a store without a price per call.
    *
-   * @param keptBytes how much is stored
+   * @param keptBytes number of stored bytes
    */
   public OptionalDouble month(
       String store, double writeUnitsPerSecond, double readUnitsPerSecond, double keptBytes) {
@@ -79,8 +79,8 @@ public final class Prices {
         return price;
       }
     } catch (NumberFormatException e) {
-      // said below
+      // reported below
     }
-    throw new IllegalArgumentException("price %s is '%s', which is none".formatted(name, text));
+    throw new IllegalArgumentException("price %s is '%s'; expected a number".formatted(name, text));
   }
 }

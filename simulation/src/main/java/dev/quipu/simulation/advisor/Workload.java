@@ -4,19 +4,19 @@ import dev.quipu.Bounds;
 import java.time.Duration;
 
 /**
- * What somebody wants to count.
+ * A counting workload.
  *
  * @param addsPerSecond of all counters together, above 0 to {@link #RATE_MAX}
  * @param keys counters, 1 to {@link #KEYS_MAX}
  * @param hotShare share of the adds that goes to the hottest counter, 0 to 1
- * @param bounds what counters must stay within
- * @param retryWindow how late a request may be repeated by another process; 0 for not at all
+ * @param bounds bounds of every counter
+ * @param retryWindow how late another process may repeat a request; 0 for never
  * @param readsPerSecond of all counters together, 0 to {@link #RATE_MAX}
- * @param staleness how old what is read may be
+ * @param staleness maximum age of a read value
  * @param regions that write, 1 to {@link #REGIONS_MAX}
- * @param addsPerCounter most adds that one counter will ever see; 0 if nobody knows
- * @param faultRate how many calls to the store go wrong, 0 to 1
- * @param driftAllowed how far off a count may be, for each add: 0 for exact
+ * @param addsPerCounter maximum number of adds to one counter over its lifetime; 0 if unknown
+ * @param faultRate fraction of calls to the store that fail, 0 to 1
+ * @param driftAllowed allowed error of a count per add: 0 for exact
  */
 public record Workload(
     double addsPerSecond,
@@ -30,19 +30,19 @@ public record Workload(
     long addsPerCounter,
     double faultRate,
     double driftAllowed) {
-  /** Highest rate, a second. */
+  /** Highest rate, per second. */
   public static final double RATE_MAX = 1e7;
 
-  /** Most counters. */
+  /** Maximum number of counters. */
   public static final long KEYS_MAX = 1_000_000_000_000L;
 
-  /** Most regions. */
+  /** Maximum number of regions. */
   public static final int REGIONS_MAX = 30;
 
   /**
-   * Checks the limits.
+   * Validates the workload.
    *
-   * @throws IllegalArgumentException naming the one that is broken
+   * @throws IllegalArgumentException if a value is out of range, with its name
    */
   public Workload {
     within("rate", addsPerSecond, 1e-6, RATE_MAX);
@@ -54,7 +54,7 @@ public record Workload(
     within("fault rate", faultRate, 0, 0.5);
     within("drift", driftAllowed, 0, 1);
     if (retryWindow.isNegative() || staleness.isNegative()) {
-      throw new IllegalArgumentException("a time is negative; the least is 0");
+      throw new IllegalArgumentException("a duration is negative; the minimum is 0");
     }
   }
 
@@ -65,7 +65,7 @@ public record Workload(
     }
   }
 
-  /** Adds a second to the hottest counter. */
+  /** Returns the adds per second to the hottest counter. */
   public double hottest() {
     return addsPerSecond * Math.max(hotShare, 1.0 / keys);
   }

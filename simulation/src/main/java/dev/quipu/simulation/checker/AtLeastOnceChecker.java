@@ -4,23 +4,23 @@ import dev.quipu.simulation.history.Operation;
 import java.util.List;
 
 /**
- * Each acknowledged add counts: the final value is no less than their sum. For counters that only
- * grow.
+ * Checks that each acknowledged add counts: the final value is at least their sum. For counters
+ * that only grow.
  */
 public final class AtLeastOnceChecker implements Checker {
-  /** The checker. */
+  /** Creates a checker. */
   public AtLeastOnceChecker() {}
 
   @Override
   public Verdict check(List<Operation> operations, long finalValue) {
     if (operations.stream().anyMatch(each -> each.delta() < 0)) {
-      throw new IllegalArgumentException("a counter that shrinks says nothing of lost adds");
+      throw new IllegalArgumentException("negative deltas: lost adds cannot be detected");
     }
     long sure = operations.stream().filter(Operation::isOkAdd).mapToLong(Operation::delta).sum();
     if (finalValue >= sure) {
       return new Verdict.Kept();
     }
     return new Verdict.Broken(
-        "the counter ends at %d; acknowledged adds make %d".formatted(finalValue, sure));
+        "final value is %d; acknowledged adds sum to %d".formatted(finalValue, sure));
   }
 }

@@ -4,12 +4,12 @@ import dev.quipu.simulation.history.Operation;
 import java.util.List;
 
 /**
- * Bounds hold, and rejections are fair. For a counter whose adds all carry the same bounds: no
- * value that anybody saw lies outside; no more was taken than was there; and an add was rejected
- * only if it could not have fitted at some moment between its invocation and its answer.
+ * Checks that bounds hold and rejections are justified. For a counter whose adds all have the same
+ * bounds: no observed value is out of bounds, and an add was rejected only if it could have
+ * violated them at some moment between its invocation and its return.
  */
 public final class BoundsChecker implements Checker {
-  /** The checker. */
+  /** Creates a checker. */
   public BoundsChecker() {}
 
   @Override
@@ -32,7 +32,7 @@ public final class BoundsChecker implements Checker {
         return outside(value, floor, ceiling);
       }
       if (each.end() == Operation.End.REJECTED && !isFair(each, adds)) {
-        return new Verdict.Broken("rejected although there was room all the time: " + each);
+        return new Verdict.Broken("rejected although it was within bounds all the time: " + each);
       }
     }
     return new Verdict.Kept();
@@ -40,10 +40,13 @@ public final class BoundsChecker implements Checker {
 
   private static Verdict outside(long value, long floor, long ceiling) {
     return new Verdict.Broken(
-        "the counter was at %d, outside %d..%d".formatted(value, floor, ceiling));
+        "the value was %d, out of bounds %d..%d".formatted(value, floor, ceiling));
   }
 
-  /** Whether the counter may have been, at some moment of the call, where the add does not fit. */
+  /**
+   * Returns whether the counter may have had, at some moment of the call, a value that the add
+   * would have moved out of bounds.
+   */
   private static boolean isFair(Operation rejected, List<Operation> adds) {
     long low = 0;
     long high = 0;

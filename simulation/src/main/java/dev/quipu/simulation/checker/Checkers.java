@@ -2,11 +2,11 @@ package dev.quipu.simulation.checker;
 
 import dev.quipu.Guarantee;
 
-/** Which checker proves which promise. */
+/** The checker of each guarantee. */
 public final class Checkers {
   private Checkers() {}
 
-  /** The checker of a promise: there is one for each. */
+  /** Returns the checker of a guarantee. */
   public static Checker of(Guarantee guarantee) {
     return switch (guarantee) {
       case AT_MOST_ONCE -> new SumChecker();

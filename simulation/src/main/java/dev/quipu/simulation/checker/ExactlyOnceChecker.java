@@ -9,20 +9,20 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Each request counts once, however often it was repeated:
+ * Checks that each request counts exactly once, however often it was repeated:
  *
  * <ul>
- *   <li>the final value is the sum over requests that were answered as applied, and over some of
- *       those that were never answered for sure;
- *   <li>at most one call of a request hears that it applied just now; all hear the same value;
- *   <li>no call hears "rejected" after another heard "applied".
+ *   <li>the final value is the sum over requests that were reported as applied, and over some of
+ *       those with unknown outcome;
+ *   <li>at most one call of a request returns "applied"; all return the same value;
+ *   <li>no call returns "rejected" after another returned "applied".
  * </ul>
  */
 public final class ExactlyOnceChecker implements Checker {
-  /** The checker. */
+  /** Creates a checker. */
   public ExactlyOnceChecker() {}
 
-  /** What is known of one request. */
+  /** What is known about one request. */
   private static final class Request {
     long delta;
     int applied;
@@ -63,7 +63,7 @@ public final class ExactlyOnceChecker implements Checker {
       return new Verdict.Kept();
     }
     return new Verdict.Broken(
-        "the counter ends at %d; requests that applied make %d, a drift of %d, which no choice of the unknown %s explains"
+        "final value is %d; applied requests sum to %d, a drift of %d, which no choice of the unknown %s explains"
             .formatted(finalValue, sure, finalValue - sure, unknown));
   }
 
@@ -86,17 +86,17 @@ public final class ExactlyOnceChecker implements Checker {
 
   private static @Nullable String broken(Request request) {
     if (request.applied > 1) {
-      return "was answered as just applied " + request.applied + " times";
+      return "was reported as applied " + request.applied + " times";
     }
     if (request.applied == 0 && request.replayed > 0 && request.unknown == 0) {
-      return "was answered as a repeat, but nobody can have applied it before";
+      return "was reported as replayed, but no earlier call can have applied it";
     }
     if (request.values.stream().distinct().count() > 1) {
-      return "heard different values: " + request.values;
+      return "returned different values: " + request.values;
     }
     for (Operation rejected : request.rejected) {
       if (rejected.invoked() > request.firstDone) {
-        return "was rejected after it had applied";
+        return "was rejected after it had been applied";
       }
     }
     return null;

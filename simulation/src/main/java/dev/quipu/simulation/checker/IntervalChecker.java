@@ -7,17 +7,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A read sees every add that was acknowledged before it began, none that began after it ended, and
- * every add that a read before it has seen. So its value lies between the sum of the adds that it
- * must see, plus all negative and plus all positive of the adds that it may see; and so does the
- * difference between two reads of which one ended before the other began, for the adds that only
- * the later one must or may see.
+ * Checks that a read sees every add acknowledged before it began, none that began after it ended,
+ * and every add that an earlier read has seen. So its value lies between the sum of the adds that
+ * it must see plus all negative adds that it may see, and that sum plus all positive ones. The same
+ * holds for the difference between two reads, one of which ended before the other began, with
+ * respect to the adds that only the later one must or may see.
  *
- * <p>A repeat that answered "replayed" is left out, since it changes nothing; one that answered
+ * <p>A repeat that returned "replayed" is ignored, since it changes nothing; one that returned
  * "applied" may have been applied by any earlier attempt of its request.
  */
 public final class IntervalChecker implements Checker {
-  /** The checker. */
+  /** Creates a checker. */
   public IntervalChecker() {}
 
   @Override
@@ -35,7 +35,7 @@ public final class IntervalChecker implements Checker {
       long value = value(read);
       if (!possible.contains(value)) {
         return new Verdict.Broken(
-            "a read from step %d to %d saw %d, but only %d..%d was possible"
+            "a read from step %d to %d returned %d; possible values are %d..%d"
                 .formatted(read.invoked(), read.returned(), value, possible.low, possible.high));
       }
       for (Operation earlier : reads) {
@@ -45,7 +45,7 @@ public final class IntervalChecker implements Checker {
         Range change = range(adds, begun, Optional.of(earlier), read);
         if (!change.contains(value - value(earlier))) {
           return new Verdict.Broken(
-              "a read from step %d to %d saw %d, but after %d at step %d only %d..%d was possible"
+              "a read from step %d to %d returned %d; possible values after %d at step %d are %d..%d"
                   .formatted(
                       read.invoked(),
                       read.returned(),
@@ -64,14 +64,16 @@ public final class IntervalChecker implements Checker {
     return read.value().orElseThrow();
   }
 
-  /** Sums of adds, both ends included. */
+  /** A range of sums, both ends included. */
   private record Range(long low, long high) {
     boolean contains(long sum) {
       return low <= sum && sum <= high;
     }
   }
 
-  /** What the adds may sum to that a read sees and an earlier one, if there is one, does not. */
+  /**
+   * Returns the range of sums of the adds that a read sees and an earlier read, if given, does not.
+   */
   private static Range range(
       List<Operation> adds, Map<String, Long> begun, Optional<Operation> earlier, Operation read) {
     long low = 0;

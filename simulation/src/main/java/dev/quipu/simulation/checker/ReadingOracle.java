@@ -63,7 +63,7 @@ public final class ReadingOracle {
 
   /**
    * Returns the sum of the absolute amounts of all adds that began at or after a moment and were
-   * not rejected: the greatest width of a reading that is justified if older adds have settled.
+   * not rejected: the maximum justified width of a reading if older adds have settled.
    */
   public synchronized long amountSince(long millis) {
     return adds.stream()
@@ -73,12 +73,13 @@ public final class ReadingOracle {
   }
 
   /**
-   * Returns the error of a reading that claims to hold at some moment of an interval, if it has
-   * one. A reading that is wider than justified is an error too.
+   * Returns the error, if any, of a reading that claims to hold at some moment of an interval. A
+   * reading that is wider than justified is an error too.
    *
    * @param from the first moment, in milliseconds
    * @param until the last
-   * @param widthMax most that {@code high} may be above {@code low}; {@link Long#MAX_VALUE} for any
+   * @param widthMax maximum difference of {@code high} and {@code low}; {@link Long#MAX_VALUE} for
+   *     any
    */
   public synchronized Optional<String> wrong(
       Reading reading, long from, long until, long widthMax) {
@@ -96,15 +97,15 @@ public final class ReadingOracle {
     boolean isOrdered = reading.low() <= reading.value() && reading.value() <= reading.high();
     boolean isPossible = reading.high() >= low && reading.low() <= high;
     if (!isOrdered || !isPossible) {
-      return Optional.of("%s, but only %d..%d was possible".formatted(reading, low, high));
+      return Optional.of("%s; possible values are %d..%d".formatted(reading, low, high));
     }
     long width = reading.high() - reading.low();
     return (width >= 0 && width <= widthMax) || widthMax == Long.MAX_VALUE
         ? Optional.empty()
-        : Optional.of("%s, but a width of %d at most is justified".formatted(reading, widthMax));
+        : Optional.of("%s; the maximum justified width is %d".formatted(reading, widthMax));
   }
 
-  /** Returns the error of the final value: an add with unknown outcome may count or not. */
+  /** Returns the error of the final value, if any: an add with unknown outcome may count or not. */
   public Optional<String> wrongAtEnd(long value) {
     return wrong(Reading.exact(value), Long.MAX_VALUE - 1, Long.MAX_VALUE, 0);
   }

@@ -3,9 +3,9 @@ package dev.quipu.simulation.checker;
 import java.util.BitSet;
 import java.util.List;
 
-/** Whether a number is the sum of some of these numbers. */
+/** Decides whether a number is the sum of a subset of given numbers. */
 final class SubsetSums {
-  /** Widest range of sums that is looked at exactly; a wider one is only bounded. */
+  /** Widest range of sums that is checked exactly; a wider one is only bounded. */
   static final long RANGE_MAX = 1L << 24;
 
   private SubsetSums() {}
@@ -21,9 +21,9 @@ final class SubsetSums {
       return false;
     }
     if (high - low > RANGE_MAX) {
-      return true; // too wide to tell more
+      return true; // too wide for an exact check
     }
-    // Bit i stands for the sum low + i; low itself is the sum of all negative numbers.
+    // Bit i represents the sum low + i; low itself is the sum of all negative numbers.
     BitSet sums = new BitSet((int) (high - low) + 1);
     sums.set(0);
     for (long number : numbers) {

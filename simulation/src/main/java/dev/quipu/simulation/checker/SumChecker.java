@@ -4,12 +4,12 @@ import dev.quipu.simulation.history.Operation;
 import java.util.List;
 
 /**
- * Each acknowledged add counts once, each unknown one once or not at all, and nothing else counts:
- * the final value is the sum of the acknowledged adds and of some of the unknown ones. Knows
- * nothing of requests: for techniques that are not repeated.
+ * Checks that each acknowledged add counts once, each unknown one at most once, and nothing else
+ * counts: the final value is the sum of the acknowledged adds and of some of the unknown ones.
+ * Ignores request ids: for techniques whose requests are not repeated.
  */
 public final class SumChecker implements Checker {
-  /** The checker. */
+  /** Creates a checker. */
   public SumChecker() {}
 
   @Override
@@ -21,7 +21,7 @@ public final class SumChecker implements Checker {
       return new Verdict.Kept();
     }
     return new Verdict.Broken(
-        "the counter ends at %d; acknowledged adds make %d, and no choice of the unknown %s makes up for %d"
+        "final value is %d; acknowledged adds sum to %d, and no choice of the unknown %s explains the difference of %d"
             .formatted(finalValue, sure, unknown, finalValue - sure));
   }
 }

@@ -6,13 +6,12 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Adds return the value that the counter had right after them. For adds of positive deltas: each
- * covers the values from before to after it, no two cover the same, and one that ended before
- * another began lies below it. Histories with a negative delta are outside its reach, and it says
- * so by an exception.
+ * Checks that adds return the value directly after them. For positive deltas: each add covers the
+ * values from before to after it, no two overlap, and one that ended before another began lies
+ * below it. Throws an exception for histories with a negative delta.
  */
 public final class TilingChecker implements Checker {
-  /** The checker. */
+  /** Creates a checker. */
   public TilingChecker() {}
 
   @Override
@@ -21,7 +20,7 @@ public final class TilingChecker implements Checker {
     for (Operation each : operations) {
       if (each.isOkAdd()) {
         if (each.delta() < 0) {
-          throw new IllegalArgumentException("the tiling checker takes positive deltas only");
+          throw new IllegalArgumentException("the tiling checker supports positive deltas only");
         }
         if (each.value().isEmpty()) {
           return new Verdict.Broken("an add returned no value: " + each);
@@ -35,20 +34,19 @@ public final class TilingChecker implements Checker {
     for (Operation add : adds) {
       long before = value(add) - add.delta();
       if (before < covered) {
-        return new Verdict.Broken(
-            "two adds cover the same values up to %d: %s".formatted(covered, add));
+        return new Verdict.Broken("adds overlap at values up to %d: %s".formatted(covered, add));
       }
-      // Whatever lies below must not have begun after this one ended.
+      // An add with a lower value must not have begun after this one ended.
       if (add.returned() < latestInvoked) {
         return new Verdict.Broken(
-            "an add that ended first lies above one that began later: " + add);
+            "an add that ended first returned more than one that began later: " + add);
       }
       covered = value(add);
       latestInvoked = Math.max(latestInvoked, add.invoked());
     }
     if (covered > finalValue) {
       return new Verdict.Broken(
-          "an add returned %d, but the counter ends at %d".formatted(covered, finalValue));
+          "an add returned %d, but the final value is %d".formatted(covered, finalValue));
     }
     return new Verdict.Kept();
   }

@@ -1,18 +1,18 @@
 package dev.quipu.simulation.checker;
 
-/** What a checker found. */
+/** The result of a checker. */
 public sealed interface Verdict {
-  /** The promise is kept. */
+  /** The guarantee holds. */
   record Kept() implements Verdict {}
 
   /**
-   * The promise is broken.
+   * The guarantee is violated.
    *
-   * @param why a sentence that says how
+   * @param why describes the violation
    */
   record Broken(String why) implements Verdict {}
 
-  /** Whether the promise is kept. */
+  /** Returns whether the guarantee holds. */
   default boolean isKept() {
     return this instanceof Kept;
   }

@@ -28,9 +28,9 @@ import java.util.random.RandomGenerator;
 import org.HdrHistogram.ConcurrentHistogram;
 
 /**
- * Clients that add to counters by a technique, on a store whose calls go wrong by chance, and then
- * a look at what the counters hold. On a real store it measures; in virtual time, on a store in
- * memory, the same code predicts.
+ * Runs clients that add to counters by a technique, on a store whose calls fail at random, and then
+ * verifies the counters. On a real store it measures; on an in-memory store, in virtual time, the
+ * same code predicts.
  */
 public final class Drill {
   private static final int ATTEMPTS_MAX = 50;
@@ -79,8 +79,8 @@ public final class Drill {
   }
 
   /**
-   * Measures, on a real store and by the clock. What it counts stays there, under names that begin
-   * with {@code quipu-verify/}.
+   * Measures on a real store, in real time. The counters stay there, under names that begin with
+   * {@code quipu-verify/}.
    *
    * @throws QuipuException if the store cannot be read at the end
    */
@@ -92,7 +92,7 @@ public final class Drill {
     return drill.run(Drill::together);
   }
 
-  /** Predicts, on a store in memory and in virtual time: one seed is one prediction. */
+  /** Predicts on an in-memory store, in virtual time: each seed gives one prediction. */
   public static DrillReport predict(
       StoreDriver driver, Simulation.Factory technique, DrillOptions options) {
     VirtualTime time = new VirtualTime();
@@ -101,7 +101,7 @@ public final class Drill {
     return drill.run(time::run);
   }
 
-  /** Runs clients to their end. */
+  /** Runs clients until all have ended. */
   private interface Runner {
     void run(List<Runnable> clients) throws InterruptedException;
   }
@@ -252,7 +252,7 @@ public final class Drill {
     long from = clock.nanoTime();
     asked.incrementAndGet(key);
     for (int attempt = 1; !isDone(add, key, attempt); attempt++) {
-      // asks again
+      // retries
     }
     long took = clock.nanoTime() - from;
     micros.recordValue(Math.max(1, took / 1_000));
@@ -260,7 +260,7 @@ public final class Drill {
     eachSecond.incrementAndGet((int) Math.min(second, SECONDS_KEPT_MAX - 1));
   }
 
-  /** One call; whether the client is done with it. */
+  /** Makes one call; returns whether the client is done with the add. */
   private boolean isDone(Add add, int key, int attempt) {
     attempts.increment();
     try {
@@ -270,7 +270,7 @@ public final class Drill {
         case AddResult.Rejected rejected ->
             throw new IllegalStateException("rejected without bounds: " + rejected);
         case AddResult.Conflict conflict ->
-            throw new IllegalStateException("a conflict for a request that never changed");
+            throw new IllegalStateException("conflict for an unchanged request");
       };
     } catch (QuipuException e) {
       if (e.reason() == Reason.FULL) {
@@ -286,7 +286,7 @@ public final class Drill {
       if (givesUp && unknown) {
         unknownLeft.increment();
       } else if (givesUp) {
-        asked.decrementAndGet(key); // it certainly did not count, and the caller knows
+        asked.decrementAndGet(key); // it certainly did not count, and the caller knows that
       }
       return givesUp;
     }

@@ -5,21 +5,22 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The load of a drill, and what goes wrong.
+ * The load of a drill, and its faults.
  *
- * @param clients at once, 1 to {@link #CLIENTS_MAX}
+ * @param clients concurrent clients, 1 to {@link #CLIENTS_MAX}
  * @param keys counters, 1 to {@link #KEYS_MAX}
- * @param hotShare share of the adds that goes to the first counter beside its equal part, 0 to 1
- * @param addsPerSecond by all clients together; 0 for as many as they can
- * @param time how long clients begin new adds
- * @param addsMax most adds of all clients together, at least 1
- * @param faultRate how many calls go wrong, 0 to 1
- * @param faults in which ways, at least one if the rate is not 0
- * @param repeats whether clients ask again after an unknown outcome; under the same id, by a
- *     technique that keeps ids
- * @param readLatency what a read takes beside its own time, on average
- * @param writeLatency what a write takes beside its own time, on average
- * @param seed decides what goes wrong and which counter is next
+ * @param hotShare share of the adds that goes to the first counter in addition to its equal share,
+ *     0 to 1
+ * @param addsPerSecond by all clients together; 0 for unlimited
+ * @param time duration in which clients begin new adds
+ * @param addsMax maximum number of adds of all clients together, at least 1
+ * @param faultRate fraction of calls that fail, 0 to 1
+ * @param faults kinds of faults, at least one if the rate is not 0
+ * @param repeats whether clients retry after an unknown outcome, under the same id if the technique
+ *     keeps ids
+ * @param readLatency additional latency of a read, on average
+ * @param writeLatency additional latency of a write, on average
+ * @param seed determines the faults and the order of counters
  */
 public record DrillOptions(
     int clients,
@@ -34,19 +35,19 @@ public record DrillOptions(
     Duration readLatency,
     Duration writeLatency,
     long seed) {
-  /** Most clients at once. */
+  /** Maximum number of concurrent clients. */
   public static final int CLIENTS_MAX = 1_000;
 
-  /** Most counters. */
+  /** Maximum number of counters. */
   public static final int KEYS_MAX = 1_000_000;
 
-  /** Longest time. */
+  /** Longest duration. */
   public static final Duration TIME_MAX = Duration.ofDays(1);
 
   /**
-   * Checks the limits.
+   * Validates the options.
    *
-   * @throws IllegalArgumentException naming the one that is broken
+   * @throws IllegalArgumentException if an option is out of range, with its name
    */
   public DrillOptions {
     within("clients", clients, 1, CLIENTS_MAX);
@@ -58,7 +59,7 @@ public record DrillOptions(
     within("adds per second", addsPerSecond, 0, 1e9);
     faults = List.copyOf(faults);
     if (faultRate > 0 && faults.isEmpty()) {
-      throw new IllegalArgumentException("the fault rate is not 0, and no fault is named");
+      throw new IllegalArgumentException("the fault rate is not 0, but no fault is selected");
     }
   }
 
@@ -74,7 +75,9 @@ public record DrillOptions(
     return number == Math.rint(number) ? "%.0f".formatted(number) : Double.toString(number);
   }
 
-  /** Eight clients on one counter for ten seconds; one call in fifty goes wrong. */
+  /**
+   * Returns the defaults: eight clients on one counter for ten seconds; one call in fifty fails.
+   */
   public static DrillOptions defaults() {
     return new DrillOptions(
         8,
@@ -91,14 +94,14 @@ public record DrillOptions(
         1);
   }
 
-  /** The same, by so many clients. */
+  /** Returns these options with another number of clients. */
   public DrillOptions byClients(int count) {
     Draft draft = new Draft(this);
     draft.clients = count;
     return draft.options();
   }
 
-  /** The same, for another time, or until so many adds. */
+  /** Returns these options with another duration and maximum number of adds. */
   public DrillOptions until(Duration end, long adds) {
     Draft draft = new Draft(this);
     draft.time = end;
@@ -106,7 +109,7 @@ public record DrillOptions(
     return draft.options();
   }
 
-  /** The same, on other counters. */
+  /** Returns these options with other counters and another rate. */
   public DrillOptions on(int counters, double hot, double perSecond) {
     Draft draft = new Draft(this);
     draft.keys = counters;
@@ -115,7 +118,7 @@ public record DrillOptions(
     return draft.options();
   }
 
-  /** The same, with other faults. */
+  /** Returns these options with other faults. */
   public DrillOptions failing(double rate, List<Fault> ways) {
     Draft draft = new Draft(this);
     draft.faultRate = rate;
@@ -123,14 +126,14 @@ public record DrillOptions(
     return draft.options();
   }
 
-  /** The same, where clients ask again or give up. */
+  /** Returns these options with or without retries. */
   public DrillOptions repeating(boolean asksAgain) {
     Draft draft = new Draft(this);
     draft.repeats = asksAgain;
     return draft.options();
   }
 
-  /** The same, on a store so far away. */
+  /** Returns these options with other latencies of the store. */
   public DrillOptions at(Duration reads, Duration writes) {
     Draft draft = new Draft(this);
     draft.readLatency = reads;
@@ -138,14 +141,14 @@ public record DrillOptions(
     return draft.options();
   }
 
-  /** The same, from another seed. */
+  /** Returns these options with another seed. */
   public DrillOptions from(long otherSeed) {
     Draft draft = new Draft(this);
     draft.seed = otherSeed;
     return draft.options();
   }
 
-  /** Options that may still change. */
+  /** A mutable copy of options. */
   private static final class Draft {
     int clients;
     int keys;

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** A report as a page of HTML that stands by itself: tables, and plots as SVG. */
+/** Renders a report as a self-contained HTML page: tables, and plots as SVG. */
 public final class DrillPage {
   private static final int WIDTH = 640;
   private static final int HEIGHT = 200;
@@ -26,7 +26,7 @@ public final class DrillPage {
 
   private DrillPage() {}
 
-  /** The page. */
+  /** Returns the page. */
   public static String html(DrillReport report) {
     String title = "%s on %s".formatted(escape(report.technique()), escape(report.store()));
     String verdict =
@@ -37,13 +37,12 @@ public final class DrillPage {
     StringBuilder page = new StringBuilder(HEAD);
     page.append("<h1>").append(title).append("</h1>\n").append(verdict);
     page.append("<h2>Figures</h2>\n").append(table(figures(report)));
-    page.append("<h2>How long an add took, in milliseconds, by percentile</h2>\n")
-        .append(bars(report));
-    page.append("<h2>Adds in each second</h2>\n").append(line(report.addsEachSecond()));
+    page.append("<h2>Latency of adds in milliseconds, by percentile</h2>\n").append(bars(report));
+    page.append("<h2>Adds per second</h2>\n").append(line(report.addsEachSecond()));
     return page.append("</html>\n").toString();
   }
 
-  /** The figures, in the order in which they are read, by name. */
+  /** Returns the figures with their names, in display order. */
   public static List<Map.Entry<String, String>> figures(DrillReport report) {
     DrillOptions options = report.options();
     return List.of(
@@ -56,18 +55,18 @@ public final class DrillPage {
         Map.entry("found", Long.toString(report.found())),
         Map.entry("over", Long.toString(report.over())),
         Map.entry("under", Long.toString(report.under())),
-        Map.entry("unknown answers of the store", Long.toString(report.unknown())),
-        Map.entry("unknown answers resolved", Long.toString(report.unknownResolved())),
-        Map.entry("adds that ended unknown", Long.toString(report.unknownLeft())),
+        Map.entry("unknown outcomes of calls", Long.toString(report.unknown())),
+        Map.entry("unknown outcomes resolved", Long.toString(report.unknownResolved())),
+        Map.entry("adds with unknown outcome", Long.toString(report.unknownLeft())),
         Map.entry("adds", Long.toString(report.adds())),
-        Map.entry("adds that found no room", Long.toString(report.fullAdds())),
+        Map.entry("adds that found the counter full", Long.toString(report.fullAdds())),
         Map.entry("attempts", Long.toString(report.attempts())),
-        Map.entry("adds a second", decimal(report.addsPerSecond())),
-        Map.entry("round trips an add", each(report.roundTrips(), report)),
-        Map.entry("read units an add", each(report.readUnits(), report)),
-        Map.entry("write units an add", each(report.writeUnits(), report)),
-        Map.entry("p50 of an add, ms", decimal(report.millis(50.0))),
-        Map.entry("p99 of an add, ms", decimal(report.millis(99.0))));
+        Map.entry("adds per second", decimal(report.addsPerSecond())),
+        Map.entry("round trips per add", each(report.roundTrips(), report)),
+        Map.entry("read units per add", each(report.readUnits(), report)),
+        Map.entry("write units per add", each(report.writeUnits(), report)),
+        Map.entry("add latency p50, ms", decimal(report.millis(50.0))),
+        Map.entry("add latency p99, ms", decimal(report.millis(99.0))));
   }
 
   private static String fired(DrillReport report) {

@@ -6,28 +6,28 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What came of a drill.
+ * The result of a drill.
  *
- * @param store where it counted
- * @param technique how
- * @param options under which load and faults
- * @param time how long it took, by the clock of the drill
- * @param expected what was asked for: the sum of all adds that were not rejected
- * @param found what the counters hold at the end
- * @param over how much single counters hold too much, summed up
- * @param under how much single counters hold too little, summed up
+ * @param store the store
+ * @param technique the technique
+ * @param options the load and faults
+ * @param time duration by the clock of the drill
+ * @param expected the sum of all adds that were not rejected
+ * @param found the sum of the counters at the end
+ * @param over the sum of the excess of single counters
+ * @param under the sum of the shortfall of single counters
  * @param adds adds that clients began
- * @param attempts calls of clients for them
- * @param fullAdds adds that the technique had no room for
- * @param fired faults that happened
- * @param unknown outcomes of calls to the store that nobody knew
- * @param unknownLeft adds that ended unknown: the caller gave up
+ * @param attempts calls of clients for these adds
+ * @param fullAdds adds that found the counter full
+ * @param fired faults that occurred
+ * @param unknown calls to the store with an unknown outcome
+ * @param unknownLeft adds that ended with an unknown outcome: the caller gave up
  * @param roundTrips calls to the store, repeats included
  * @param readUnits what reads would cost on DynamoDB, in units
  * @param writeUnits what writes would cost on DynamoDB, in units
- * @param meanRead how long a read of the store took, on average
- * @param meanWrite how long a write to the store took, on average
- * @param percentiles how long adds took in milliseconds, by percentile
+ * @param meanRead mean latency of a read
+ * @param meanWrite mean latency of a write
+ * @param percentiles latency of adds in milliseconds, by percentile
  * @param addsEachSecond adds that ended in each second, from the start
  */
 public record DrillReport(
@@ -52,47 +52,50 @@ public record DrillReport(
     Duration meanWrite,
     Map<Double, Double> percentiles,
     List<Long> addsEachSecond) {
-  /** The percentiles that are told. */
+  /** The reported percentiles. */
   public static final List<Double> PERCENTILES = List.of(50.0, 90.0, 99.0, 99.9, 100.0);
 
-  /** Copies what it is made of. */
+  /** Copies the collections. */
   public DrillReport {
     fired = Map.copyOf(fired);
     percentiles = Map.copyOf(percentiles);
     addsEachSecond = List.copyOf(addsEachSecond);
   }
 
-  /** Whether every counter holds what was asked for. */
+  /** Returns whether every counter has the expected value. */
   public boolean isExact() {
     return over == 0 && under == 0;
   }
 
-  /** Whether anything went wrong that a technique must answer; else exactness proves nothing. */
+  /**
+   * Returns whether a fault occurred that a technique must handle; otherwise exactness proves
+   * nothing.
+   */
   public boolean hasUnknowns() {
     return fired.keySet().stream().anyMatch(fault -> fault != Fault.THROTTLED);
   }
 
-  /** Outcomes that nobody knew, and that the technique or a repeat found out. */
+  /** Returns the unknown outcomes that the technique or a retry resolved. */
   public long unknownResolved() {
     return unknown - unknownLeft;
   }
 
-  /** Adds a second. */
+  /** Returns the adds per second. */
   public double addsPerSecond() {
     return adds / Math.max(1e-9, time.toNanos() / 1e9);
   }
 
-  /** A count, for each add. */
+  /** Returns a count per add. */
   public double eachAdd(long count) {
     return count / (double) Math.max(1, adds);
   }
 
-  /** The drift for each add: positive for too much. */
+  /** Returns the drift per add: positive for an excess. */
   public double driftPerAdd() {
     return eachAdd(over - under);
   }
 
-  /** How long adds took, in milliseconds. */
+  /** Returns a percentile of the latency of adds, in milliseconds. */
   public double millis(double percentile) {
     return percentiles.getOrDefault(percentile, 0.0);
   }

@@ -3,18 +3,18 @@ package dev.quipu.simulation.drill;
 import java.util.List;
 import java.util.Locale;
 
-/** A small plot of lines, as an SVG. */
+/** Plots lines as an SVG. */
 public final class LinePlot {
   private static final List<String> COLOURS = List.of("#7a7a7a", "#3367d6", "#b3261e");
 
   private LinePlot() {}
 
   /**
-   * Draws lines from 0 up.
+   * Draws lines above a baseline of 0.
    *
-   * @param names of the lines, three at most; shown as they are
-   * @param places under the points, from left to right, two at least; shown as they are
-   * @param lines a value for each place
+   * @param names names of the lines, at most three; not escaped
+   * @param places labels of the x axis, from left to right, at least two; not escaped
+   * @param lines one value per place for each line
    */
   public static String svg(List<String> names, List<String> places, List<List<Double>> lines) {
     double most = lines.stream().flatMap(List::stream).mapToDouble(each -> each).max().orElse(1);

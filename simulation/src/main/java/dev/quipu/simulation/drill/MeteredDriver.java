@@ -25,19 +25,22 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures what calls would cost on DynamoDB: a unit for each 1,024 bytes that are written and each
- * 4,096 that are read, twice as much in a transaction, and a write costs the same if its condition
- * fails. Sizes are those of keys, names and values. What a batch leaves is not told by stores, so
- * an update in a batch counts as one unit.
+ * Measures what calls would cost on DynamoDB: one unit per 1,024 bytes written and per 4,096 bytes
+ * read, twice as much in a transaction; a write costs the same if its condition fails. Sizes are
+ * those of keys, names and values. Stores do not return the items of a batch, so an update in a
+ * batch counts as one unit.
  *
- * <p>May also be slow, as a store far away is.
+ * <p>May add latency, to simulate a remote store.
  */
 final class MeteredDriver implements BatchDriver, ScanDriver {
   private static final int WRITE_BYTES = 1_024;
   private static final int READ_BYTES = 4_096;
-  private static final double QUEUED_PART = 0.85; // of its time varies as in a queue; measured
-  private static final double READ_PART_BEFORE = 0.5; // of its time, when the item is looked at
-  private static final double WRITE_PART_BEFORE = 0.8; // of its time, when it is there for others
+  private static final double QUEUED_PART =
+      0.85; // varying fraction of the latency, as in a queue; measured
+  private static final double READ_PART_BEFORE =
+      0.5; // fraction of the latency before the item is read
+  private static final double WRITE_PART_BEFORE =
+      0.8; // fraction of the latency before the item is visible to others
 
   private final StoreDriver driver;
   private final Clock clock;
@@ -47,7 +50,7 @@ final class MeteredDriver implements BatchDriver, ScanDriver {
   private final LongAdder readUnits = new LongAdder();
   private final LongAdder writeUnits = new LongAdder();
 
-  /** Calls of one kind: how long they should take, and how long they took. */
+  /** Calls of one kind: their intended and their measured latency. */
   private static final class Way {
     final long latencyNanos;
     final double partBefore;
@@ -65,11 +68,11 @@ final class MeteredDriver implements BatchDriver, ScanDriver {
   }
 
   /**
-   * Measures a driver.
+   * Wraps a driver.
    *
-   * @param random varies how long calls take
-   * @param readLatency how long reads take beside their own time, on average
-   * @param writeLatency how long writes take beside their own time, on average
+   * @param random varies the latency
+   * @param readLatency additional latency of reads, on average
+   * @param writeLatency additional latency of writes, on average
    */
   MeteredDriver(
       StoreDriver driver,
@@ -84,12 +87,12 @@ final class MeteredDriver implements BatchDriver, ScanDriver {
     this.writing = new Way(writeLatency, WRITE_PART_BEFORE);
   }
 
-  /** How long reads took, on average. */
+  /** Returns the mean latency of reads. */
   Duration meanRead() {
     return reading.mean();
   }
 
-  /** How long writes took, on average. */
+  /** Returns the mean latency of writes. */
   Duration meanWrite() {
     return writing.mean();
   }

@@ -3,28 +3,31 @@ package dev.quipu.simulation.driver;
 import java.util.List;
 import java.util.Locale;
 
-/** What can go wrong with one call to a store. */
+/** Faults of one call to a store. */
 public enum Fault {
-  /** The store says no before it does anything, and a repeat may succeed. */
+  /** The store rejects the call before it does anything; a retry may succeed. */
   THROTTLED,
-  /** The request is lost on its way, or ends in an error before it: the caller cannot know. */
+  /**
+   * The request is lost, or fails on its way to the store: the outcome is unknown to the caller.
+   */
   LOST_REQUEST,
   /**
-   * The store has done it, and the reply is lost, or is an error: the caller cannot know either.
+   * The store applies it, but the reply is lost or is an error: the outcome is unknown to the
+   * caller.
    */
   LOST_REPLY,
-  /** No answer in time, and the store does it later. */
+  /** There is no reply in time, and the store applies it later. */
   DELAYED,
-  /** The store does it twice; the caller hears the first answer. */
+  /** The store applies it twice; the caller gets the first reply. */
   DUPLICATE,
-  /** The store has done it, the reply is lost, and the client sends it again by itself. */
+  /** The store applies it, the reply is lost, and the client library resends it automatically. */
   CLIENT_REPEATS;
 
-  /** Its name as users write it. */
+  /** Returns its name in options. */
   public String word() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** Those that leave the caller with a true answer or none: what a simulation draws from. */
+  /** The faults that give the caller a correct outcome or none: those that a simulation uses. */
   static final List<Fault> PLAIN = List.of(THROTTLED, LOST_REQUEST, LOST_REPLY);
 }

@@ -29,11 +29,11 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A driver whose calls go wrong by chance, and which keeps a ledger of what really reached the
- * store. Thread-safe.
+ * A driver whose calls fail at random, and which keeps a ledger of what actually reached the store.
+ * Thread-safe.
  */
 public final class FaultingDriver implements BatchDriver, ScanDriver {
-  private static final int DELAYED_CALLS = 8; // how many later calls come first
+  private static final int DELAYED_CALLS = 8; // number of later calls that precede it
 
   private final StoreDriver driver;
   private final RandomGenerator random;
@@ -47,19 +47,18 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
 
   private record Delayed(long call, Supplier<WriteResult> write) {}
 
-  /** Goes wrong in the ways of a simulation; see the other constructor. */
+  /** Injects the faults of a simulation; see the other constructor. */
   public FaultingDriver(
       StoreDriver driver, RandomGenerator random, double rate, Runnable beforeEach) {
     this(driver, random, rate, Fault.PLAIN, beforeEach);
   }
 
   /**
-   * Goes wrong with this probability.
+   * Injects faults with a probability.
    *
    * @param rate from 0 (never) to 1 (always)
-   * @param faults the ways in which writes go wrong, each as likely; reads are throttled, if that
-   *     is among them
-   * @param beforeEach what happens before each call, for example another client's turn
+   * @param faults the faults of writes, equally likely; reads are throttled, if that is among them
+   * @param beforeEach runs before each call, for example to switch to another client
    */
   public FaultingDriver(
       StoreDriver driver,
@@ -74,7 +73,7 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
     this.beforeEach = beforeEach;
   }
 
-  /** From now on, nothing goes wrong; what was delayed has reached the store. */
+  /** Ends all faults; delayed requests have reached the store when this returns. */
   public void heal() {
     synchronized (this) {
       rate = 0;
@@ -84,12 +83,12 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
     }
   }
 
-  /** How often each fault happened. */
+  /** Returns how often each fault occurred. */
   public synchronized Map<Fault, Integer> fired() {
     return Map.copyOf(fired);
   }
 
-  /** Writes and batches that the store applied, whatever the caller heard. */
+  /** Returns the writes and batches that the store applied, whatever was reported to the caller. */
   public synchronized int applied() {
     return applied;
   }
@@ -177,7 +176,8 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
         applied(call.get());
         WriteResult second = applied(call.get());
         if (second instanceof WriteResult.ConditionFailed) {
-          // What it failed on may be its own first attempt: a driver must not say that it failed.
+          // It may have failed because of its own first attempt: a driver must not report that as a
+          // failure.
           throw new OutcomeUnknownException(
               Reason.UNAVAILABLE, "simulated: the client repeated", null);
         }
@@ -216,13 +216,13 @@ public final class FaultingDriver implements BatchDriver, ScanDriver {
     again(late.write);
   }
 
-  /** Nobody hears the answer. */
+  /** Repeats a call and ignores the result. */
   private void again(Supplier<WriteResult> call) {
     try {
       applied(call.get());
     } catch (QuipuException e) {
       if (e.outcome() == Outcome.UNKNOWN) {
-        throw e; // then the ledger would be wrong
+        throw e; // otherwise the ledger would be wrong
       }
     }
   }

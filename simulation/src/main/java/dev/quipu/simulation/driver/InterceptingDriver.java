@@ -22,7 +22,7 @@ public final class InterceptingDriver implements BatchDriver, ScanDriver {
   private final StoreDriver driver;
   private final Interceptor interceptor;
 
-  /** Wraps calls of a driver. */
+  /** Intercepts the calls of a driver. */
   public interface Interceptor {
     /** Executes a call, or returns or throws in its place. */
     default <T> T call(Supplier<T> call) {

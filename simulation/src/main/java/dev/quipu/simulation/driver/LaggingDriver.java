@@ -27,9 +27,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A driver whose eventual reads are served by replicas that lag: each item as it was at a moment of
- * its own, drawn anew for each read, so that a later read may see less than an earlier one.
- * Thread-safe.
+ * A driver whose eventual reads are served by lagging replicas: each item as of a random moment,
+ * drawn for each read, so that a later read may see less than an earlier one. Thread-safe.
  */
 public final class LaggingDriver implements BatchDriver, ScanDriver {
   private final StoreDriver driver;
@@ -42,9 +41,9 @@ public final class LaggingDriver implements BatchDriver, ScanDriver {
   private record State(long sinceMillis, Optional<Item> item) {}
 
   /**
-   * Lags.
+   * Wraps a driver.
    *
-   * @param lagMax the most that a replica lags
+   * @param lagMax the maximum lag of a replica
    */
   public LaggingDriver(StoreDriver driver, Clock clock, RandomGenerator random, Duration lagMax) {
     this.driver = driver;
@@ -53,7 +52,7 @@ public final class LaggingDriver implements BatchDriver, ScanDriver {
     this.lagMillis = lagMax.toMillis();
   }
 
-  /** How many items readers saw as they no longer were. */
+  /** Returns the number of outdated items that readers saw. */
   public synchronized long stale() {
     return stale;
   }
@@ -102,7 +101,7 @@ public final class LaggingDriver implements BatchDriver, ScanDriver {
     return result;
   }
 
-  /** Replicas lag behind removals as they do behind writes. */
+  /** Replicas lag on removals as they do on writes. */
   @Override
   public synchronized int removeExpired(Instant before, int itemsMax) {
     int removed = driver.removeExpired(before, itemsMax);
@@ -128,7 +127,7 @@ public final class LaggingDriver implements BatchDriver, ScanDriver {
     return driver.intactSince();
   }
 
-  /** Keeps what an item has become. */
+  /** Records the new state of an item. */
   private void note(Key key) {
     long now = clock.epochMillis();
     Deque<State> known = states.computeIfAbsent(key, each -> new ArrayDeque<>());
@@ -138,7 +137,7 @@ public final class LaggingDriver implements BatchDriver, ScanDriver {
     }
   }
 
-  /** Whether no replica has the first state any more. */
+  /** Returns whether no replica still has the first state. */
   private static boolean isForgotten(Deque<State> known, long moment) {
     return known.stream().skip(1).findFirst().orElseThrow().sinceMillis <= moment;
   }

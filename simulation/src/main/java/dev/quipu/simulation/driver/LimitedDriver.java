@@ -19,12 +19,12 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A driver that is able to do less: what it no longer claims, it rejects. */
+/** A driver with fewer capabilities, which rejects calls that need the others. */
 public final class LimitedDriver implements BatchDriver, ScanDriver {
   private final StoreDriver driver;
   private final StoreProfile profile;
 
-  /** Leaves a driver only these capabilities. */
+  /** Restricts a driver to these capabilities. */
   public LimitedDriver(StoreDriver driver, Set<Capability> left) {
     this.driver = driver;
     StoreProfile full = driver.profile();

@@ -1,4 +1,4 @@
-/** Store drivers that wrap another: they inject faults, lag, limits or code of a test. */
+/** Store drivers that wrap another: they inject faults, lag, limits or test code. */
 @NullMarked
 package dev.quipu.simulation.driver;
 

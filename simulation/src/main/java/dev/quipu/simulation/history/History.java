@@ -10,7 +10,7 @@ public final class History {
   private final List<Operation> operations = new ArrayList<>();
   private long step;
 
-  /** An empty history. */
+  /** Creates an empty history. */
   public History() {}
 
   /** An operation that has begun. */
@@ -31,7 +31,7 @@ public final class History {
       this.invoked = nextStep();
     }
 
-    /** It ended. */
+    /** Records the end of the operation. */
     public void end(Operation.End end, OptionalLong value) {
       add(
           new Operation(
@@ -47,17 +47,17 @@ public final class History {
     }
   }
 
-  /** An add begins. */
+  /** Records the start of an add. */
   public Pending add(String request, long delta, long floor, long ceiling) {
     return new Pending(request, Operation.Kind.ADD, delta, floor, ceiling);
   }
 
-  /** A read begins. */
+  /** Records the start of a read. */
   public Pending read() {
     return new Pending("read", Operation.Kind.READ, 0, Long.MIN_VALUE, Long.MAX_VALUE);
   }
 
-  /** All operations that have ended, in order of their end. */
+  /** Returns all operations that have ended, in order of their end. */
   public synchronized List<Operation> operations() {
     return List.copyOf(operations);
   }

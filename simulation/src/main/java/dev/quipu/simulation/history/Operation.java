@@ -3,17 +3,17 @@ package dev.quipu.simulation.history;
 import java.util.OptionalLong;
 
 /**
- * One call of one client on one counter, from invocation to answer.
+ * One call of one client on one counter, from invocation to return.
  *
- * @param request the logical request that it belongs to: repeats share it
- * @param kind an add, or a read
- * @param delta what it asked to add; 0 for a read
- * @param floor smallest value that it allowed; {@link Long#MIN_VALUE} for none
- * @param ceiling largest value that it allowed; {@link Long#MAX_VALUE} for none
- * @param invoked when it began, in steps of the history
- * @param returned when its answer came; {@link #NEVER} if it never did
- * @param end how it ended
- * @param value the value that it returned, if it did
+ * @param request the logical request, which repeats share
+ * @param kind an add or a read
+ * @param delta the requested delta; 0 for a read
+ * @param floor smallest allowed value; {@link Long#MIN_VALUE} for none
+ * @param ceiling largest allowed value; {@link Long#MAX_VALUE} for none
+ * @param invoked start, in steps of the history
+ * @param returned return, in steps of the history; {@link #NEVER} if it never returned
+ * @param end its result
+ * @param value the returned value, if any
  */
 public record Operation(
     String request,
@@ -25,10 +25,10 @@ public record Operation(
     long returned,
     End end,
     OptionalLong value) {
-  /** The answer never came: what was asked may still happen. */
+  /** The operation never returned: it may still be applied. */
   public static final long NEVER = Long.MAX_VALUE;
 
-  /** What was asked. */
+  /** Kinds of operations. */
   public enum Kind {
     /** Change a counter. */
     ADD,
@@ -36,26 +36,26 @@ public record Operation(
     READ
   }
 
-  /** How it ended. */
+  /** Results of operations. */
   public enum End {
-    /** Done by this call. */
+    /** Applied by this call. */
     OK,
-    /** Done by an earlier call of the same request. */
+    /** Applied by an earlier call of the same request. */
     REPLAYED,
-    /** Certainly not done, because of a bound. */
+    /** Certainly not applied, because of a bound. */
     REJECTED,
-    /** Certainly not done, for another reason. */
+    /** Certainly not applied, for another reason. */
     FAILED,
-    /** Done or not. */
+    /** Applied or not. */
     UNKNOWN
   }
 
-  /** Whether it changed the counter, for sure. */
+  /** Returns whether it is an add that certainly changed the counter. */
   public boolean isOkAdd() {
     return kind == Kind.ADD && end == End.OK;
   }
 
-  /** Whether it may have changed the counter. */
+  /** Returns whether it is an add that may have changed the counter. */
   public boolean isUnknownAdd() {
     return kind == Kind.ADD && end == End.UNKNOWN;
   }

@@ -3,7 +3,7 @@ package dev.quipu.simulation.proxy;
 import java.util.Optional;
 
 /**
- * HTTP/1.1 as Datastore speaks it: the operation is behind the colon of the path, and both bodies
+ * The HTTP/1.1 protocol of Datastore: the operation follows the colon in the path, and both bodies
  * are Protocol Buffers. A commit is the only write; it names a transaction, which commits once.
  */
 public final class DatastoreProtocol implements Protocol {
@@ -11,7 +11,7 @@ public final class DatastoreProtocol implements Protocol {
   private static final char INTERNAL = 13; // of google.rpc.Code
   private static final char RESOURCE_EXHAUSTED = 8;
 
-  /** Datastore. */
+  /** Creates the protocol. */
   public DatastoreProtocol() {}
 
   @Override
@@ -37,7 +37,7 @@ public final class DatastoreProtocol implements Protocol {
     };
   }
 
-  /** A message google.rpc.Status: field 1 is the code, field 2 the text. */
+  /** Returns a google.rpc.Status message: field 1 is the code, field 2 the text. */
   private static HttpSession.Answer error(String status, char code) {
     String body = "\b" + code + "\u0012" + (char) INJECTED.length() + INJECTED;
     return new HttpSession.Answer(status, "application/x-protobuf", body);

@@ -3,14 +3,14 @@ package dev.quipu.simulation.proxy;
 import java.util.Optional;
 import java.util.Set;
 
-/** HTTP/1.1 as DynamoDB speaks it: the operation is in a header, and both bodies are JSON. */
+/** The HTTP/1.1 protocol of DynamoDB: the operation is in a header, and both bodies are JSON. */
 public final class DynamoDbProtocol implements Protocol {
   private static final Set<String> WRITES =
       Set.of("PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem");
   private static final Set<String> READS =
       Set.of("GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems");
 
-  /** DynamoDB. */
+  /** Creates the protocol. */
   public DynamoDbProtocol() {}
 
   @Override

@@ -7,17 +7,22 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
-/** Which requests go wrong, and how. Called for each read and each write, in order of arrival. */
+/**
+ * Decides which requests fail, and how. Called for each read and each write, in order of arrival.
+ */
 public interface FaultPlan {
-  /** What goes wrong with this request; empty if nothing does. */
+  /** Returns the fault of this request; empty for none. */
   Optional<WireFault> next(Protocol.Request request);
 
-  /** Nothing goes wrong. */
+  /** Returns a plan without faults. */
   static FaultPlan none() {
     return request -> Optional.empty();
   }
 
-  /** The next request of the kind goes wrong so, then the next one so, and then nothing. */
+  /**
+   * Returns a plan in which the next requests of each fault's kind fail in this order, and no
+   * others.
+   */
   static FaultPlan of(WireFault... faults) {
     ConcurrentLinkedQueue<WireFault> left = new ConcurrentLinkedQueue<>(List.of(faults));
     return request -> {
@@ -28,10 +33,10 @@ public interface FaultPlan {
   }
 
   /**
-   * Writes go wrong by chance.
+   * Returns a plan in which writes fail at random.
    *
    * @param probability from 0 to 1
-   * @param concerned of which writes; the others never do
+   * @param concerned selects the writes that may fail
    */
   static FaultPlan byChance(
       long seed, double probability, WireFault fault, Predicate<byte[]> concerned) {

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A proxy in front of a store on this machine. It forwards one request at a time on each connection
- * and lets a {@link FaultPlan} make it go wrong; its {@link Ledger} tells what really happened.
+ * and injects the faults of a {@link FaultPlan}; its {@link Ledger} records what actually happened.
  */
 public final class FaultProxy implements AutoCloseable {
   private static final int BACKLOG = 1_024;
@@ -52,36 +52,36 @@ public final class FaultProxy implements AutoCloseable {
   }
 
   /**
-   * Starts one on a free port of loopback.
+   * Starts a proxy on a free loopback port.
    *
-   * @param storePort where the store listens, on 127.0.0.1
-   * @param delay how late {@link WireFault#DELAYED_APPLY} is; longer than the clients wait
-   * @param measure what the ledger sums up over the bytes of applied writes
+   * @param storePort port of the store on 127.0.0.1
+   * @param delay delay of {@link WireFault#DELAYED_APPLY}; longer than the clients' timeout
+   * @param measure the ledger's measure, summed over the bytes of applied writes
    */
   public static FaultProxy start(
       Protocol protocol, int storePort, Duration delay, ToLongFunction<byte[]> measure) {
     return new FaultProxy(protocol, storePort, delay, measure);
   }
 
-  /** Where it listens, on 127.0.0.1. */
+  /** Returns the port of the proxy on 127.0.0.1. */
   public int port() {
     return port;
   }
 
-  /** What really happened. */
+  /** Returns the ledger of what actually happened. */
   public Ledger ledger() {
     return ledger;
   }
 
-  /** From now on, this goes wrong. */
+  /** Replaces the fault plan. */
   public void use(FaultPlan next) {
     plan = next;
   }
 
-  /** From now on, connections are rejected, and those that there are end. */
+  /** Rejects new connections from now on, and closes the existing ones. */
   public void reject() {
     try {
-      // Bound and not listening: the port stays ours, and who connects is rejected.
+      // Bound but not listening: the port stays reserved, and connections are refused.
       Socket kept = new Socket();
       kept.setOption(StandardSocketOptions.SO_REUSEPORT, true);
       kept.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
@@ -92,7 +92,7 @@ public final class FaultProxy implements AutoCloseable {
     closeAll();
   }
 
-  /** Connections are taken again, on the same port. */
+  /** Accepts connections again, on the same port. */
   public void accept() {
     if (listener == null) {
       listen(port);
@@ -100,7 +100,7 @@ public final class FaultProxy implements AutoCloseable {
     }
   }
 
-  /** Waits until what was delayed has reached the store. */
+  /** Waits until delayed requests have reached the store. */
   public void awaitDelayed() {
     delayed.arriveAndAwaitAdvance();
   }
@@ -144,7 +144,7 @@ public final class FaultProxy implements AutoCloseable {
       client.setTcpNoDelay(true);
       new Connection(client, store).run();
     } catch (IOException e) {
-      // one side is gone: so is the other
+      // one side is closed: close the other
     } finally {
       sockets.remove(client);
       close(client);
@@ -179,7 +179,7 @@ public final class FaultProxy implements AutoCloseable {
         if (fault.isEmpty()) {
           byte[] reply = remembered(request, forward(request));
           if (reply.length == 0) {
-            return; // it said goodbye
+            return; // it ended the session
           }
           toClient.write(reply);
         } else if (!goesOnAfter(fault.get(), request)) {
@@ -188,7 +188,7 @@ public final class FaultProxy implements AutoCloseable {
       }
     }
 
-    /** Whether the connection goes on after this fault. */
+    /** Returns whether the connection continues after this fault. */
     private boolean goesOnAfter(WireFault fault, Protocol.Request request) throws IOException {
       return switch (fault) {
         case ERROR_BEFORE_APPLY, ERROR_AFTER_APPLY, THROTTLED -> answerWithError(fault, request);
@@ -241,7 +241,8 @@ public final class FaultProxy implements AutoCloseable {
     private boolean answerWithError(WireFault fault, Protocol.Request request) throws IOException {
       Optional<byte[]> error = session.error(fault);
       if (error.isEmpty()) {
-        toClient.write(forward(request)); // it has no words for this, so it does not happen
+        toClient.write(
+            forward(request)); // the protocol has no such message, so the fault does not occur
         return true;
       }
       if (fault == WireFault.ERROR_AFTER_APPLY) {
@@ -279,7 +280,7 @@ public final class FaultProxy implements AutoCloseable {
       return reply;
     }
 
-    /** Until the client has given up, whatever it still sends. */
+    /** Waits until the client has given up, whatever it still sends. */
     private void awaitEnd() throws IOException {
       while (fromClient.read() >= 0) {
         // not forwarded
@@ -317,7 +318,7 @@ public final class FaultProxy implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException e) {
-      // closed all the same
+      // closed anyway
     }
   }
 

@@ -2,9 +2,9 @@ package dev.quipu.simulation.proxy;
 
 import java.util.Optional;
 
-/** HTTP/1.1 where POST writes and everything else reads, as Quipu's own server speaks it. */
+/** The HTTP/1.1 protocol of Quipu's own server, where POST writes and everything else reads. */
 public final class HttpProtocol implements Protocol {
-  /** HTTP. */
+  /** Creates the protocol. */
   public HttpProtocol() {}
 
   @Override

@@ -9,13 +9,13 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One connection of HTTP/1.1, where each request stands for itself. */
+/** An HTTP/1.1 connection with independent requests. */
 final class HttpSession implements Protocol.Session {
   private final Function<Head, Protocol.Kind> kind;
   private final Function<WireFault, Optional<Answer>> errors;
 
   /**
-   * What comes before the body of a request.
+   * The part of a request before its body.
    *
    * @param line the request line
    * @param headers by name in lower case
@@ -23,17 +23,17 @@ final class HttpSession implements Protocol.Session {
   record Head(String line, Map<String, String> headers) {}
 
   /**
-   * An answer of a server, each character of the body one byte.
+   * A response of a server, one byte per character of the body.
    *
-   * @param status code and words
+   * @param status code and reason phrase
    */
   record Answer(String status, String contentType, String body) {}
 
   /**
-   * A connection to a service.
+   * Creates a connection to a service.
    *
-   * @param kind what a request does
-   * @param errors how the service reports a fault
+   * @param kind classifies a request
+   * @param errors the response of the service to a fault
    */
   HttpSession(Function<Head, Protocol.Kind> kind, Function<WireFault, Optional<Answer>> errors) {
     this.kind = kind;
@@ -49,7 +49,7 @@ final class HttpSession implements Protocol.Session {
     }
     Map<String, String> headers = headers(wire);
     byte[] body = body(wire, headers);
-    // dates and signatures differ each time: the body is what counts
+    // dates and signatures differ each time: only the body matters
     return new Protocol.Request(wire.kept(), body, kind.apply(new Head(first, headers)));
   }
 

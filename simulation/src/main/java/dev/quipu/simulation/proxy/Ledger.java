@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * What really reached the store, by the store's own replies, whatever the client heard.
- * Thread-safe.
+ * Records what actually reached the store, according to the store's own replies, whatever the
+ * client received. Thread-safe.
  */
 public final class Ledger {
   private final ToLongFunction<byte[]> measure;
@@ -17,9 +17,9 @@ public final class Ledger {
   private long sum;
 
   /**
-   * An empty one.
+   * Creates an empty ledger.
    *
-   * @param measure what a write adds to the number of interest; 0 for others
+   * @param measure what a write adds to the measured sum; 0 for others
    */
   Ledger(ToLongFunction<byte[]> measure) {
     this.measure = measure;
@@ -29,7 +29,7 @@ public final class Ledger {
     fired.merge(fault, 1L, Long::sum);
   }
 
-  /** The store answered a write. */
+  /** Records the store's reply to a write. */
   synchronized void answered(Protocol.Request request, boolean isApplied) {
     writes++;
     if (isApplied) {
@@ -38,39 +38,40 @@ public final class Ledger {
     }
   }
 
-  /** A write reached the store, and its answer never came back. */
+  /** Records a write that reached the store but whose reply never came back. */
   synchronized void lost() {
     unheard++;
   }
 
-  /** How often each fault happened. */
+  /** Returns how often each fault occurred. */
   public synchronized Map<WireFault, Long> fired() {
     return Map.copyOf(fired);
   }
 
-  /** How often a fault happened. */
+  /** Returns how often a fault occurred. */
   public synchronized long fired(WireFault fault) {
     return fired.getOrDefault(fault, 0L);
   }
 
-  /** Writes that the store answered. */
+  /** Returns the number of writes that the store replied to. */
   public synchronized long writes() {
     return writes;
   }
 
-  /** Writes that the store applied. */
+  /** Returns the number of writes that the store applied. */
   public synchronized long applied() {
     return applied;
   }
 
   /**
-   * Writes of which the proxy itself does not know: must be 0 for the other figures to be exact.
+   * Returns the number of writes whose outcome the proxy does not know: must be 0 for the other
+   * figures to be exact.
    */
   public synchronized long unheard() {
     return unheard;
   }
 
-  /** What all applied writes add, by the measure. */
+  /** Returns the sum of the measure over all applied writes. */
   public synchronized long sum() {
     return sum;
   }

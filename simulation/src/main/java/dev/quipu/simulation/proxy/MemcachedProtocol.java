@@ -14,7 +14,7 @@ public final class MemcachedProtocol implements Protocol {
   private static final Set<String> OTHER_WRITES =
       Set.of("incr", "decr", "delete", "touch", "ma", "md", "flush_all");
 
-  /** memcached. */
+  /** Creates the protocol. */
   public MemcachedProtocol() {}
 
   @Override

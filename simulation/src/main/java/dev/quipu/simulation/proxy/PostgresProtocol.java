@@ -15,16 +15,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * PostgreSQL's protocol 3: a request is all messages up to a sync or a simple query, a reply all up
- * to "ready for query". A write is a statement that commits by itself, or a commit of a transaction
- * that wrote.
+ * PostgreSQL's protocol 3: a request is all messages up to a sync or a simple query, a reply all
+ * messages up to "ready for query". A write is an autocommit statement, or a commit of a
+ * transaction with writes.
  */
 public final class PostgresProtocol implements Protocol {
   private static final int SSL_REQUEST = 80_877_103;
   private static final int GSS_REQUEST = 80_877_104;
   private static final int MESSAGE_BYTES_MAX = 64 << 20;
 
-  /** PostgreSQL. */
+  /** Creates the protocol. */
   public PostgresProtocol() {}
 
   @Override
@@ -135,7 +135,7 @@ public final class PostgresProtocol implements Protocol {
           return wire.kept();
         }
         boolean asks =
-            type == 'R' && body[3] != 0 && body[3] != 12; // 0: welcome, 12: SCRAM is done
+            type == 'R' && body[3] != 0 && body[3] != 12; // 0: authenticated, 12: SCRAM is complete
         if (asks || (type == 'E' && !isGreeted)) {
           return wire.kept();
         }
@@ -162,7 +162,7 @@ public final class PostgresProtocol implements Protocol {
     public Optional<byte[]> error(WireFault fault) {
       return switch (fault) {
         case ERROR_BEFORE_APPLY, ERROR_AFTER_APPLY ->
-            Optional.of(error("FATAL", "57P01", "injected: the server goes down", false));
+            Optional.of(error("FATAL", "57P01", "injected: the server shuts down", false));
         case THROTTLED ->
             Optional.of(error("ERROR", "40001", "injected: could not serialize access", true));
         default -> Optional.empty();
@@ -211,7 +211,7 @@ public final class PostgresProtocol implements Protocol {
       return length;
     }
 
-    /** The text that begins there and ends with a NUL. */
+    /** Returns the NUL-terminated text that begins there. */
     private static String text(byte[] body, int start) {
       int end = start;
       while (end < body.length && body[end] != 0) {

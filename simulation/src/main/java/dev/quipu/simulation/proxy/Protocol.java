@@ -7,49 +7,52 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wire protocol, as far as the proxy must understand it: where messages end, and what they do.
+ * A wire protocol, as far as the proxy must decode it: message boundaries and kinds of requests.
  */
 public interface Protocol {
-  /** The state of one connection. */
+  /** Opens the state of one connection. */
   Session open();
 
-  /** One connection, on which requests and replies take turns. Not thread-safe. */
+  /** One connection, on which requests and replies alternate. Not thread-safe. */
   interface Session {
-    /** The next whole request; null if the client is done. */
+    /** Reads the next whole request; null if the client is done. */
     @Nullable Request read(InputStream client) throws IOException;
 
-    /** The whole reply to a request; empty if it says goodbye, and the connection ends. */
+    /**
+     * Reads the whole reply to a request; empty if the request ends the session and the connection.
+     */
     byte[] reply(Request request, InputStream store) throws IOException;
 
-    /** Whether a reply tells that a write was applied. */
+    /** Returns whether a reply reports that a write was applied. */
     boolean isApplied(Request request, byte[] reply);
 
-    /** How this store reports a fault to a client; empty if it has no such message. */
+    /** Returns the store's error message for a fault; empty if it has none. */
     Optional<byte[]> error(WireFault fault);
 
-    /** Whether the store closes the connection after it. */
+    /** Returns whether the store closes the connection after a fault. */
     default boolean endsAfter(WireFault fault) {
       return false;
     }
 
-    /** Tells the store that what the client began will not go on. */
+    /** Aborts at the store what the client began. */
     default void abandon(OutputStream toStore, InputStream fromStore) throws IOException {
-      // where each request stands for itself, there is nothing to give up
+      // nothing to abort where requests are independent
     }
   }
 
-  /** One request. */
+  /** A request of a client. */
   final class Request {
     private final byte[] bytes;
     private final byte[] written;
     private final Kind kind;
 
     /**
-     * One request.
+     * Creates a request.
      *
-     * @param bytes as the client sent it
-     * @param written all that it makes durable: itself, or the transaction that it commits
-     * @param kind what it does
+     * @param bytes the bytes that the client sent
+     * @param written the bytes that it makes durable: its own, or those of the transaction that it
+     *     commits
+     * @param kind the kind of request
      */
     public Request(byte[] bytes, byte[] written, Kind kind) {
       this.bytes = bytes;
@@ -57,29 +60,29 @@ public interface Protocol {
       this.kind = kind;
     }
 
-    /** As the client sent it; not to be changed. */
+    /** Returns the bytes that the client sent; not to be modified. */
     public byte[] bytes() {
       return bytes;
     }
 
-    /** All that it makes durable; not to be changed. */
+    /** Returns the bytes that it makes durable; not to be modified. */
     public byte[] written() {
       return written;
     }
 
-    /** What it does. */
+    /** Returns the kind of request. */
     public Kind kind() {
       return kind;
     }
   }
 
-  /** What a request does. */
+  /** Kinds of requests. */
   enum Kind {
-    /** It reads. */
+    /** A read. */
     READ,
-    /** It may change what is stored, at once. */
+    /** A request that may change stored data immediately. */
     WRITE,
-    /** Greetings, and parts of a transaction. */
+    /** Handshakes, and parts of a transaction. */
     OTHER
   }
 }

@@ -30,7 +30,7 @@ public final class RedisProtocol implements Protocol {
           "FCALL",
           "QUIPU.ADD");
 
-  /** RESP. */
+  /** Creates the protocol. */
   public RedisProtocol() {}
 
   @Override
@@ -65,7 +65,7 @@ public final class RedisProtocol implements Protocol {
       if (READS.contains(name)) {
         return Kind.READ;
       }
-      // Quipu's functions for reads are called like the one for writes.
+      // Quipu's functions for reads are called like those for writes.
       boolean reads = name.equals("FCALL") && words.size() > 1 && !words.get(1).contains("_write_");
       return reads ? Kind.READ : WRITES.contains(name) ? Kind.WRITE : Kind.OTHER;
     }
@@ -74,12 +74,12 @@ public final class RedisProtocol implements Protocol {
     public byte[] reply(Request request, InputStream store) throws IOException {
       Wire wire = new Wire(store);
       while (value(wire)) {
-        // what the server pushes is not the reply
+        // a push message of the server is not the reply
       }
       return wire.kept();
     }
 
-    /** Reads one value; whether it was pushed. */
+    /** Reads one value; returns whether it is a push message. */
     private static boolean value(Wire wire) throws IOException {
       String line = wire.nextLine();
       char type = line.charAt(0);
@@ -93,7 +93,7 @@ public final class RedisProtocol implements Protocol {
         case '*', '~', '>' -> values(wire, Integer.parseInt(line.substring(1)));
         case '%', '|' -> values(wire, 2 * Integer.parseInt(line.substring(1)));
         default -> {
-          // the line is all
+          // the line is complete
         }
       }
       return type == '>' || type == '|';
@@ -105,7 +105,7 @@ public final class RedisProtocol implements Protocol {
       }
     }
 
-    /** Quipu's function answers in an array whose first word tells. */
+    /** Quipu's function returns an array whose first element is the outcome. */
     @Override
     public boolean isApplied(Request request, byte[] reply) {
       String text = Wire.latin1(reply);

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Reads parts of a message, and keeps them. */
+/** Reads parts of a message, and keeps their bytes. */
 final class Wire {
   private static final int LINE_BYTES_MAX = 1 << 20;
 
@@ -19,12 +19,12 @@ final class Wire {
     this.from = from;
   }
 
-  /** All that was read. */
+  /** Returns all bytes read. */
   byte[] kept() {
     return kept.toByteArray();
   }
 
-  /** One byte; -1 at the end. */
+  /** Reads one byte; -1 at the end. */
   int read() throws IOException {
     int read = from.read();
     if (read >= 0) {
@@ -42,7 +42,7 @@ final class Wire {
     return bytes;
   }
 
-  /** A line without its CR LF; null at the end. */
+  /** Reads a line without its CR LF; null at the end. */
   @Nullable String line() throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     for (int read = read(); ; read = read()) {
@@ -64,7 +64,7 @@ final class Wire {
     }
   }
 
-  /** A line that must be there. */
+  /** Reads a line; fails at the end of the stream. */
   String nextLine() throws IOException {
     String line = line();
     if (line == null) {

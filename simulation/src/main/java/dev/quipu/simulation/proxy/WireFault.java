@@ -1,27 +1,27 @@
 package dev.quipu.simulation.proxy;
 
-/** What may go wrong between a client and a store. */
+/** Faults between a client and a store. */
 public enum WireFault {
-  /** The store's own error for a failure inside; the request never reached it. */
+  /** The store's own internal error; the request never reached the store. */
   ERROR_BEFORE_APPLY,
-  /** The same error, after the store did what was asked. */
+  /** The same error, after the store has applied the request. */
   ERROR_AFTER_APPLY,
-  /** The store did it; the connection is closed in place of the reply. */
+  /** The store applies the request; the connection is closed instead of the reply. */
   REPLY_DROPPED,
   /** The connection is reset; the request never reached the store. */
   CONNECTION_RESET,
-  /** The store did it; the reply never comes, and the connection stays open. */
+  /** The store applies the request; the reply never comes, and the connection stays open. */
   HANG,
-  /** Nothing comes back, and the store does it after the client has given up. */
+  /** There is no reply, and the store applies the request after the client has given up. */
   DELAYED_APPLY,
-  /** The store gets the request twice; the client hears the first reply. */
+  /** The store gets the request twice; the client receives the first reply. */
   DUPLICATE,
-  /** The store's own error for too many calls; the request never reached it. */
+  /** The store's own error for throttling; the request never reached the store. */
   THROTTLED,
-  /** A read is answered with what an earlier read of the same was answered. */
+  /** A read is answered with the reply to an earlier equal read. */
   STALE_READ;
 
-  /** Whether it happens to reads; else it happens to writes. */
+  /** Returns whether it is a fault of reads; otherwise it is one of writes. */
   boolean isOfReads() {
     return this == STALE_READ;
   }

@@ -23,13 +23,13 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * A table with a replica in each region, as DynamoDB's global tables are. A region reads and writes
- * its own replica; conditions, batches and strong reads are about that alone. Each item that was
- * written goes to the others as a whole, each by a lag of its own, in any order, batches item by
- * item. Of an item that two regions wrote, the later write wins everywhere, and what the other one
- * changed is lost. Thread-safe: one call at a time, over all regions, so that writes have an order.
+ * A table with a replica in each region, like DynamoDB's global tables. A region reads and writes
+ * its own replica; conditions, batches and strong reads apply to that replica only. Each written
+ * item is replicated as a whole, each with its own lag, in any order, batches item by item. If two
+ * regions write an item, the last writer wins everywhere, and the other change is lost.
+ * Thread-safe: one call at a time, over all regions, so that writes are ordered.
  *
- * @param <K> what names an item
+ * @param <K> the key of an item
  * @param <I> an item as a whole
  */
 public final class GlobalTable<K, I> {
@@ -41,7 +41,7 @@ public final class GlobalTable<K, I> {
       new PriorityQueue<>(
           Comparator.comparingLong((Change<K, I> change) -> change.dueMillis)
               .thenComparingLong(change -> change.number));
-  private final List<Change<K, I>> waiting = new ArrayList<>(); // due, and cut off or delayed
+  private final List<Change<K, I>> waiting = new ArrayList<>(); // due, but cut off or delayed
   private final Set<Integer> cut = new HashSet<>();
   private final Set<Integer> lost = new HashSet<>();
   private final Set<Set<Integer>> separate = new HashSet<>();
@@ -51,17 +51,17 @@ public final class GlobalTable<K, I> {
   private long overtakings;
 
   /**
-   * On its way to a region.
+   * A change on its way to a region.
    *
-   * @param number of the write, over all regions, since there is one clock
+   * @param number number of the write, over all regions, since there is one clock
    */
   private record Change<K, I>(
       int from, int to, Replica.Written<K, I> written, long number, long dueMillis) {}
 
   /**
-   * Joins replicas, which are empty.
+   * Creates a table of empty replicas.
    *
-   * @param lagMax the most that a change takes to another region
+   * @param lagMax the maximum replication lag
    */
   public GlobalTable(
       List<? extends Replica<K, I>> replicas,
@@ -76,7 +76,7 @@ public final class GlobalTable<K, I> {
     }
   }
 
-  /** Replicas in memory. */
+  /** Creates a table of in-memory replicas. */
   public static GlobalTable<Key, Item> inMemory(
       int regions, Clock clock, RandomGenerator random, Duration lagMax) {
     List<MemoryReplica> replicas = new ArrayList<>();
@@ -86,18 +86,21 @@ public final class GlobalTable<K, I> {
     return new GlobalTable<>(replicas, clock, random, lagMax);
   }
 
-  /** The table as a region has it, seen from there. */
+  /** Returns the table as seen by a region. */
   public StoreDriver region(int number) {
     return seenFrom(number, number);
   }
 
-  /** The table as one region has it, seen from another: not while either is cut off. */
+  /**
+   * Returns the replica of a region as seen from another region: unreachable while either is cut
+   * off.
+   */
   public StoreDriver seenFrom(int from, int number) {
     Region region = regions.get(number);
     return new InterceptingDriver(region.replica.driver(), new Seen(from, region));
   }
 
-  /** Cuts a region off the others: what it writes and what they write waits. */
+  /** Cuts a region off the others: changes in both directions wait. */
   public synchronized void cutOff(int region) {
     cut.add(region);
   }
@@ -115,18 +118,18 @@ public final class GlobalTable<K, I> {
     return cut.contains(region) || lost.contains(region);
   }
 
-  /** Whether a region is cut off. */
+  /** Returns whether a region is cut off. */
   public synchronized boolean isCutOff(int region) {
     return cut.contains(region);
   }
 
-  /** Delays changes of some items until {@link #heal}: no order holds between two items. */
+  /** Delays changes of some items until {@link #heal}: changes of two items are not ordered. */
   public synchronized void hold(Predicate<K> items) {
     isHeld = items;
     retry();
   }
 
-  /** All regions can talk again: what waited arrives. */
+  /** Reconnects all regions: waiting changes arrive. */
   public synchronized void heal() {
     cut.clear();
     separate.clear();
@@ -134,37 +137,39 @@ public final class GlobalTable<K, I> {
     retry();
   }
 
-  /** What waits can arrive with the next delivery, unless it is still cut off or delayed. */
+  /**
+   * Lets waiting changes arrive with the next delivery, unless they are still cut off or delayed.
+   */
   private void retry() {
     underWay.addAll(waiting);
     waiting.clear();
   }
 
-  /** Loses a region for ever, with what it wrote and has not arrived anywhere. */
+  /** Loses a region permanently, with its writes that have not arrived anywhere. */
   public synchronized void lose(int region) {
     lost.add(region);
     retry();
     underWay.removeIf(change -> change.from == region || change.to == region);
   }
 
-  /** All that is under way arrives, at once; what is cut off stays away. */
+  /** Delivers all changes under way immediately, except those of regions that are cut off. */
   public synchronized void settle() {
     regions.forEach(Region::collect);
     deliver(Long.MAX_VALUE);
   }
 
-  /** What is due arrives: for replicas that are written without {@link #region}. */
+  /** Delivers due changes: for replicas that are written without {@link #region}. */
   public synchronized void pass() {
     regions.forEach(Region::collect);
     deliver(clock.epochMillis());
   }
 
-  /** How often the later of two writes won, and the other was lost. */
+  /** Returns how often the later of two writes won, and the other was lost. */
   public synchronized long conflicts() {
     return conflicts;
   }
 
-  /** How often a change arrived before an earlier one of the same region. */
+  /** Returns how often a change arrived before an earlier one of the same region. */
   public synchronized long overtakings() {
     return overtakings;
   }
@@ -180,14 +185,14 @@ public final class GlobalTable<K, I> {
     }
   }
 
-  /** Which write of an item is the newest that a replica has, and who wrote it. */
+  /** The newest write of an item that a replica has, and its writer. */
   private record Newest(long number, int writer) {}
 
   private final class Region {
     private final int number;
     private final Replica<K, I> replica;
     private final Map<K, Newest> newest = new HashMap<>();
-    private final Map<Integer, Long> heard = new HashMap<>();
+    private final Map<Integer, Long> lastFrom = new HashMap<>();
 
     Region(int number, Replica<K, I> replica) {
       this.number = number;
@@ -195,7 +200,7 @@ public final class GlobalTable<K, I> {
     }
 
     void receive(Change<K, I> change) {
-      long last = heard.merge(change.from, change.number, Math::max);
+      long last = lastFrom.merge(change.from, change.number, Math::max);
       overtakings += last > change.number ? 1 : 0;
       K key = change.written.key();
       Newest here = newest.getOrDefault(key, new Newest(0, change.from));
@@ -233,7 +238,7 @@ public final class GlobalTable<K, I> {
     public <T> T call(Supplier<T> call) {
       synchronized (GlobalTable.this) {
         if (isCutBetween(from, region.number)) {
-          throw new NotAppliedException(Reason.UNAVAILABLE, "cut off, as it was asked to be");
+          throw new NotAppliedException(Reason.UNAVAILABLE, "simulated: the region is cut off");
         }
         deliver(clock.epochMillis());
         return call.get();
@@ -246,7 +251,7 @@ public final class GlobalTable<K, I> {
         try {
           return call(call);
         } finally {
-          region.collect(); // whatever came of it
+          region.collect(); // whatever the result was
         }
       }
     }

@@ -18,14 +18,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** A replica in memory, which can be set back to what it was. Used by one thread at a time. */
+/** An in-memory replica that can be reset to an earlier state. Used by one thread at a time. */
 public final class MemoryReplica implements Replica<Key, Item> {
   private final MemoryDriver memory = new MemoryDriver();
   private final List<Written<Key, Item>> written = new ArrayList<>();
   private final Set<Key> keys = new HashSet<>();
   private final StoreDriver noting = new InterceptingDriver(memory, new Noting());
 
-  /** Empty. */
+  /** Creates an empty replica. */
   public MemoryReplica() {}
 
   @Override
@@ -51,7 +51,7 @@ public final class MemoryReplica implements Replica<Key, Item> {
             .orElse(new Write.Delete(change.key(), Condition.always())));
   }
 
-  /** All items, to {@link #setBack} to. */
+  /** Returns a copy of all items, for {@link #setBack}. */
   public Map<Key, Item> copy() {
     Map<Key, Item> items = new HashMap<>();
     for (Key key : keys) {
@@ -60,7 +60,7 @@ public final class MemoryReplica implements Replica<Key, Item> {
     return items;
   }
 
-  /** As it is after a restore from a backup: nobody is told. */
+  /** Resets the replica as by a restore from a backup: no region is notified. */
   public void setBack(Map<Key, Item> copy) {
     for (Key key : Set.copyOf(keys)) {
       receive(new Written<>(key, Optional.ofNullable(copy.get(key))));

@@ -7,17 +7,17 @@ import java.util.Optional;
 /**
  * One region's replica of a {@link GlobalTable}.
  *
- * @param <K> what names an item
+ * @param <K> the key of an item
  * @param <I> an item as a whole
  */
 public interface Replica<K, I> {
-  /** How the region reads and writes it. */
+  /** Returns the driver by which the region reads and writes it. */
   StoreDriver driver();
 
-  /** What was written since this was last called, in order; not what {@link #receive} did. */
+  /** Returns what was written since the last call, in order, excluding {@link #receive}. */
   List<Written<K, I>> written();
 
-  /** Stores what another region wrote. */
+  /** Stores a change of another region. */
   void receive(Written<K, I> change);
 
   /**

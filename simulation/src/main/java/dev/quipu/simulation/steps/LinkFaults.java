@@ -3,19 +3,19 @@ package dev.quipu.simulation.steps;
 import java.time.Duration;
 
 /**
- * What goes wrong on the link between a process and a store. Rates are from 0 to 1 and each is the
- * probability for one call; their sum is at most 1.
+ * Faults of the link between a process and a store. Rates are probabilities per call, from 0 to 1;
+ * their sum is at most 1.
  *
  * @param rejected the store rejects the call before it does anything
  * @param lostRequest the request never arrives
  * @param late the request arrives after the caller has given up
- * @param lostReply the store does it, and the reply never arrives
+ * @param lostReply the store applies it, but the reply never arrives
  * @param repeated the request arrives a second time, later; of writes only
- * @param killed the process is killed, before or after the store did it
- * @param paused the process stands still, before or after the store did it
- * @param lateMax the longest that a late request is on its way
- * @param pauseMax the longest that a process stands still
- * @param pageMax most items of a page of a scan
+ * @param killed the process is killed, before or after the store applies the call
+ * @param paused the process is paused, before or after the store applies the call
+ * @param lateMax maximum delay of a late request
+ * @param pauseMax maximum duration of a pause
+ * @param pageMax maximum number of items in a page of a scan
  */
 public record LinkFaults(
     double rejected,
@@ -28,25 +28,25 @@ public record LinkFaults(
     Duration lateMax,
     Duration pauseMax,
     int pageMax) {
-  /** Nothing goes wrong. */
+  /** No faults. */
   public static final LinkFaults NONE =
       new LinkFaults(0, 0, 0, 0, 0, 0, 0, Duration.ZERO, Duration.ZERO, Integer.MAX_VALUE);
 
-  /** How long a caller waits for an answer. */
+  /** How long a caller waits for a reply. */
   static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-  /** Everything goes wrong, but requests do not arrive twice. */
+  /** All faults, except that requests do not arrive twice. */
   public static final LinkFaults ALL =
       new LinkFaults(
           0.02, 0.01, 0.02, 0.02, 0, 0.003, 0.005, Duration.ofMinutes(3), Duration.ofMinutes(2), 3);
 
-  /** Returns the same, with requests that arrive twice. */
+  /** Returns these faults with requests that arrive twice. */
   public LinkFaults repeating(double rate) {
     return new LinkFaults(
         rejected, lostRequest, late, lostReply, rate, killed, paused, lateMax, pauseMax, pageMax);
   }
 
-  /** Returns the same, with other longest times. */
+  /** Returns these faults with other maximum durations. */
   public LinkFaults within(Duration late, Duration pause) {
     return new LinkFaults(
         rejected,
@@ -61,7 +61,7 @@ public record LinkFaults(
         pageMax);
   }
 
-  /** Returns the same, with other pages of scans. */
+  /** Returns these faults with other page sizes of scans. */
   public LinkFaults paging(int itemsMax) {
     return new LinkFaults(
         rejected,

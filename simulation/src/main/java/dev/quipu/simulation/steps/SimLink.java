@@ -26,9 +26,9 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** A store as one simulated process reaches it: each call takes time, and may go wrong. */
+/** A store as reached by one simulated process: each call takes time, and may fail. */
 public final class SimLink implements BatchDriver, ScanDriver {
-  private static final Duration USUAL = Duration.ofMillis(20); // most that one way takes
+  private static final Duration USUAL = Duration.ofMillis(20); // maximum one-way latency
   private static final Duration SLOW = Duration.ofSeconds(2);
   private static final int CALLS_WITHOUT_FAULT_MAX = 40; // so that each run meets a fault
 
@@ -54,7 +54,8 @@ public final class SimLink implements BatchDriver, ScanDriver {
   /**
    * Creates a link.
    *
-   * @param store what all processes share; does each call at one moment, and never blocks
+   * @param store the store that all processes share; executes each call atomically, and never
+   *     blocks
    */
   public SimLink(
       StepScheduler scheduler, SimProcess process, StoreDriver store, LinkFaults faults) {
@@ -65,7 +66,7 @@ public final class SimLink implements BatchDriver, ScanDriver {
     this.faults = faults;
   }
 
-  /** From now on, nothing goes wrong; what is late still arrives. */
+  /** Ends all faults; late requests still arrive. */
   public void heal() {
     faults = LinkFaults.NONE;
   }
@@ -189,7 +190,7 @@ public final class SimLink implements BatchDriver, ScanDriver {
           unanswered(call);
         }
         process.kill();
-        throw new IllegalStateException("a killed process runs");
+        throw new IllegalStateException("a killed process is running");
       }
       case PAUSED -> {
         boolean isBefore = random.nextBoolean();

@@ -6,9 +6,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A simulated process: threads and a clock of its own. It may stand still for a while, and may be
- * killed, after which none of its threads runs again, not even a {@code finally}. Only its own
- * threads may wait by its clock.
+ * A simulated process with its own threads and clock. It may be paused, and may be killed, after
+ * which none of its threads runs again, not even a {@code finally}. Only its own threads may wait
+ * on its clock.
  */
 public final class SimProcess implements Clock, Executor {
   private final StepScheduler scheduler;
@@ -39,12 +39,12 @@ public final class SimProcess implements Clock, Executor {
         .start();
   }
 
-  /** Returns whether it was not killed. */
+  /** Returns whether it has not been killed. */
   public boolean isAlive() {
     return !isKilled;
   }
 
-  /** Returns whether threads of it are left that have not ended. */
+  /** Returns whether any of its threads has not ended. */
   public boolean isRunning() {
     return !isKilled && threads > 0;
   }
@@ -57,7 +57,7 @@ public final class SimProcess implements Clock, Executor {
     }
   }
 
-  /** Stops all its threads for a while, as a collection of garbage or a hypervisor does. */
+  /** Pauses all its threads for a while, like a garbage collection or a hypervisor. */
   public void pause(Duration duration) {
     pausedUntilNanos =
         Math.max(pausedUntilNanos, scheduler.nowNanos() + Math.max(0, duration.toNanos()));
@@ -78,7 +78,7 @@ public final class SimProcess implements Clock, Executor {
     }
   }
 
-  /** Runs a thread until it waits, unless the process stands still. */
+  /** Runs a thread until it waits, unless the process is paused. */
   void resume(Runnable continuation) {
     if (isKilled) {
       return;

@@ -16,24 +16,24 @@ import org.jspecify.annotations.Nullable;
 
 /*
  * All threads of all simulated processes are virtual threads whose executor is the process, which
- * hands them to this scheduler: a list of those that can run, of which the seed picks the next.
- * They run on the thread that calls run(), one at a time, so a seed gives the same interleaving
- * each time, while locks and other means of java.util.concurrent are the real ones. Time passes
- * when no thread can run: then it is the time of the next event. Simulations that run at the same
- * time need a virtual machine each: a lock that they share would disturb the order.
+ * hands them to this scheduler: a list of runnable threads, of which the seed picks the next. They
+ * run on the thread that calls run(), one at a time, so a seed reproduces the interleaving, while
+ * the locks and other primitives of java.util.concurrent are the real ones. Time advances when no
+ * thread can run: then to the time of the next event. Concurrent simulations need a virtual machine
+ * each: a shared lock would disturb the order.
  */
 
 /**
- * Runs simulated processes in virtual time, in an order that a seed decides. Needs {@code
+ * Runs simulated processes in virtual time, in an order that a seed determines. Needs {@code
  * --add-opens=java.base/java.lang=ALL-UNNAMED}. Not thread-safe: one thread runs it all.
  */
 public final class StepScheduler {
   private static final MethodHandle BUILDER = builder();
 
-  /** Events without a step between them, after which nothing is taken to come any more. */
+  /** Number of events without a step in between after which the simulation is considered stuck. */
   private static final int EVENTS_MAX = 1_000_000;
 
-  /** The first moment of a simulation, in nanoseconds since 1970: far from 0, where bugs hide. */
+  /** The first moment of a simulation, in nanoseconds since 1970: far from 0, to expose bugs. */
   private static final long START_NANOS = Duration.ofDays(20_000).toNanos();
 
   private final RandomGenerator random;
@@ -71,7 +71,7 @@ public final class StepScheduler {
     return new SimProcess(this, skew);
   }
 
-  /** Runs something after a delay, on no process: a late message, for example. Must not block. */
+  /** Runs an action after a delay, on no process: a late message, for example. Must not block. */
   public void after(Duration delay, Runnable work) {
     events.add(new Event(nowNanos + Math.max(0, delay.toNanos()), eventCount++, work));
   }
@@ -86,7 +86,7 @@ public final class StepScheduler {
     return (START_NANOS + nowNanos) / 1_000_000;
   }
 
-  /** Returns the number of steps so far: a step is what a thread does between two waits. */
+  /** Returns the number of steps so far: a step is the run of a thread between two waits. */
   public long steps() {
     return steps;
   }
@@ -99,9 +99,10 @@ public final class StepScheduler {
   /**
    * Runs all processes until no thread can run any more, now or later.
    *
-   * @param stepsMax after which the simulation is taken to never end
+   * @param stepsMax maximum number of steps, after which the simulation is considered endless
    * @throws IllegalStateException if a thread ended in an exception, or after too many steps, or if
-   *     time passes and no thread goes on: one waits for a lock that another had when it was killed
+   *     time passes but no thread continues: one waits for a lock that another held when it was
+   *     killed
    */
   public void run(long stepsMax) {
     long last = steps + stepsMax;
@@ -117,7 +118,7 @@ public final class StepScheduler {
       }
       if (ready.isEmpty()) {
         if (idle > EVENTS_MAX) {
-          throw new IllegalStateException("time passes and no simulated thread goes on");
+          throw new IllegalStateException("time passes but no simulated thread continues");
         }
         continue;
       }
@@ -140,7 +141,7 @@ public final class StepScheduler {
   void ready(SimProcess process, Runnable continuation) {
     Thread caller = Thread.currentThread();
     if (runner != null && caller != runner && !caller.isVirtual()) {
-      // It waited for a monitor that another simulation has: time would pass without it.
+      // It waited for a monitor that another simulation holds: time would advance without it.
       failed(new IllegalStateException("simulations in one virtual machine share a lock"));
     }
     ready.add(new Ready(process, continuation));

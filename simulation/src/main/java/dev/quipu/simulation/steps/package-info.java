@@ -1,5 +1,5 @@
 /**
- * A deterministic simulator of processes that share a store: a seed decides the interleaving of
+ * A deterministic simulator of processes that share a store: a seed determines the interleaving of
  * threads, time is virtual, and calls to the store are rejected, lost or late.
  */
 @NullMarked

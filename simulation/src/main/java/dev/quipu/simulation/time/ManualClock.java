@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A clock that stands still until told. For tests: {@link #sleep} returns at once and moves the
- * clock by what was asked.
+ * A clock that advances only on request. For tests: {@link #sleep} returns immediately and advances
+ * the clock by the requested duration.
  */
 public final class ManualClock implements Clock {
   private final AtomicLong wallNanos;
@@ -17,7 +17,7 @@ public final class ManualClock implements Clock {
     wallNanos = new AtomicLong(Math.multiplyExact(epochMillis, 1_000_000L));
   }
 
-  /** Moves both the wall clock and the monotonic clock forward. */
+  /** Advances both the wall clock and the monotonic clock. */
   public void advance(Duration duration) {
     wallNanos.addAndGet(duration.toNanos());
     monotonicNanos.addAndGet(duration.toNanos());

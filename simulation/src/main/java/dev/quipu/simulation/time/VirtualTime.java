@@ -12,8 +12,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A clock that moves on only when all clients wait, and then at once to the moment when the first
- * goes on. Hours of load pass in seconds, and the same load passes in the same way.
+ * A clock that advances only when all clients wait, and then directly to the first moment at which
+ * one continues. Hours of load take seconds, and the same load gives the same run.
  */
 public final class VirtualTime implements Clock {
   private final ReentrantLock lock = new ReentrantLock();
@@ -25,7 +25,7 @@ public final class VirtualTime implements Clock {
   /** Starts at 0. */
   public VirtualTime() {}
 
-  /** When one client goes on; of two at one moment, who came first. */
+  /** The moment at which one client continues; ties are resolved in order of arrival. */
   private static final class Turn implements Comparable<Turn> {
     final Condition comes;
     long atNanos;
@@ -43,7 +43,7 @@ public final class VirtualTime implements Clock {
     }
   }
 
-  /** Runs all clients to their end. */
+  /** Runs all clients until they have ended. */
   public void run(List<Runnable> all) throws InterruptedException {
     List<Thread> threads = new ArrayList<>();
     List<Throwable> failures = new ArrayList<>();
@@ -118,7 +118,7 @@ public final class VirtualTime implements Clock {
     try {
       Turn turn = clients.get(Thread.currentThread());
       if (turn == null) {
-        now.addAndGet(duration.toNanos()); // not a client: nobody else moves
+        now.addAndGet(duration.toNanos()); // not a client: no other client moves
         return;
       }
       enqueue(turn, Math.max(0, duration.toNanos()));

@@ -1,4 +1,4 @@
-/** Clocks that do not follow the time of the machine. */
+/** Clocks that are independent of the machine's time. */
 @NullMarked
 package dev.quipu.simulation.time;
 

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  * and a test that still advances is never cut off.
  */
 public final class Progress {
-  /** Longest time without any change before a test counts as hanging. */
+  /** Longest time without progress before a test is considered to hang. */
   public static final Duration STALL_MAX = Duration.ofMinutes(5);
 
   private static final Duration LOOK_EVERY = Duration.ofMillis(5);
@@ -20,16 +20,16 @@ public final class Progress {
   private long lastDone;
   private long changedNanos;
 
-  /** A condition that may fail to be evaluated. */
+  /** A condition whose evaluation may fail. */
   public interface Condition {
-    /** Returns whether it holds now. */
+    /** Returns whether the condition holds now. */
     boolean holds() throws Exception;
   }
 
   /**
    * Watches a number that changes as long as the work advances.
    *
-   * @param what names the work in the error
+   * @param what name of the work in the error
    * @param done returns the number, from any thread that checks
    */
   public Progress(String what, LongSupplier done) {
@@ -73,7 +73,7 @@ public final class Progress {
   }
 
   /**
-   * Waits for a single event, such as a reconnection or an expiry, looking every 5 ms.
+   * Waits for a single event, such as a reconnection or an expiry, polling every 5 ms.
    *
    * @throws AssertionError if it does not happen within {@link #STALL_MAX}
    */

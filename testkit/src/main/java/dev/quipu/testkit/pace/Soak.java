@@ -4,7 +4,7 @@ import dev.quipu.time.Clock;
 import java.time.Duration;
 
 /**
- * How often tests repeat: a few times in {@code ./dev check}, and with {@code -Dsoak.seconds=N},
+ * Number of repetitions of tests: a few in {@code ./dev check}; with {@code -Dsoak.seconds=N},
  * which {@code ./dev soak} sets, for about {@code N} seconds each.
  */
 public final class Soak {
@@ -13,20 +13,20 @@ public final class Soak {
 
   private Soak() {}
 
-  /** Returns the size that a test has in {@code ./dev check}, or the one it has in a soak. */
+  /** Returns the size of a test: one for {@code ./dev check}, another for a soak. */
   public static int size(int inCheck, int inSoak) {
     return TIME.isZero() ? inCheck : inSoak;
   }
 
   /**
-   * Returns how many seeds a test tries that needs to know beforehand: {@code inCheck}, and in a
-   * soak as many again for every ten seconds of it.
+   * Returns the number of seeds for a test that needs to know it in advance: {@code inCheck}, and
+   * in a soak that number again for every ten seconds.
    */
   public static int seeds(int inCheck) {
     return Math.toIntExact(inCheck * (1 + TIME.toSeconds() / SECONDS_EACH));
   }
 
-  /** Returns rounds that begin now: {@code least}, and more while there is time in the soak. */
+  /** Returns rounds that begin now: at least {@code least}, and more while the soak lasts. */
   public static Rounds rounds(int least) {
     return new Rounds(least, TIME, Clock.system());
   }
@@ -46,7 +46,7 @@ public final class Soak {
       this.startNanos = clock.nanoTime();
     }
 
-    /** Begins another round, unless all are over. */
+    /** Begins another round; returns false when all are over. */
     public boolean next() {
       if (begun >= least && clock.nanoTime() - startNanos >= timeNanos) {
         return false;
@@ -55,7 +55,7 @@ public final class Soak {
       return true;
     }
 
-    /** Returns how many have begun. */
+    /** Returns the number of begun rounds. */
     public int begun() {
       return begun;
     }

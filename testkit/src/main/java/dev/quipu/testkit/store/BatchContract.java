@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Batches. */
+/** The contract of batches. */
 interface BatchContract extends StoreFixture {
   @Test
   @Needs(Capability.ATOMIC_BATCH)
@@ -85,7 +85,7 @@ interface BatchContract extends StoreFixture {
 
   @Test
   @Needs(Capability.ATOMIC_BATCH)
-  default void aBatchOfTheLargestSizeIsTakenAndOneMoreIsRejected() {
+  default void aBatchOfTheLargestSizeIsAcceptedAndOneMoreIsRejected() {
     List<Write> batch = new ArrayList<>();
     for (int i = 0; i < store().profile().batchItemsMax(); i++) {
       batch.add(number(key("k" + i), i));
@@ -116,7 +116,7 @@ interface BatchContract extends StoreFixture {
 
   @Test
   @Needs(Capability.ATOMIC_BATCH)
-  default void severalItemsAreReadInTheOrderAskedFor() {
+  default void severalItemsAreReadInTheRequestedOrder() {
     applied(put("a", 1, Condition.always()));
     applied(put("c", 3, Condition.always()));
     applied(store().write(expiring("old", 4)));
@@ -150,7 +150,7 @@ interface BatchContract extends StoreFixture {
   }
 
   @Test
-  default void whatIsNotClaimedIsRejected() {
+  default void unclaimedCapabilitiesAreRejected() {
     List<Write> batch = List.of(number(key("a"), 1));
     if (!store().profile().has(Capability.ATOMIC_BATCH)) {
       assertThrows(UnsupportedOperationException.class, () -> store().writeAll(batch, null));

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Many at once. */
+/** The contract of concurrent calls. */
 interface ConcurrencyContract extends StoreFixture {
   @Test
   default void noAddIsLostAmongManyWriters() throws Exception {
@@ -24,12 +24,12 @@ interface ConcurrencyContract extends StoreFixture {
         ConcurrentClients.run(
             8,
             client -> {
-              List<Long> heard = new ArrayList<>();
+              List<Long> returned = new ArrayList<>();
               for (int i = 0; i < 50; i++) {
-                heard.add(
+                returned.add(
                     applied(add("hot", 1, Condition.always())).after().orElseThrow().number(N));
               }
-              return heard;
+              return returned;
             });
     assertEquals(400, item("hot").number(N));
     HashSet<Long> distinct = new HashSet<>();
@@ -73,7 +73,7 @@ interface ConcurrencyContract extends StoreFixture {
   }
 
   @Test
-  default void oneOfManyMakesAnItem() throws Exception {
+  default void oneOfManyWritersCreatesAnItem() throws Exception {
     for (int round = 0; round < 5; round++) {
       String sort = "new" + round;
       List<Boolean> made =
@@ -112,7 +112,7 @@ interface ConcurrencyContract extends StoreFixture {
     assertTrue(moved.stream().mapToInt(Integer::intValue).sum() > 0);
   }
 
-  /** At one moment: a batch that is half seen would show. */
+  /** Returns the sum at one moment: a partially visible batch would show. */
   private long sumOfAccounts() {
     return store()
         .getAll(Stream.of(0, 1, 2, 3).map(i -> StoreFixture.key("account" + i)).toList())

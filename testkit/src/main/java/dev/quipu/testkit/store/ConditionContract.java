@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Conditions. */
+/** The contract of conditions. */
 interface ConditionContract extends StoreFixture {
   @Test
   default void absentHoldsOnlyWhileThereIsNothing() {

@@ -20,10 +20,10 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Expiry, by the clocks of several servers. */
+/** The contract of expiry, by the clocks of several servers. */
 interface ExpiryContract extends StoreFixture {
   @Test
-  default void whatHasExpiredIsNotSeenAndMakesPlace() {
+  default void expiredItemsAreInvisibleAndReplaceable() {
     applied(store().write(expiring("a", 1)));
     assertEquals(1, item("a").number(N));
     unmet(put("a", 2, new Condition.Absent()));
@@ -35,7 +35,7 @@ interface ExpiryContract extends StoreFixture {
 
   @Test
   @Needs(Capability.ATOMIC_BATCH)
-  default void whatHasExpiredMakesPlaceInABatch() {
+  default void expiredItemsAreReplaceableInABatch() {
     applied(store().write(expiring("a", 1)));
     applied(store().write(expiring("b", 1)));
     clock().advance(Duration.ofSeconds(60));
@@ -52,7 +52,7 @@ interface ExpiryContract extends StoreFixture {
 
   @Test
   @Needs(Capability.ORDERED_SCAN)
-  default void aScanDoesNotShowWhatHasExpired() {
+  default void aScanDoesNotReturnExpiredItems() {
     applied(store().write(expiring("a", 1)));
     applied(put("b", 2, Condition.always()));
     clock().advance(Duration.ofSeconds(60));
@@ -68,7 +68,7 @@ interface ExpiryContract extends StoreFixture {
     ClockComparison wrong = new ClockComparison(ahead, "wrong");
     right.compare();
     applied(store().write(expiring("a", 1)));
-    wrong.compare(); // the clocks of others are not known before a second look
+    wrong.compare(); // the clocks of the other servers are unknown before a second check
     for (int minute = 0; minute < 3; minute++) {
       assertTrue(ahead.get(key("a"), Consistency.STRONG).isPresent(), "minute " + minute);
       assertEquals(0, Sweeper.sweep(ahead));

@@ -40,12 +40,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a driver must say when the wire fails: unknown where the write may have been applied, not
- * applied only where it certainly was not, and nothing is ever sent twice. Whether it says so is
- * judged by the books of a proxy before the real store, and by the store itself.
+ * What a driver must report when the connection fails: an unknown outcome where the write may have
+ * been applied, not applied only where it certainly was not; and it never sends a request twice.
+ * Verified by the ledger of a proxy in front of the real store, and by the store itself.
  */
 public abstract class FailureContract {
-  /** How long the driver under test waits for an answer; {@link #open} must set it so. */
+  /** How long the driver under test waits for a reply; {@link #open} must configure it. */
   protected static final Duration TIMEOUT = Duration.ofMillis(1_500);
 
   private static final Duration DELAY = Duration.ofSeconds(3);
@@ -65,21 +65,21 @@ public abstract class FailureContract {
   @SuppressWarnings("NullAway.Init") // JUnit calls openThroughProxy before each test
   protected FailureContract() {}
 
-  /** Where the real store listens, on 127.0.0.1. */
+  /** Returns the port of the real store on 127.0.0.1. */
   protected abstract int storePort();
 
-  /** What it speaks. */
+  /** Returns the protocol of the store. */
   protected abstract Protocol protocol();
 
   /**
-   * Opens an empty store through another port, as a user would, but for {@link #TIMEOUT}. Called
+   * Opens an empty store through another port, as a user would, except for {@link #TIMEOUT}. Called
    * once in each test.
    */
   protected abstract StoreDriver open(int port) throws Exception;
 
   /**
-   * Whether a write is a transaction of the store's: it commits once at most, and when the driver
-   * has given it up, never.
+   * Returns whether a write is a transaction of the store: it commits at most once, and never after
+   * the driver has given it up.
    */
   protected boolean isTransaction() {
     return false;
@@ -90,7 +90,7 @@ public abstract class FailureContract {
     proxy = FaultProxy.start(protocol(), storePort(), DELAY, write -> 1);
     driver = open(proxy.port());
     patient = new Store(driver, Clock.system(), Randomness.secure(), PATIENT);
-    patient.write(ADD); // connections and scripts are there
+    patient.write(ADD); // connections and scripts exist
     ledger = proxy.ledger();
   }
 
@@ -121,7 +121,7 @@ public abstract class FailureContract {
   }
 
   @Test
-  final void whatIsUnknownMayStillBeApplied() {
+  final void anUnknownWriteMayStillBeApplied() {
     long before = value();
     fail(WireFault.DELAYED_APPLY, () -> driver.write(ADD), Outcome.UNKNOWN);
     proxy.awaitDelayed();
@@ -129,7 +129,7 @@ public abstract class FailureContract {
   }
 
   @Test
-  final void anErrorWithinTheStoreTellsNothing() {
+  final void anInternalErrorOfTheStoreIsUnknown() {
     for (WireFault fault : List.of(WireFault.ERROR_BEFORE_APPLY, WireFault.ERROR_AFTER_APPLY)) {
       assumeSpoken(fault);
       if (protocol().open().error(WireFault.ERROR_AFTER_APPLY).isPresent()) {
@@ -156,7 +156,7 @@ public abstract class FailureContract {
     QuipuException e = assertThrows(QuipuException.class, () -> driver.write(ADD));
     int unknown = 0;
     for (; unknown < 20 && e.outcome() == Outcome.UNKNOWN; unknown++) {
-      // it was written to a connection that was about to break, and may have come through
+      // it was written to a connection that was about to break, and may have been applied
       e = assertThrows(QuipuException.class, () -> driver.write(ADD));
     }
     assertEquals(Outcome.NOT_APPLIED, e.outcome());
@@ -189,7 +189,7 @@ public abstract class FailureContract {
   // ---- batches
 
   @Test
-  final void aBatchWhoseReplyIsLostIsThereWhollyOrNotAtAll() {
+  final void aBatchWhoseReplyIsLostIsAtomic() {
     assumeTrue(driver.profile().has(Capability.ATOMIC_BATCH), "no batches");
     for (WireFault fault :
         List.of(WireFault.REPLY_DROPPED, WireFault.CONNECTION_RESET, WireFault.HANG)) {
@@ -223,7 +223,7 @@ public abstract class FailureContract {
     assertEquals(before + 1, value());
   }
 
-  // ---- what conditions are good for
+  // ---- what conditions achieve
 
   @Test
   final void aWriteThatIsDeliveredTwiceCountsTwiceUnlessItIsConditional() {
@@ -241,7 +241,7 @@ public abstract class FailureContract {
   }
 
   @Test
-  final void whoReadSomethingStaleCannotOverwriteWhatIsNew() {
+  final void aStaleReadCannotOverwriteANewerWrite() {
     long before = value();
     patient.write(ADD);
     proxy.use(FaultPlan.of(WireFault.STALE_READ));
@@ -255,9 +255,9 @@ public abstract class FailureContract {
     assertEquals(before + 1, value());
   }
 
-  // ---- the words above
+  // ---- helpers
 
-  /** One write goes wrong so; it was sent once at most, and the store has what the books say. */
+  /** One write with this fault: it was sent at most once, and the store agrees with the ledger. */
   private QuipuException expect(WireFault fault, Write write, Outcome outcome, int applied) {
     long before = value();
     long writesBefore = ledger.writes();
@@ -273,14 +273,15 @@ public abstract class FailureContract {
     proxy.use(FaultPlan.of(fault));
     QuipuException e = assertThrows(QuipuException.class, call::call, fault::name);
     proxy.use(FaultPlan.none());
-    assertEquals(firedBefore + 1, ledger.fired(fault), () -> fault + " did not happen once: " + e);
+    assertEquals(firedBefore + 1, ledger.fired(fault), () -> fault + " did not occur once: " + e);
     assertEquals(outcome, e.outcome(), () -> fault + ": " + e);
     return e;
   }
 
   private void assumeSpoken(WireFault fault) {
     assumeTrue(
-        protocol().open().error(fault).isPresent(), () -> "the store has no words for " + fault);
+        protocol().open().error(fault).isPresent(),
+        () -> "the store has no error message for " + fault);
   }
 
   private Optional<Item> read() {

@@ -15,10 +15,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Limits. */
+/** The contract of limits. */
 interface LimitContract extends StoreFixture {
   @Test
-  default void theLongestKeyIsTakenAndOneByteMoreIsRejected() {
+  default void theLongestKeyIsAcceptedAndOneByteMoreIsRejected() {
     for (String letter : new String[] {"p", "\uD83D\uDE00"}) {
       int bytes = Limits.utf8Length(letter);
       String partition = letter.repeat(Key.PARTITION_BYTES_MAX / bytes);
@@ -35,7 +35,7 @@ interface LimitContract extends StoreFixture {
   }
 
   @Test
-  default void anItemAtItsLimitIsTakenAndOneByteMoreIsRejected() {
+  default void anItemAtItsLimitIsAcceptedAndOneByteMoreIsRejected() {
     int room = store().profile().itemBytesMax() - 1; // the name of the field takes one
     for (String letter : new String[] {"x", "é"}) {
       int bytes = Limits.utf8Length(letter);

@@ -6,10 +6,10 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** A test that a store without these capabilities skips, by name. */
+/** Marks a test that a store without these capabilities skips. */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
 public @interface Needs {
-  /** All of these. */
+  /** Returns the required capabilities. */
   Capability[] value();
 }

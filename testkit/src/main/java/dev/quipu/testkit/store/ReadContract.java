@@ -16,16 +16,16 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Reads. */
+/** The contract of reads. */
 interface ReadContract extends StoreFixture {
   @Test
-  default void whatIsNotThereIsNotFound() {
+  default void aMissingItemIsNotFound() {
     assertEquals(Optional.empty(), get(key("a")));
     assertEquals(Optional.empty(), store().get(key("a"), Consistency.EVENTUAL));
   }
 
   @Test
-  default void everyKindOfFieldComesBackAsItWas() {
+  default void everyKindOfFieldIsReadBackAsWritten() {
     Map<String, Field> fields =
         Map.of(
             "smallest",
@@ -49,7 +49,7 @@ interface ReadContract extends StoreFixture {
   }
 
   @Test
-  default void theEndsOf64BitsComeBackAsTheyWere() {
+  default void theEndsOf64BitsAreReadBackAsWritten() {
     for (long value :
         new long[] {0, 1, -1, 1L << 53, (1L << 53) + 1, Long.MAX_VALUE, Long.MIN_VALUE}) {
       applied(put("a", value, Condition.always()));
@@ -59,7 +59,7 @@ interface ReadContract extends StoreFixture {
   }
 
   @Test
-  default void keysOfAnyCharactersAreToldApart() {
+  default void keysOfAnyCharactersAreDistinguished() {
     List<String> names =
         List.of(
             "a",

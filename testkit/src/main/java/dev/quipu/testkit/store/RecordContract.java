@@ -35,19 +35,19 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** The record of a store, and what a process with other values may do on it: nothing. */
+/** The record of a store, and that a process with other values may not write to it. */
 interface RecordContract extends StoreFixture {
   /** The values of one process. */
   StoreRecord ONE = StoreRecord.of(AtomicAdd.SPEC, Optional.empty());
 
-  /** The values of another. */
+  /** The values of another process. */
   StoreRecord OTHER = StoreRecord.of(TokenSet.SPEC, Optional.empty());
 
   private RecordGuard guard(StoreRecord record) {
     return new RecordGuard(store(), record, "quipu adopt STORE-URI --technique x");
   }
 
-  /** The store as a process sees it that has a guard; it does not wait for a lease to come. */
+  /** Returns the store as seen by a process with a guard; it does not wait for a lease. */
   private Store guarded(RecordGuard guard) {
     RetryPolicy once =
         new RetryPolicy(1, Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofSeconds(1));
@@ -107,7 +107,7 @@ interface RecordContract extends StoreFixture {
   default void aStoreWithCountersAndWithoutARecordMustBeAdopted() throws Exception {
     new AtomicAdd(store()).add(new Add("likes", 35, null));
     boolean knows = store().profile().has(Capability.ORDERED_SCAN);
-    if (!knows) { // nor are there names of counters, so it is taken for empty
+    if (!knows) { // no names of counters either, so it is considered empty
       assertEquals(Optional.empty(), guard(ONE).check());
       return;
     }
@@ -136,14 +136,14 @@ interface RecordContract extends StoreFixture {
   }
 
   @Test
-  default void whoRunsStopsWhenAnotherRecordIsAdopted() throws Exception {
+  default void aRunningProcessStopsWhenAnotherRecordIsAdopted() throws Exception {
     RecordGuard running = guard(ONE);
     assertEquals(Optional.empty(), running.check());
     long before = clock().nanoTime();
     assertTrue(RecordGuard.adopt(store(), OTHER).orElseThrow().contains(AtomicAdd.SPEC.name()));
     long waited = clock().nanoTime() - before;
     assertTrue(waited >= RecordGuard.LEASE.plus(RecordGuard.PATIENCE).toNanos(), "no wait");
-    rejected(guarded(running), number(key("a"), 1)); // though it did not look
+    rejected(guarded(running), number(key("a"), 1)); // although it did not check
     assertTrue(running.check().isPresent());
     assertEquals(Reason.DENIED, rejected(guarded(running), number(key("a"), 1)).reason());
     assertEquals(Optional.empty(), guard(OTHER).check());
@@ -153,7 +153,7 @@ interface RecordContract extends StoreFixture {
   }
 
   @Test
-  default void anAdoptionThatDiedInBetweenLetsNobodyWriteUntilItIsRepeated() {
+  default void anInterruptedAdoptionBlocksWritesUntilItIsRepeated() {
     assertEquals(Optional.empty(), guard(ONE).check());
     Store interrupted =
         new Store(driver(), new Dying(clock()), Randomness.secure(), RetryPolicy.DEFAULT);
@@ -167,7 +167,7 @@ interface RecordContract extends StoreFixture {
     assertEquals(Optional.empty(), guard(OTHER).check());
   }
 
-  /** The clock of a process that dies while it waits. */
+  /** The clock of a process that crashes while it waits. */
   record Dying(Clock clock) implements Clock {
     @Override
     public long epochMillis() {

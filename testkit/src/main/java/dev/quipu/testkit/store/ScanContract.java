@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Scans. */
+/** The contract of scans. */
 interface ScanContract extends StoreFixture {
   @Test
   @Needs(Capability.ORDERED_SCAN)
@@ -106,7 +106,7 @@ interface ScanContract extends StoreFixture {
 
   @Test
   @Needs(Capability.EVENTUAL_SCAN)
-  default void anEventualScanShowsSomeOfWhatIsThereInOrder() {
+  default void anEventualScanReturnsSomeItemsInOrder() {
     List<String> sorts = new ArrayList<>();
     for (int i = 0; i < 25; i++) {
       sorts.add("%03d".formatted(i));

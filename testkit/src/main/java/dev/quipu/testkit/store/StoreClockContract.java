@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a store that shows its time guarantees to servers whose own clocks are wrong. */
+/** What a store with a clock guarantees to servers whose own clocks are wrong. */
 public abstract class StoreClockContract {
   private static final Key KEY = new Key("p", "marker");
   private static final Duration HOUR = Duration.ofHours(1);
@@ -31,7 +31,7 @@ public abstract class StoreClockContract {
   /** For subclasses. */
   protected StoreClockContract() {}
 
-  /** An empty store. */
+  /** Opens an empty store. */
   protected abstract StoreDriver open();
 
   @BeforeEach

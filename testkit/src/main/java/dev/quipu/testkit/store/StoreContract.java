@@ -20,9 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 
 /**
- * What every {@link StoreDriver} must do, seen through {@link Store}, one theme a file. A driver's
- * test extends it and opens an empty store. What a driver does not claim to be able to do is
- * skipped by name, and must be rejected.
+ * The contract of every {@link StoreDriver}, tested through {@link Store}, one topic per file. A
+ * driver's test extends it and opens an empty store. Tests of capabilities that a driver does not
+ * claim are skipped; their use must be rejected.
  */
 public abstract class StoreContract
     implements ReadContract,
@@ -46,7 +46,7 @@ public abstract class StoreContract
   /** Opens an empty store. */
   protected abstract StoreDriver open() throws Exception;
 
-  /** The tests that a store with this profile skips, by name. */
+  /** Returns the tests that a store with this profile skips. */
   public static List<String> skips(StoreProfile profile) {
     List<String> skips = new ArrayList<>();
     for (Method method : StoreContract.class.getMethods()) {
@@ -66,7 +66,7 @@ public abstract class StoreContract
 
   @BeforeEach
   final void openStore(TestInfo test) throws Exception {
-    // A store with expiry of its own goes by the time of the day.
+    // A store with native expiry uses the actual time.
     clock = new ManualClock(Clock.system().epochMillis());
     driver = open();
     store = new Store(driver, clock, Randomness.secure(), ConcurrentClients.RETRIES);

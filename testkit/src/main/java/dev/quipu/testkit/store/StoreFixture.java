@@ -18,25 +18,25 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** An open, empty store, and the words that the contract's themes are written in. */
+/** An open, empty store, and helpers for the contract's tests. */
 interface StoreFixture {
   /** The field that most tests write. */
   String N = Item.VALUE;
 
-  /** What is tested, as techniques see it. */
+  /** Returns the store under test, as techniques use it. */
   Store store();
 
-  /** What is tested. */
+  /** Returns the driver under test. */
   StoreDriver driver();
 
-  /** The clock by which items expire. */
+  /** Returns the clock by which items expire. */
   ManualClock clock();
 
   default Optional<Item> get(Key key) {
     return store().get(key, Consistency.STRONG);
   }
 
-  /** The item under {@code sort}, which must be there. */
+  /** Returns the item under {@code sort}, which must exist. */
   default Item item(String sort) {
     return get(key(sort)).orElseThrow();
   }
@@ -61,7 +61,7 @@ interface StoreFixture {
     return store().write(new Write.Delete(key(sort), condition));
   }
 
-  /** A write of an item that expires a minute from now. */
+  /** Returns a write of an item that expires a minute from now. */
   default Write expiring(String sort, long value) {
     Instant soon = Instant.ofEpochMilli(clock().epochMillis()).plusSeconds(60);
     return new Write.Put(

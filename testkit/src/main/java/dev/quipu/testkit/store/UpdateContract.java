@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Updates, puts and deletes. */
+/** The contract of updates, puts and deletes. */
 interface UpdateContract extends StoreFixture {
   @Test
   default void addStartsAtZeroAndReturnsTheItem() {
@@ -97,7 +97,7 @@ interface UpdateContract extends StoreFixture {
   }
 
   @Test
-  default void anUpdateMakesAnItemThatIsNotThere() {
+  default void anUpdateCreatesAMissingItem() {
     List<Change> changes =
         List.of(
             new Change.Add("m", -6),
@@ -129,7 +129,7 @@ interface UpdateContract extends StoreFixture {
   }
 
   @Test
-  default void anEmptySetIsNoField() {
+  default void anEmptySetIsAMissingField() {
     applied(put("a", Map.of("s", new Field.Tokens(Set.of())), Condition.always()));
     assertEquals(Map.of(), item("a").fields());
     applied(update("a", List.of(new Change.AddToken("s", "t")), Condition.always()));

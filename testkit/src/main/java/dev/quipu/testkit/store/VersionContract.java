@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Versions. */
+/** The contract of versions. */
 interface VersionContract extends StoreFixture {
   @Test
   default void versionIsHoldsOnlyForTheLatestState() {
@@ -43,7 +43,7 @@ interface VersionContract extends StoreFixture {
   }
 
   @Test
-  default void aVersionNeverReturns() {
+  default void aVersionIsNeverReused() {
     Set<Version> seen = new HashSet<>();
     for (int i = 0; i < 20; i++) {
       applied(put("a", 1, Condition.always()));
@@ -55,7 +55,7 @@ interface VersionContract extends StoreFixture {
   }
 
   @Test
-  default void aVersionThatNobodyGaveIsNoItems() {
+  default void anInventedVersionMatchesNoItem() {
     applied(put("a", 1, Condition.always()));
     unmet(put("a", 2, new Condition.VersionIs(new Version(""))));
     unmet(put("a", 2, new Condition.VersionIs(new Version("no such version '\"{}"))));

@@ -38,14 +38,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every way to count must answer: the same, whatever it stands on. What a technique does not
- * promise is skipped by name.
+ * The contract of every technique, independent of the store. Tests of guarantees that a technique
+ * does not give are skipped.
  */
 public abstract class CountersContract {
-  /** Tries of an add that others overtake. */
+  /** Maximum attempts of an add under contention. */
   private static final int INSISTENCE_MAX = 20;
 
-  /** How long ids are remembered, where they are forgotten at all. */
+  /** How long ids are remembered, if they are forgotten at all. */
   protected static final Duration WINDOW = Duration.ofHours(1);
 
   private ManualClock clock;
@@ -55,7 +55,7 @@ public abstract class CountersContract {
   @SuppressWarnings("NullAway.Init") // JUnit calls openCounters before each test
   protected CountersContract() {}
 
-  /** Opens empty counters that remember ids for {@link #WINDOW}, or for ever. */
+  /** Opens empty counters that remember ids for {@link #WINDOW} or forever. */
   protected abstract Counters open(ManualClock clock) throws Exception;
 
   /** Closes what {@link #open} opened. */
@@ -63,7 +63,7 @@ public abstract class CountersContract {
 
   @BeforeEach
   final void openCounters() throws Exception {
-    // A store with expiry of its own goes by the time of the day.
+    // A store with native expiry uses the actual time.
     clock = new ManualClock(Clock.system().epochMillis());
     counters = open(clock);
   }
@@ -74,7 +74,7 @@ public abstract class CountersContract {
   }
 
   @Test
-  final void aCounterThatWasNeverWrittenIsNotThere() {
+  final void aCounterThatWasNeverWrittenIsMissing() {
     assertEquals(Optional.empty(), counters.read("a"));
   }
 
@@ -87,7 +87,7 @@ public abstract class CountersContract {
   }
 
   @Test
-  final void aRepeatCountsOnceAndHearsTheSame() {
+  final void aRepeatCountsOnceAndReturnsTheSame() {
     needsIds();
     applied(5, 5, add("a", 5, "id"));
     applied(1, 6, add("a", 1, "other"));
@@ -200,7 +200,7 @@ public abstract class CountersContract {
   }
 
   @Test
-  final void whatIsOutsideTheLimitsIsRejected() {
+  final void valuesOutsideTheLimitsAreRejected() {
     String longest = "é".repeat(Limits.NAME_BYTES_MAX / 2);
     applied(1, 1, add(longest, 1, null));
     for (String name : List.of("", longest + "x", "a\nb", "\u0000", "\uD800", "\u0085")) {
@@ -214,7 +214,7 @@ public abstract class CountersContract {
   }
 
   @Test
-  final void namesOfAnyCharactersAreToldApart() {
+  final void namesOfAnyCharactersAreDistinguished() {
     List<String> names =
         List.of(
             "a",
@@ -287,7 +287,7 @@ public abstract class CountersContract {
   }
 
   @Test
-  final void theOutcomeOfARequestCanBeAsked() {
+  final void theOutcomeOfARequestCanBeRead() {
     needsLookUp();
     RequestId id = RequestId.of("id");
     assertInstanceOf(RequestOutcome.NotSeen.class, counters.outcome("a", id));
@@ -325,7 +325,7 @@ public abstract class CountersContract {
 
   @Test
   final void anIdIsRememberedForTheWindow() {
-    assumeTrue(counters.promises(Guarantee.IDEMPOTENT_WITHIN_WINDOW), "remembers ids for ever");
+    assumeTrue(counters.promises(Guarantee.IDEMPOTENT_WITHIN_WINDOW), "remembers ids forever");
     needsLookUp();
     applied(5, 5, add("a", 5, "id"));
     counters.cancel("a", RequestId.of("canceled"));
@@ -398,7 +398,7 @@ public abstract class CountersContract {
     assertEquals(320, value("visits"));
   }
 
-  /** Does it again when others came first too often: that is told as not applied. */
+  /** Repeats an add that gave up because of contention, which is reported as not applied. */
   private static AddResult insisting(Supplier<AddResult> add) {
     for (int i = 1; ; i++) {
       try {

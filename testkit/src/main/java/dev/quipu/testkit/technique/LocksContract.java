@@ -26,7 +26,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What locks must do on every store: one holder at a time, and a fence against the paused one. */
+/**
+ * The contract of locks on every store: one holder at a time, and a fence against a paused holder.
+ */
 public abstract class LocksContract {
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Key PROTECTED = new Key("protected", "item");
@@ -65,7 +67,7 @@ public abstract class LocksContract {
   }
 
   @Test
-  final void aLockHasOneHolderUntilItIsGivenBack() {
+  final void aLockHasOneHolderUntilItIsReleased() {
     Locks.Lease held = take();
     assertEquals(Optional.empty(), locks.acquire("door", LEASE));
     assertTrue(locks.acquire("window", LEASE).isPresent());
@@ -104,7 +106,7 @@ public abstract class LocksContract {
   }
 
   @Test
-  final void ofManyThatWantALockOneGetsIt() throws Exception {
+  final void ofManyClientsOneGetsTheLock() throws Exception {
     AtomicInteger inside = new AtomicInteger();
     AtomicInteger together = new AtomicInteger();
     List<Integer> taken =
@@ -131,7 +133,7 @@ public abstract class LocksContract {
   }
 
   @Test
-  final void aLockThatTheStoreDroppedGoesOnWithAHigherFence() {
+  final void aLockThatTheStoreDroppedContinuesWithAHigherFence() {
     Locks.Lease held = take();
     assertTrue(write(held, 1));
     clock.advance(Duration.ofMillis(1));
@@ -144,7 +146,7 @@ public abstract class LocksContract {
   }
 
   @Test
-  final void whatIsOutsideTheLimitsIsRejected() {
+  final void valuesOutsideTheLimitsAreRejected() {
     assertThrows(IllegalArgumentException.class, () -> locks.acquire("", LEASE));
     assertThrows(IllegalArgumentException.class, () -> locks.acquire("a", Duration.ZERO));
     assertThrows(

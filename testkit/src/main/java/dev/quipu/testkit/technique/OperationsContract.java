@@ -24,9 +24,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What {@link AtomicOperations} must do on every store: memcached's own rules. */
+/** The contract of {@link AtomicOperations} on every store: memcached's own rules. */
 public abstract class OperationsContract {
-  /** For as long as the store keeps it. */
+  /** No expiry. */
   protected static final Optional<Duration> KEPT = Optional.empty();
 
   private static final Optional<Duration> MINUTE = Optional.of(Duration.ofMinutes(1));
@@ -70,14 +70,14 @@ public abstract class OperationsContract {
     return operations.get(key).orElseThrow().version();
   }
 
-  /** Goes to the moment when what was stored for a minute ends; a server's clock is its own. */
+  /** Advances the clock by a minute; returns false if items expire by the clock of a server. */
   private boolean passMinute() {
     clock.advance(Duration.ofMinutes(1));
     return !isNative;
   }
 
   @Test
-  final void whatIsNotThereIsAMissAndStaysOne() {
+  final void aMissingItemIsAMissAndStaysMissing() {
     assertEquals(Optional.empty(), operations.get("k"));
     assertEquals(MISS, operations.incr("k", 1));
     assertEquals(MISS, operations.decr("k", 1));
@@ -91,7 +91,7 @@ public abstract class OperationsContract {
   }
 
   @Test
-  final void addStoresOnlyWhatIsNotThereAndReplaceOnlyWhatIs() {
+  final void addStoresOnlyMissingItemsAndReplaceOnlyExistingOnes() {
     assertTrue(operations.add("k", "first", KEPT));
     assertFalse(operations.add("k", "second", KEPT));
     assertEquals("first", text("k"));
@@ -154,7 +154,7 @@ public abstract class OperationsContract {
   }
 
   @Test
-  final void whatIsNoNumberIsNotCounted() {
+  final void aTextThatIsNotANumberIsNotCounted() {
     for (String text : List.of("x", "", "-1", "1.5", "18446744073709551616")) {
       operations.set("k", text, KEPT);
       QuipuException e = assertThrows(QuipuException.class, () -> operations.incr("k", 1), text);
@@ -177,7 +177,7 @@ public abstract class OperationsContract {
   }
 
   @Test
-  final void whatHasExpiredIsNotThere() {
+  final void expiredItemsAreMissing() {
     assertTrue(operations.add("k", "1", MINUTE));
     assertTrue(operations.add("n", "1", MINUTE));
     assertEquals(OptionalLong.of(2), operations.incr("n", 1));
@@ -199,7 +199,7 @@ public abstract class OperationsContract {
   }
 
   @Test
-  final void ofManyThatIncrNoneIsLost() throws Exception {
+  final void noConcurrentIncrIsLost() throws Exception {
     operations.set("k", "0", KEPT);
     ConcurrentClients.run(
         8,
@@ -214,7 +214,7 @@ public abstract class OperationsContract {
   }
 
   @Test
-  final void ofManyThatAddOneIsFirstAndOfManyThatAppendNoneIsLost() throws Exception {
+  final void ofConcurrentAddsOneIsFirstAndNoConcurrentAppendIsLost() throws Exception {
     List<Boolean> added =
         ConcurrentClients.run(8, client -> operations.add("k", Integer.toString(client), KEPT));
     assertEquals(1, added.stream().filter(each -> each).count());
@@ -223,7 +223,7 @@ public abstract class OperationsContract {
   }
 
   @Test
-  final void whatIsOutsideTheLimitsIsRejected() {
+  final void valuesOutsideTheLimitsAreRejected() {
     for (String key : List.of("", "a b", "a\nb", "x".repeat(AtomicOperations.KEY_BYTES_MAX + 1))) {
       assertThrows(IllegalArgumentException.class, () -> operations.get(key));
       assertThrows(IllegalArgumentException.class, () -> operations.getAll(List.of(key)));

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What {@link Presence} must tell on every store. */
+/** The contract of {@link Presence} on every store. */
 public abstract class PresenceContract {
   private static final String ROOM = "a room, with 数 and blanks";
   private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -125,7 +125,7 @@ public abstract class PresenceContract {
   }
 
   @Test
-  final void manyAtOnceAreEachCountedOnce() throws Exception {
+  final void concurrentSessionsAreEachCountedOnce() throws Exception {
     OnlineRing ring = new OnlineRing(store, WINDOW);
     ConcurrentClients.run(
         8,
@@ -140,7 +140,7 @@ public abstract class PresenceContract {
   }
 
   @Test
-  final void aStoreThatLosesNothingIsCompleteAndOtherwiseTheReaderIsTold() {
+  final void aReadingIsCompleteOnlyOnAStoreThatLosesNothing() {
     OnlineRing ring = new OnlineRing(store, WINDOW);
     seen(ring, "ann");
     clock.advance(MINUTE);
@@ -153,7 +153,7 @@ public abstract class PresenceContract {
   }
 
   @Test
-  final void whatIsOutsideTheLimitsIsRejected() {
+  final void valuesOutsideTheLimitsAreRejected() {
     OnlineRing ring = new OnlineRing(store, WINDOW);
     assertThrows(IllegalArgumentException.class, () -> ring.seen("", "ann"));
     assertThrows(IllegalArgumentException.class, () -> ring.seen(ROOM, ""));

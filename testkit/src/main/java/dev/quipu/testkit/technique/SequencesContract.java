@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Sequences of records on one store: the same numbers as anywhere. */
+/** The contract of sequences: the same numbers on every store. */
 public abstract class SequencesContract {
   private static final String SERIES = "invoices/2027";
 
@@ -76,7 +76,7 @@ public abstract class SequencesContract {
   }
 
   @Test
-  final void anotherProcessGoesOnWhereTheLastOneWas() {
+  final void anotherProcessContinuesAfterTheLastNumber() {
     for (int i = 1; i <= 40; i++) {
       SequenceOfRecords fresh = i % 5 == 0 ? new SequenceOfRecords(store) : sequence;
       assertEquals(new Numbered(i, false), fresh.add(SERIES, ""));
@@ -100,7 +100,7 @@ public abstract class SequencesContract {
   }
 
   @Test
-  final void manyWritersLeaveNoGapAndNoDouble() throws Exception {
+  final void manyWritersLeaveNoGapAndNoDuplicate() throws Exception {
     List<List<Long>> taken =
         ConcurrentClients.run(
             16,
@@ -173,7 +173,7 @@ public abstract class SequencesContract {
   }
 
   @Test
-  final void longRecordsThatComeAtOnceAreTaken() throws Exception {
+  final void longConcurrentRecordsAreStored() throws Exception {
     String most = "x".repeat(SequenceOfRecords.PAYLOAD_BYTES_MAX);
     List<Long> numbers =
         ConcurrentClients.run(
@@ -201,7 +201,7 @@ public abstract class SequencesContract {
     List<Long> all = taken.stream().flatMap(List::stream).distinct().sorted().toList();
     assertEquals(80, all.size());
     assertTrue(all.getFirst() >= 1 && all.getLast() <= 84, all::toString);
-    // Another process begins behind all that was drawn, given or not.
+    // Another process begins after all drawn numbers, used or not.
     assertEquals(85, new SequenceWithGaps(store, 1).next(SERIES));
     assertEquals(1, processes.getFirst().next("another series"));
     assertThrows(IllegalArgumentException.class, () -> new SequenceWithGaps(store, 0));
@@ -226,7 +226,7 @@ public abstract class SequencesContract {
   }
 
   @Test
-  final void ofManyThatWantAValueOneGetsIt() throws Exception {
+  final void ofManyOwnersOneGetsTheValue() throws Exception {
     UniqueValues values = new UniqueValues(store);
     List<UniqueValues.Result> results =
         ConcurrentClients.run(16, client -> values.putUnique("login", "quipu", "user " + client));

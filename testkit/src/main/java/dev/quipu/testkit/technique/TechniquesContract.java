@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 
 /**
- * {@link CountersContract} for every technique on one store: the same answers as anywhere. What
- * does not work on the store is skipped by name.
+ * {@link CountersContract} for every technique on one store: the same results as on any other.
+ * Techniques that do not work on the store are skipped.
  */
 public abstract class TechniquesContract {
   /** For subclasses. */
@@ -36,7 +36,7 @@ public abstract class TechniquesContract {
   /** Opens an empty store. */
   protected abstract StoreDriver openStore() throws Exception;
 
-  /** Whether a sweep sees all that has expired; else some of it only later. */
+  /** Returns whether a sweep sees all expired items; otherwise it sees some of them only later. */
   protected boolean isSweptAtOnce() {
     return true;
   }

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What {@link ViewCounter} must do on every store, in each of its forms. */
+/** The contract of {@link ViewCounter} on every store, in each of its forms. */
 public abstract class ViewsContract {
   private static final String PAGE = "https://Blog.example/article?a=1";
   private static final Instant TIME = Instant.parse("2022-03-28T23:59:59Z");
@@ -170,13 +170,13 @@ public abstract class ViewsContract {
   }
 
   @Test
-  final void aRepeatIsCaughtWhileViewsAreKeptAndCountsAgainAfter() {
+  final void aRepeatIsRecognizedWhileViewsAreKeptAndCountsAgainAfterwards() {
     ViewCounter views = exact(ViewOptions.EXACT.keeping(WEEK));
     assertTrue(views.add(event(0, "a")));
     clock.advance(WEEK.minusMillis(1));
     assertFalse(views.add(event(0, "a")));
     clock.advance(Duration.ofMillis(1));
-    // From here on it is taken for gone, whether or not the store has removed it.
+    // From here on it is considered removed, whether or not the store has removed it.
     if (driver.profile().has(Capability.ORDERED_SCAN)) {
       assertEquals(0, views.count(PAGE, Optional.empty(), Optional.empty()));
     }
@@ -201,7 +201,7 @@ public abstract class ViewsContract {
     assertEquals(OptionalLong.of(30), views.count(PAGE));
   }
 
-  /** Where a sweep sees some of what has expired only later, a later one removes it. */
+  /** Repeats the sweep where it sees some expired items only later. */
   private void sweepAll(long expired) {
     long removed = Sweeper.sweep(store);
     for (int i = 1; i < SWEEPS_MAX && removed < expired && !isSweptAtOnce(); i++) {
@@ -236,7 +236,7 @@ public abstract class ViewsContract {
   }
 
   @Test
-  final void manyAtOnceCountOnce() throws Exception {
+  final void concurrentDeliveriesCountOnce() throws Exception {
     ViewCounter views = exact(ViewOptions.EXACT);
     List<Integer> counted =
         ConcurrentClients.run(
@@ -253,7 +253,7 @@ public abstract class ViewsContract {
   }
 
   @Test
-  final void whatCannotWorkIsRejected() {
+  final void unsupportedInputIsRejected() {
     assertThrows(IllegalArgumentException.class, () -> ViewOptions.EXACT.keeping(Duration.ZERO));
     assertThrows(
         IllegalArgumentException.class,

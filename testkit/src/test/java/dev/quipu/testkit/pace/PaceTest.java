@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What advances is never cut off; what stands still is. */
+/** Work that advances is never timed out; work that hangs is. */
 final class PaceTest {
   private final ManualClock clock = new ManualClock(0);
   private final AtomicLong done = new AtomicLong();
@@ -24,7 +24,7 @@ final class PaceTest {
   }
 
   @Test
-  void workThatStandsStillFails() throws Exception {
+  void workThatHangsFails() throws Exception {
     Progress progress = new Progress("work", done::get, clock);
     done.set(7);
     progress.check();

@@ -20,14 +20,16 @@ import java.util.stream.Collectors;
 
 /**
  * One seed of a collection of changes that several regions write and merge, with an oracle that
- * knows all requests and all answers. Requests are repeated in any region, and regions are cut off.
+ * knows all requests and their results. Requests are repeated in any region, and regions are cut
+ * off.
  */
 final class CollectionRun {
   private static final int OPERATIONS = 220;
   private static final int REGIONS = 3;
-  private static final int[] PACES = {10, 120, 480}; // seconds, at most, between two operations
-  private static final Duration REPEATED = Duration.ofMinutes(10); // after this, none is
-  private static final Duration WINDOW = Duration.ofMinutes(25); // and how late a repeat may be
+  private static final int[] PACES = {10, 120, 480}; // maximum seconds between two operations
+  private static final Duration REPEATED = Duration.ofMinutes(10); // no operations after this
+  private static final Duration WINDOW =
+      Duration.ofMinutes(25); // and the maximum delay of a repeat
   private static final Duration CALL_MAX = Duration.ofMinutes(10);
   private static final int MERGES_MAX = 60;
 
@@ -37,7 +39,7 @@ final class CollectionRun {
   private final List<Change> changes = new ArrayList<>();
   private int operations;
 
-  /** A request, and what clients know of it. */
+  /** A request, and what clients know about it. */
   private static final class Change {
     final Add add;
     final long sentNanos;
@@ -56,7 +58,7 @@ final class CollectionRun {
     this.pace = Duration.ofSeconds(PACES[random.nextInt(PACES.length)]);
   }
 
-  /** Runs a seed; returns what is not as promised. */
+  /** Runs a seed; returns the violations. */
   static List<String> run(long seed) {
     CollectionRun run = new CollectionRun(seed);
     return run.world.checked(run::run);
@@ -123,7 +125,7 @@ final class CollectionRun {
         ask(collection, known.get(random.nextInt(known.size())));
       }
     } catch (QuipuException e) {
-      // the outcome is not known, and the oracle does not need it
+      // the outcome is unknown, and the oracle does not need it
     }
     Duration took = Duration.ofNanos(world.nowNanos() - start);
     world.check(took.compareTo(CALL_MAX) <= 0, "a call took %s", took);
@@ -187,7 +189,7 @@ final class CollectionRun {
         high);
   }
 
-  /** All that is known counts, here and everywhere, and goes into sums. */
+  /** Checks that everything known counts, here and everywhere, and is merged into sums. */
   private void settle(RegionWorld.Region process, RegionalCollection collection) {
     for (Change change : List.copyOf(changes)) {
       if (mayRepeat(change)) {
@@ -210,7 +212,7 @@ final class CollectionRun {
   private void checkAtRest(RegionalCollection collection) {
     read(collection);
     Reading reading = collection.read(RegionWorld.COUNTER).orElse(Reading.exact(0));
-    world.check(reading.uncertainties().isEmpty(), "at rest, and the value is %s", reading);
+    world.check(reading.uncertainties().isEmpty(), "at rest, but the value is %s", reading);
     long here = collection.readHere(RegionWorld.COUNTER).orElse(0L);
     world.check(here == reading.value(), "%d here, and %s everywhere", here, reading);
   }

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One seed of one counter that several processes add to, with an oracle that knows all requests and
- * all answers, and nothing of how the technique counts.
+ * their results, and nothing about the technique.
  */
 final class CounterRun {
   private static final String COUNTER = "counter";
@@ -38,7 +38,7 @@ final class CounterRun {
     Counters open(Store store, RandomGenerator random);
   }
 
-  /** What is simulated: by default requests with ids, on a store of all capabilities. */
+  /** What is simulated: by default requests with ids, on a store with all capabilities. */
   static final class Subject {
     private final Opener opener;
     private boolean hasIds = true;
@@ -56,7 +56,7 @@ final class CounterRun {
       this.opener = opener;
     }
 
-    /** Requests are sent once, without an id, and no write arrives twice. */
+    /** Sends requests once, without an id; no write arrives twice. */
     Subject withoutIds() {
       hasIds = false;
       cancels = false;
@@ -64,57 +64,59 @@ final class CounterRun {
       return this;
     }
 
-    /** Requests are not canceled, and nobody asks for their outcome. */
+    /** Neither cancels requests nor reads their outcome. */
     Subject withoutCancellation() {
       cancels = false;
       return this;
     }
 
-    /** A call may be answered that it applied a request which another was answered as a repeat. */
+    /**
+     * Allows a call to return "applied" for a request for which another call returned "replayed".
+     */
     Subject withoutOrderOfAnswers() {
       hasOrder = false;
       return this;
     }
 
-    /** Requests bring bounds, and go both ways. */
+    /** Gives requests bounds, and deltas of both signs. */
     Subject within(Bounds all) {
       bounds = all;
       return this;
     }
 
-    /** Other faults, and another largest difference of a clock from the true time. */
+    /** Uses other faults, and another maximum difference of a clock from the true time. */
     Subject under(LinkFaults others, Duration skew) {
       faults = others;
       skewMax = skew;
       return this;
     }
 
-    /** Requests are repeated for a while only. */
+    /** Repeats requests for a limited time only. */
     Subject repeatedWithin(Duration window) {
       repeatedWithin = window;
       return this;
     }
 
-    /** One process used the counter in this way before. */
+    /** Lets one process use the counter in this way before. */
     Subject after(Opener other) {
       before = other;
       return this;
     }
 
-    /** Something else that processes do to the counter: growth, compaction. */
+    /** Adds concurrent actions of processes on the counter: growth, compaction. */
     Subject beside(Consumer<Counters> other) {
       more = other;
       return this;
     }
 
-    /** What the store cannot do, or what is planted, before the store. */
+    /** Wraps the store with missing capabilities or a planted fault. */
     Subject on(World.Limit other) {
       limit = other;
       return this;
     }
   }
 
-  /** One logical request, and all that clients know of it. */
+  /** One logical request, and what clients know about it. */
   private static final class Request {
     final int number;
     final long delta;
@@ -122,7 +124,7 @@ final class CounterRun {
     final long firstNanos;
     boolean isSent;
     boolean isApplied; // and a client knows it
-    boolean wasFirst; // a client was answered that its call applied it
+    boolean wasFirst; // a call returned that it applied it
     boolean isCancelSent;
     boolean isCanceled; // and a client knows it
 
@@ -147,7 +149,7 @@ final class CounterRun {
     }
   }
 
-  /** What the value may be during a call. */
+  /** The possible values during a call. */
   private record Range(long low, long high) {}
 
   private final Subject subject;
@@ -162,7 +164,7 @@ final class CounterRun {
     this.random = world.random;
   }
 
-  /** Runs a seed; returns what is not as promised. */
+  /** Runs a seed; returns the violations. */
   static List<String> run(Subject subject, long seed) {
     CounterRun run = new CounterRun(subject, seed);
     return run.world.checked(run::run);
@@ -243,10 +245,10 @@ final class CounterRun {
   }
 
   /**
-   * What is known when a call begins.
+   * The oracle's knowledge at the beginning of a call.
    *
-   * @param sum of all requests that are acknowledged
-   * @param decided those, and those whose cancellation is
+   * @param sum sum of all acknowledged requests
+   * @param decided acknowledged requests, and those with an acknowledged cancellation
    */
   private record Known(long sum, Set<Request> decided) {}
 
@@ -262,7 +264,7 @@ final class CounterRun {
     return new Known(sum, decided);
   }
 
-  /** What the value may have been between a moment and now. */
+  /** Returns the possible values between a moment and now. */
   private Range range(Known before) {
     long low = before.sum;
     long high = before.sum;
@@ -302,7 +304,7 @@ final class CounterRun {
       case AddResult.Rejected rejected -> {
         world.check(!wasApplied, "%s was applied, now %s", request, rejected);
         if (rejected.why() == Rejection.CANCELED) {
-          world.check(request.isCancelSent, "%s is canceled by nobody", request);
+          world.check(request.isCancelSent, "%s is canceled, but nobody requested that", request);
         } else {
           Range range = range(before);
           long least = range.low - Math.min(0, request.delta);
@@ -311,7 +313,7 @@ final class CounterRun {
               request.delta < 0
                   ? least + request.delta < request.bounds.floor()
                   : most + request.delta > request.bounds.ceiling();
-          world.check(isJustified, "%s: %s, and the value was in %s", request, rejected, range);
+          world.check(isJustified, "%s: %s, but the value was in %s", request, rejected, range);
           if (!subject.hasIds) {
             request.isSent = false;
           }
@@ -365,13 +367,13 @@ final class CounterRun {
       Range range = range(before);
       world.check(
           reading.low() <= range.high && reading.high() >= range.low,
-          "read %s, and the value was in %s",
+          "read %s, but the value was in %s",
           reading,
           range);
     });
   }
 
-  /** Nothing goes wrong any more, and nothing is under way: all must come to its end. */
+  /** No more faults, and nothing in progress: all requests must reach a final state. */
   private void settle(Counters counters) {
     long sum = 0;
     long low = 0; // of requests whose outcome stays unknown
@@ -393,7 +395,7 @@ final class CounterRun {
     }
     Reading reading = counters.read(COUNTER).orElse(Reading.exact(0));
     boolean isExact = reading.low() == reading.high() && reading.value() == reading.low();
-    world.check(isExact, "at rest, and the value is %s", reading);
+    world.check(isExact, "at rest, but the value is %s", reading);
     world.check(
         sum + low <= reading.value() && reading.value() <= sum + high,
         "the value is %s, the requests add up to %d, and unknown ones to %d to %d",

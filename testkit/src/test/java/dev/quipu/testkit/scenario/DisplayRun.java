@@ -42,10 +42,10 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
     long answered = Long.MAX_VALUE;
   }
 
-  /** What a process has. */
+  /** The state of a process. */
   record Process(DisplayCounters shown, Optional<CacheFirst> cacheFirst, Counters durable) {}
 
-  /** Loses all that it has, or is away for a while. */
+  /** Loses all its data, or is unreachable for a while. */
   private static final class LosingCache extends ForwardingDriver {
     private MemoryDriver memory = new MemoryDriver();
     private boolean isAway;
@@ -57,7 +57,7 @@ final class DisplayRun extends SharedRun<DisplayRun.Process> {
     @Override
     protected StoreDriver driver() {
       if (isAway) {
-        throw new NotAppliedException(Reason.UNAVAILABLE, "simulated: the cache is away");
+        throw new NotAppliedException(Reason.UNAVAILABLE, "simulated: the cache is unreachable");
       }
       return memory;
     }

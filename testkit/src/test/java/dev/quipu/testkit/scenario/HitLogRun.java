@@ -39,7 +39,7 @@ final class HitLogRun extends LogRun<HitLog> {
     this.idle = seed % 2 == 0 ? WINDOW.multipliedBy(2) : Duration.ZERO;
   }
 
-  /** All stand still for a while: then the next roll up passes hits that may be swept at once. */
+  /** Pauses all clients: the next roll-up then passes hits that may be swept immediately. */
   @Override
   void rest(Client<Both<HitLog>> client) {
     if (operations++ == busy) {

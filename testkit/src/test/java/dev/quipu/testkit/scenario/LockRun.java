@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One seed of a lock, and an item that it protects. Clocks differ by less than what is left of a
- * lease; processes stand still for longer than it lasts.
+ * One seed of a lock, and an item that it protects. Clocks differ by less than the remaining time
+ * of a lease; processes are paused for longer than a lease.
  */
 final class LockRun {
   private static final String NAME = "lock";
@@ -25,7 +25,7 @@ final class LockRun {
 
   private final World world;
   private int operations;
-  private long heldUntilNanos = Long.MIN_VALUE; // as the last holder may trust
+  private long heldUntilNanos = Long.MIN_VALUE; // as the last holder may assume
   private long lastFence = Long.MIN_VALUE;
   private long writtenFence = Long.MIN_VALUE;
 
@@ -33,7 +33,7 @@ final class LockRun {
     this.world = new World(seed, LinkFaults.ALL, SKEW, World.Limit.NONE);
   }
 
-  /** Runs a seed; returns what is not as promised. */
+  /** Runs a seed; returns the violations. */
   static List<String> run(long seed) {
     LockRun run = new LockRun(seed);
     return run.world.checked(run::run);
@@ -102,7 +102,7 @@ final class LockRun {
     try {
       clock.sleep(duration);
     } catch (InterruptedException e) {
-      throw new IllegalStateException(e); // nobody interrupts simulated threads
+      throw new IllegalStateException(e); // simulated threads are never interrupted
     }
   }
 }

@@ -18,7 +18,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
-/** A counter that is summed up and pruned while it is used, and read strongly and eventually. */
+/** A counter that is summarized and pruned while it is used, and read strongly and eventually. */
 abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
   static final String COUNTER = "counter";
   static final Duration LAG = Duration.ofSeconds(5); // of the world's eventual reads
@@ -26,10 +26,10 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
   final List<Request> requests = new ArrayList<>();
   private final long repeatedNanos;
 
-  /** The counter as a process has it. */
+  /** The counter as opened by a process. */
   record Both<C>(C strong, C eventual) {}
 
-  /** A request, and what clients know of it. */
+  /** A request, and what clients know about it. */
   static final class Request {
     final Add add;
     final long sentNanos;
@@ -56,7 +56,7 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
     }
   }
 
-  /** What a request may count, until another amount is certain. */
+  /** The possible amounts of a request, until another amount is certain. */
   private static final class Amount {
     final long value;
     long untilNanos = Long.MAX_VALUE;
@@ -69,17 +69,17 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
   /**
    * Creates a world.
    *
-   * @param repeatedWithin how long requests are repeated; 0 if they have no ids
+   * @param repeatedWithin maximum delay of repeats; 0 if requests have no ids
    */
   LogRun(World world, Duration sleepMax, Duration repeatedWithin, Function<Store, Both<C>> open) {
     super(world, sleepMax, open);
     this.repeatedNanos = repeatedWithin.toNanos();
   }
 
-  /** Sums up, sweeps, prunes or edits. */
+  /** Summarizes, sweeps, prunes or edits. */
   abstract void maintain(Client<Both<C>> client);
 
-  /** All that is stored and need not be is gone in the end. */
+  /** Checks that everything unneeded is finally removed. */
   abstract void drain(Client<Both<C>> client);
 
   @Override
@@ -165,7 +165,7 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
     }
   }
 
-  /** An eventual reading is of a moment that may be as long ago as replicas are behind. */
+  /** An eventual reading is of a moment that is at most the replication lag ago. */
   private void read(C counters, Duration behind) {
     long from = nanos() - behind.toNanos();
     Reading reading = counters.read(COUNTER).orElse(Reading.exact(0));
@@ -182,13 +182,13 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
     boolean isOrdered = reading.low() <= reading.value() && reading.value() <= reading.high();
     world.check(
         isOrdered && reading.low() <= high && reading.high() >= low,
-        "read %s, and the value was in %d..%d",
+        "read %s, but the value was in %d..%d",
         reading,
         low,
         high);
   }
 
-  /** Another amount may count from now on; runs what asks for it. */
+  /** Lets another amount count from now on; runs the request for it. */
   final void change(Request request, long amount, Supplier<Boolean> edit) {
     List<Amount> before = List.copyOf(request.amounts);
     Amount added = new Amount(amount);
@@ -223,6 +223,6 @@ abstract class LogRun<C extends Counters> extends SharedRun<LogRun.Both<C>> {
   private void checkAtRest(Client<Both<C>> client) {
     read(client.own().strong, Duration.ZERO);
     Reading reading = client.own().strong.read(COUNTER).orElse(Reading.exact(0));
-    world.check(reading.low() == reading.high(), "at rest, and the value is %s", reading);
+    world.check(reading.low() == reading.high(), "at rest, but the value is %s", reading);
   }
 }

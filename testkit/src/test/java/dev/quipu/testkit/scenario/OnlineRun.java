@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
-/** Clients that are seen, and readers that ask how many there are. */
+/** Clients that are seen, and readers that count them. */
 final class OnlineRun extends SharedRun<Presence> {
   private static final String ROOM = "room";
   private static final int CLIENTS = 8;
@@ -23,7 +23,7 @@ final class OnlineRun extends SharedRun<Presence> {
   private final List<Hit> hits = new ArrayList<>();
   private boolean wasComplete;
 
-  /** One hit, by the clock of the process that asked for it. */
+  /** One hit, by the clock of the process that requested it. */
   private static final class Hit {
     final int client;
     final Instant at;
@@ -44,7 +44,7 @@ final class OnlineRun extends SharedRun<Presence> {
     this.window = window;
   }
 
-  /** Opens what counts in a process. */
+  /** Opens presence in a process. */
   interface Opener {
     Presence open(Store store, RandomGenerator random);
   }

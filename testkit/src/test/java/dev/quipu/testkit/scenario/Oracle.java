@@ -4,25 +4,25 @@ import dev.quipu.simulation.steps.SimLink;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What every simulated world has: its links, and what is not as promised in it. */
+/** The common parts of simulated worlds: their links, and violations of guarantees. */
 abstract class Oracle {
   private static final int VIOLATIONS_MAX = 5;
 
   final List<String> violations = new ArrayList<>();
   final List<SimLink> links = new ArrayList<>();
 
-  /** Runs a scenario; returns what is not as promised. */
+  /** Runs a scenario; returns the violations. */
   final List<String> checked(Runnable scenario) {
     try {
       scenario.run();
-      check(faultCount() > 0, "nothing went wrong in this run");
+      check(faultCount() > 0, "no fault occurred in this run");
     } catch (IllegalStateException e) {
       violation("%s", e);
     }
     return violations;
   }
 
-  /** Notes a violation unless something holds. */
+  /** Records a violation unless a condition holds. */
   @SuppressWarnings("AnnotateFormatMethod")
   final void check(boolean holds, String text, Object... arguments) {
     if (!holds) {
@@ -30,7 +30,7 @@ abstract class Oracle {
     }
   }
 
-  /** Notes that something is not as promised. */
+  /** Records a violation. */
   @SuppressWarnings("AnnotateFormatMethod")
   final void violation(String text, Object... arguments) {
     if (violations.size() < VIOLATIONS_MAX) {

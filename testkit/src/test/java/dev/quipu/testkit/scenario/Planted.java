@@ -11,19 +11,19 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * A fault that is planted in the code, to show that a scenario finds it: a method does nothing but
- * return a constant, or what it was given.
+ * A fault that is planted in the code, to show that a scenario finds it: a method only returns a
+ * constant or its argument.
  *
- * @param name what is wrong
- * @param scenario which finds it
+ * @param name description of the fault
+ * @param scenario the scenario that finds it
  * @param owner the class, without {@code dev.quipu.}
- * @param method all methods of that name
- * @param returns what they return
+ * @param method the methods, all of that name
+ * @param returns what they return instead
  */
 record Planted(String name, String scenario, String owner, String method, Returns returns) {
   private static final String PACKAGE = "dev.quipu.";
 
-  /** What a method returns whose body is gone. */
+  /** The result of a method whose body is removed. */
   enum Returns {
     /** False, 0 or nothing. */
     NONE,
@@ -37,10 +37,10 @@ record Planted(String name, String scenario, String owner, String method, Return
     ALWAYS
   }
 
-  /** Returns the first seed that finds the fault, with what it found; empty if none does. */
+  /** Returns the first seed that finds the fault, with the violation; empty if none does. */
   String find(long first, long count) throws ReflectiveOperationException {
     ClassLoader loader = new Loader();
-    loader.loadClass(PACKAGE + owner); // else it would be planted nowhere
+    loader.loadClass(PACKAGE + owner); // otherwise it would be planted nowhere
     Class<?> seeds = loader.loadClass(PACKAGE + "testkit.scenario.Planted$Seeds");
     Object found =
         seeds
@@ -53,7 +53,7 @@ record Planted(String name, String scenario, String owner, String method, Return
   public static final class Seeds {
     private Seeds() {}
 
-    /** Returns the first seed that is not as promised, with what is not; or nothing. */
+    /** Returns the first seed with a violation, and the violation; or nothing. */
     public static String run(String scenario, long first, long count) {
       Scenarios.Scenario chosen = Scenarios.all().get(scenario);
       if (chosen == null) {
@@ -69,7 +69,7 @@ record Planted(String name, String scenario, String owner, String method, Return
     }
   }
 
-  /** Loads all of Quipu anew, with the fault. */
+  /** Loads all Quipu classes again, with the fault. */
   private final class Loader extends ClassLoader {
     private boolean isPlanted;
 
@@ -117,7 +117,7 @@ record Planted(String name, String scenario, String owner, String method, Return
               }
               isPlanted = true;
               replace(next, descriptor, (access & Opcodes.ACC_STATIC) != 0);
-              return new MethodVisitor(Opcodes.ASM9) {}; // the body goes nowhere
+              return new MethodVisitor(Opcodes.ASM9) {}; // the body is discarded
             }
           },
           0);

@@ -12,7 +12,7 @@ final class PlantedFaults {
 
   private PlantedFaults() {}
 
-  /** Returns them, by scenario. */
+  /** Returns the faults, by scenario. */
   static List<Planted> all() {
     List<Planted> all = new ArrayList<>(ViewScenarios.planted());
     all.addAll(shards());

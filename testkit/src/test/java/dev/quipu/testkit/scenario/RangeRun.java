@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** One seed of numbered records that several workers process, each once. */
+/** One seed of numbered records that several workers process, each exactly once. */
 final class RangeRun {
   private static final int LAST = 120;
   private static final int RANGES = 8;
@@ -26,7 +26,7 @@ final class RangeRun {
     this.world = new World(seed, LinkFaults.ALL, Duration.ofMinutes(5), World.Limit.NONE);
   }
 
-  /** Runs a seed; returns what is not as promised. */
+  /** Runs a seed; returns the violations. */
   static List<String> run(long seed) {
     RangeRun run = new RangeRun(seed);
     return run.world.checked(run::run);
@@ -92,7 +92,7 @@ final class RangeRun {
     try {
       clock.sleep(Duration.ofSeconds(20));
     } catch (InterruptedException e) {
-      throw new IllegalStateException(e); // nobody interrupts simulated threads
+      throw new IllegalStateException(e); // simulated threads are never interrupted
     }
   }
 }

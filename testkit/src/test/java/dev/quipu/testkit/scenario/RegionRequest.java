@@ -2,7 +2,7 @@ package dev.quipu.testkit.scenario;
 
 import dev.quipu.RequestId;
 
-/** A request of a region, and all that clients know of it. */
+/** A request of a region, and what clients know about it. */
 final class RegionRequest {
   final RequestId id;
   final int home;

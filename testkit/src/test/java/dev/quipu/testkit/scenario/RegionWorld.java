@@ -31,7 +31,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
-/** Regions with replicas, and processes in them that die and are started again. */
+/** Regions with replicas, and processes in them that crash and are restarted. */
 final class RegionWorld extends Oracle {
   static final String COUNTER = "counter";
   static final Duration SLACK = Duration.ofSeconds(20);
@@ -39,7 +39,9 @@ final class RegionWorld extends Oracle {
   static final RegionLeases.Terms TERMS =
       new RegionLeases.Terms(Duration.ofMinutes(4), SLACK, BEAT);
 
-  /** After this, nothing is counted on a replica that was restored: and one call, which is slow. */
+  /**
+   * Time after which nothing is counted on a restored replica: including one call, which is slow.
+   */
   static final Duration NOTICED =
       BEAT.multipliedBy(RegionLeases.BEATS_UNCHECKED).plus(Duration.ofMinutes(2));
 
@@ -132,14 +134,14 @@ final class RegionWorld extends Oracle {
       process.sleep(scheduler.upTo(max));
     }
 
-    /** Renews the lease until it is no more needed. */
+    /** Renews the lease until it is no longer needed. */
     void startKeeper(BooleanSupplier isOver) {
       start(() -> {
         while (!isOver.getAsBoolean() && violations.isEmpty()) {
           try {
             leases.renewIfDue();
           } catch (QuipuException e) {
-            // tried again
+            // retried
           }
           process.sleep(Duration.ofSeconds(2));
         }
@@ -163,7 +165,7 @@ final class RegionWorld extends Oracle {
     return scheduler.nowNanos();
   }
 
-  /** A process that is started again whenever it was killed, but not in a region that is lost. */
+  /** Starts a process that is restarted whenever it was killed, except in a lost region. */
   void process(int region, Consumer<Region> begin) {
     Region process = new Region(region);
     processes.add(process);
@@ -183,7 +185,7 @@ final class RegionWorld extends Oracle {
         });
   }
 
-  /** Something that is no process of a region, and is never killed. */
+  /** Returns a process outside the regions, which is never killed. */
   SimProcess beside() {
     return scheduler.process(Duration.ZERO);
   }
@@ -192,7 +194,7 @@ final class RegionWorld extends Oracle {
     scheduler.run(STEPS_MAX);
   }
 
-  /** Nothing goes wrong any more, but what is lost stays lost. */
+  /** Ends all faults, but what is lost stays lost. */
   void calm() {
     isCalm = true;
     faults = LinkFaults.NONE;
@@ -210,7 +212,7 @@ final class RegionWorld extends Oracle {
     table.heal();
   }
 
-  /** All processes of a region die. */
+  /** Kills all processes of a region. */
   void kill(int region) {
     for (Region each : processes) {
       if (each.number == region && each.process.isAlive()) {
@@ -239,7 +241,10 @@ final class RegionWorld extends Oracle {
     return replicas.get(region).copy();
   }
 
-  /** How many items of the counter's own partition begin so, in the replica that has most. */
+  /**
+   * Returns how many items of the counter's partition have this prefix, in the replica with the
+   * most.
+   */
   int items(String start) {
     long most = 0;
     for (MemoryReplica replica : replicas) {
@@ -253,7 +258,7 @@ final class RegionWorld extends Oracle {
     return Math.toIntExact(most);
   }
 
-  /** Whether the region renewed its lease since a backup, and all others know of it. */
+  /** Returns whether the region renewed its lease since a backup, and all others know of it. */
   boolean isOlderThanABeat(int region, Map<Key, Item> backup) {
     String lease = "lease/" + names.get(region) + "@";
     Item then = backup.get(new Key("regions", lease + names.get(region)));
@@ -278,8 +283,8 @@ final class RegionWorld extends Oracle {
   }
 
   /**
-   * Rights that a region had in its cells, less those that it had got from others. One without
-   * cells takes its share as an initial region, again.
+   * Returns the rights that a region had in its cells, less those that it had received from others.
+   * A region without cells takes its share as an initial region again.
    */
   long rightsBut(int region, Map<Key, Item> backup) {
     long share =
@@ -301,7 +306,7 @@ final class RegionWorld extends Oracle {
         .sum();
   }
 
-  /** Rights that others ever gave to a region. */
+  /** Returns the rights that others ever gave to a region. */
   long given(int region) {
     long given = 0;
     for (int other = 0; other < names.size(); other++) {
@@ -314,7 +319,9 @@ final class RegionWorld extends Oracle {
     replicas.get(region).setBack(backup);
   }
 
-  /** The sum of all requests that have a marker in their region, as it was when it was lost. */
+  /**
+   * Returns the sum of all requests that have a marker in their region, as it was when it was lost.
+   */
   long counted(List<RequestId> ids) {
     long sum = 0;
     for (RequestId id : ids) {

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 
-/** Cuts regions off, loses them, restores and retires them. */
+/** Cuts regions off, loses, restores and retires them. */
 final class RegionsOperator {
   final Set<Integer> gone = new HashSet<>(); // lost, or restored from a backup
   boolean hasLost; // what a region had counted may be lost
@@ -20,7 +20,7 @@ final class RegionsOperator {
   boolean areEqual; // two regions may have retired each other
   long restoredNanos = Long.MAX_VALUE;
   int restored = -1;
-  private long restoredRights; // without those that it got from others
+  private long restoredRights; // without those that it received from others
   private final RegionWorld world;
   private final RandomGenerator random;
   private final BooleanSupplier isOver;
@@ -31,12 +31,12 @@ final class RegionsOperator {
     this.isOver = isOver;
   }
 
-  /** The most rights of which a restored replica forgot that they were used or given. */
+  /** Returns the maximum rights whose use or transfer a restored replica forgot. */
   long twiceMax() {
     return restored < 0 ? 0 : restoredRights + world.given(restored);
   }
 
-  /** What an operator, and the weather, do to the regions. */
+  /** Disturbs the regions by actions of an operator and by faults. */
   void disturb(SimProcess own, RegionsRun.Kind kind) {
     switch (kind) {
       case PARTITIONS -> {
@@ -76,7 +76,7 @@ final class RegionsOperator {
     }
   }
 
-  /** Two regions that reach all others but each other. */
+  /** Cuts off from each other two regions that reach all others, and retires both. */
   private void retireEachOther(SimProcess own) {
     int one = random.nextInt(world.regions());
     int other = (one + 1) % world.regions();
@@ -101,7 +101,7 @@ final class RegionsOperator {
     if (random.nextBoolean()) {
       int second = random.nextInt(world.regions());
       if (world.regions() > 3 && second != first) {
-        // the successor may be lost midway
+        // the successor may be lost halfway
         world.process(
             (first + 1) % world.regions(),
             operator -> operator.start(() -> tryToRetire(operator, gone)));
@@ -111,7 +111,10 @@ final class RegionsOperator {
     }
   }
 
-  /** Lost with what it has not sent, or with everything sent; or alive and cut off for ever. */
+  /**
+   * Loses a region with its unsent changes, or after sending everything; or cuts it off
+   * permanently.
+   */
   private void lose(int region) {
     gone.add(region);
     switch (random.nextInt(3)) {

@@ -20,25 +20,25 @@ import java.util.random.RandomGenerator;
 
 /**
  * One seed of one counter that several regions count, with an oracle that knows all requests and
- * all answers. Regions are cut off, lost, retired, and restored from backups; successors are lost
+ * their results. Regions are cut off, lost, retired, and restored from backups; successors are lost
  * too; and two regions may retire each other.
  */
 final class RegionsRun {
   private static final int OPERATIONS = 220;
-  private static final int PIECES_MAX = 6; // most that a request adds
+  private static final int PIECES_MAX = 6; // maximum delta of a request
   private static final int SETTLES_MAX = 400;
   private static final Duration CALL_MAX = Duration.ofMinutes(10);
 
-  /** Most that a client waits between two requests: it is drawn, for runs of many minutes. */
+  /** Maximum pauses of a client between two requests: one is drawn, for runs of many minutes. */
   private static final int[] PACES = {2, 10, 20, 40}; // seconds
 
-  /** What happens to the regions. */
+  /** Kinds of disturbances. */
   enum Kind {
-    /** They are cut off from each other for a while. */
+    /** Regions are cut off from each other for a while. */
     PARTITIONS,
-    /** Some are lost, or cut off for long, and retired. */
+    /** Some regions are lost, or cut off for a long time, and retired. */
     RETIREMENT,
-    /** One is restored from a backup, and retired then. */
+    /** One region is restored from a backup, and then retired. */
     RESTORE
   }
 
@@ -61,7 +61,7 @@ final class RegionsRun {
     this.operator = new RegionsOperator(world, this::isOver);
   }
 
-  /** Runs a seed; returns what is not as promised. */
+  /** Runs a seed; returns the violations. */
   static List<String> run(Kind kind, Bounds bounds, long seed) {
     RegionsRun run = new RegionsRun(kind, bounds, seed);
     return run.world.checked(run::run);
@@ -129,7 +129,7 @@ final class RegionsRun {
     return request;
   }
 
-  /** Of a region whose replica was restored, what was counted since the backup may be forgotten. */
+  /** A region whose replica was restored may forget what was counted since the backup. */
   private boolean isUnpromised(RegionRequest request) {
     return request.home == operator.restored;
   }
@@ -167,7 +167,7 @@ final class RegionsRun {
         world.check(!wasApplied, "%s was applied, now %s", request, rejected);
         world.check(
             rejected.why() != Rejection.CANCELED || request.isCancelSent,
-            "%s is canceled by nobody",
+            "%s is canceled, but nobody requested that",
             request);
       }
     }
@@ -222,7 +222,7 @@ final class RegionsRun {
     }
   }
 
-  /** What the sum was before a call and after it, request by request. */
+  /** Returns the possible sums of a call, request by request. */
   private long[] range(Set<RegionRequest> decided, long sum) {
     long[] range = {sum, sum};
     for (RegionRequest each : requests) {
@@ -258,7 +258,7 @@ final class RegionsRun {
     long[] range = range(decided, sum);
     world.check(
         reading.low() <= range[1] && reading.high() >= range[0],
-        "read %s, and the value was in %d..%d",
+        "read %s, but the value was in %d..%d",
         reading,
         range[0],
         range[1]);
@@ -268,7 +268,7 @@ final class RegionsRun {
         reading);
   }
 
-  /** But for rights that a restored replica had again, and others had by then. */
+  /** Except for rights that a restored replica had again, and others had by then. */
   private boolean isWithin(Reading reading) {
     long twice = operator.twiceMax();
     return bounds.isNone()
@@ -276,7 +276,7 @@ final class RegionsRun {
             && reading.value() <= bounds.ceiling() + twice);
   }
 
-  /** Nothing goes wrong any more but what is lost for ever: all must come to its end. */
+  /** No more faults, except permanent losses: all requests must reach a final state. */
   private void settle() {
     world.calm();
     if (operator.areEqual) {
@@ -319,14 +319,13 @@ final class RegionsRun {
   private void settle(RegionWorld.Region process) {
     Set<String> destroyed = new HashSet<>();
     if (operator.gone.size() > 1) {
-      operator.gone.forEach(
-          region -> destroyed.add(world.name(region))); // too few are left to agree
+      operator.gone.forEach(region -> destroyed.add(world.name(region))); // too few remain to agree
     }
     for (int attempt = 0; !isRetired(process, destroyed); attempt++) {
       process.pause(Duration.ofSeconds(20));
       if (attempt > SETTLES_MAX) {
         for (int region : operator.gone) {
-          process.counters().retire(world.name(region), destroyed); // says why
+          process.counters().retire(world.name(region), destroyed); // states the reason
         }
       }
     }
@@ -354,7 +353,7 @@ final class RegionsRun {
     Reading reading = process.counters().read(RegionWorld.COUNTER).orElse(Reading.exact(0));
     world.check(
         reading.uncertainties().isEmpty() && isWithin(reading),
-        "at rest, and the value is %s",
+        "at rest, but the value is %s",
         reading);
     world.check(
         sum + least <= reading.value() && reading.value() <= sum + most,
@@ -406,7 +405,7 @@ final class RegionsRun {
     }
   }
 
-  /** Whether the outcome of a request is certain in the end. */
+  /** Returns whether the outcome of a request is finally certain. */
   private boolean resolve(RegionWorld.Region process, RegionRequest request) {
     boolean wasApplied = request.isApplied;
     boolean wasCanceled = request.isCanceled;
@@ -422,7 +421,10 @@ final class RegionsRun {
     return !wasApplied || request.isApplied;
   }
 
-  /** All rights are there, and none twice but those that a restored replica gave away again. */
+  /**
+   * Checks that all rights exist, and none twice except those that a restored replica gave away
+   * again.
+   */
   private void drain(RegionWorld.Region process, long value) {
     if (bounds.isNone()) {
       return;

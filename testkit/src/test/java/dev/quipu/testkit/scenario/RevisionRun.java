@@ -11,7 +11,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** One seed of entities that come, change and go, and whose number is in the newest revision. */
+/**
+ * One seed of entities that are created, changed and deleted, and whose count is in the newest
+ * revision.
+ */
 final class RevisionRun {
   private static final String SERIES = "series";
   private static final int OPERATIONS = 220;
@@ -28,7 +31,7 @@ final class RevisionRun {
         new World(seed, LinkFaults.ALL.repeating(0.01), Duration.ofMinutes(5), World.Limit.NONE);
   }
 
-  /** Runs a seed; returns what is not as promised. */
+  /** Runs a seed; returns the violations. */
   static List<String> run(long seed) {
     RevisionRun run = new RevisionRun(seed);
     return run.world.checked(run::run);
@@ -98,7 +101,7 @@ final class RevisionRun {
         entities.remove(revision.entity());
       }
       world.check(revision.count() == entities.size(), "%s, among %s", revision, entities);
-      world.check(seen.add(revision.payload()), "%s is there twice", revision);
+      world.check(seen.add(revision.payload()), "duplicate revision %s", revision);
       String known = written.getOrDefault(number, revision.payload());
       world.check(known.equals(revision.payload()), "%s was written as %s", revision, known);
     }

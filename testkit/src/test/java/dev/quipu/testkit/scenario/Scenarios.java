@@ -32,14 +32,14 @@ final class Scenarios {
   private static final LinkFaults BRIEF =
       LinkFaults.ALL.within(Duration.ofMinutes(1), Duration.ofMinutes(1));
 
-  /** Runs one seed; returns what is not as promised. */
+  /** Runs one seed; returns the violations. */
   interface Scenario {
     List<String> run(long seed);
   }
 
   private Scenarios() {}
 
-  /** Runs one seed; returns what is not as promised, and how to replay it. */
+  /** Runs one seed; returns the violations, and how to replay it. */
   static Optional<String> problem(String name, Scenario scenario, long seed) {
     List<String> violations = scenario.run(seed);
     return violations.isEmpty()
@@ -49,7 +49,7 @@ final class Scenarios {
                 .formatted(seed, violations, name, seed));
   }
 
-  /** Returns them in the order of their names. */
+  /** Returns the scenarios in the order of their names. */
   static Map<String, Scenario> all() {
     Map<String, Scenario> all = new TreeMap<>();
     for (TechniqueSpec spec : Techniques.ALL) {
@@ -130,7 +130,9 @@ final class Scenarios {
     return (spec.remembersIds() ? subject : subject.withoutIds()).within(options.bounds());
   }
 
-  /** Request ids are forgotten after a time; clocks and late writes are within what is stated. */
+  /**
+   * Request ids are forgotten after a time; clocks and late writes stay within the stated limits.
+   */
   private static CounterRun.Subject forgetting(String name) {
     Duration keep = Duration.ofMinutes(6);
     return new CounterRun.Subject((store, random) ->
@@ -150,12 +152,12 @@ final class Scenarios {
         .under(BRIEF.within(Duration.ofSeconds(30), BRIEF.pauseMax()), Duration.ofSeconds(10));
   }
 
-  /** A store without batches, updates and scans: those are emulated, or done without. */
+  /** Returns a store without batches, updates and scans: those are emulated or unused. */
   private static StoreDriver small(StoreDriver driver, Clock trueTime) {
     return new LimitedDriver(driver, EnumSet.of(Capability.STRONG_READ));
   }
 
-  /** A store whose scans are eventual. */
+  /** Returns a store whose scans are eventual. */
   private static StoreDriver unordered(StoreDriver driver, Clock trueTime) {
     EnumSet<Capability> left = EnumSet.copyOf(driver.profile().capabilities());
     left.remove(Capability.ORDERED_SCAN);

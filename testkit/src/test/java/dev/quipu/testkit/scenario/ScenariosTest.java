@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What techniques promise over faulty links; and that a scenario finds what is planted. */
+/** Guarantees of techniques over faulty links; and that scenarios find planted faults. */
 final class ScenariosTest {
   private static final long FIRST = Long.getLong("seed", 1);
   private static final int SEEDS = Soak.seeds(Integer.getInteger("steps.seeds", 1_000));
@@ -32,7 +32,7 @@ final class ScenariosTest {
 
   @ParameterizedTest
   @MethodSource("scenarios")
-  void everySeedIsAsPromised(Map.Entry<String, Scenarios.Scenario> scenario) {
+  void everySeedKeepsTheGuarantees(Map.Entry<String, Scenarios.Scenario> scenario) {
     Optional<String> wrong =
         LongStream.range(FIRST, FIRST + SEEDS)
             .mapToObj(seed -> Scenarios.problem(scenario.getKey(), scenario.getValue(), seed))
@@ -44,7 +44,7 @@ final class ScenariosTest {
   /** Begins at the seed that the page names, to be quick. */
   @ParameterizedTest
   @MethodSource("planted")
-  @Tag("planted") // not for mutants: it loads the code anew
+  @Tag("planted") // not for mutants: it reloads the code
   void aPlantedFaultIsFound(Planted fault) throws Exception {
     String row = "| %s | %s | ".formatted(fault.name(), fault.scenario());
     String line =

@@ -16,17 +16,17 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** One seed of two series: records that are numbered without a gap, and numbers with gaps. */
+/** One seed of two series: records that are numbered without gaps, and numbers with gaps. */
 final class SequenceRun {
   private static final String SERIES = "series";
   private static final int OPERATIONS = 220;
   private static final int BLOCK = 5;
 
-  /** A request for a number, and what is known of it. */
+  /** A request for a number, and what is known about it. */
   private static final class Request {
     final String payload;
     final @Nullable RequestId id;
-    long number; // 0 as long as it is not known
+    long number; // 0 while it is unknown
     boolean wasFirst;
 
     Request(String payload, @Nullable RequestId id) {
@@ -44,7 +44,7 @@ final class SequenceRun {
     this.world = new World(seed, LinkFaults.ALL.repeating(0.01), Duration.ofMinutes(5), limit);
   }
 
-  /** Runs a seed; returns what is not as promised. */
+  /** Runs a seed; returns the violations. */
   static List<String> run(long seed, World.Limit limit) {
     SequenceRun run = new SequenceRun(seed, limit);
     return run.world.checked(run::run);

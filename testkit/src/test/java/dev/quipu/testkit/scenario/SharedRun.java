@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
-/** One seed of something that several processes of several threads share; {@code T} is of each. */
+/**
+ * One seed of something that several processes of several threads share; {@code T} is what each
+ * process opens.
+ */
 abstract class SharedRun<T> {
   static final int OPERATIONS = 220;
   private static final Duration CALL_MAX = Duration.ofMinutes(12);
@@ -30,8 +33,8 @@ abstract class SharedRun<T> {
   /**
    * Creates a world.
    *
-   * @param sleepMax longest time between two operations of a thread
-   * @param open opens in a process what is shared
+   * @param sleepMax maximum time between two operations of a thread
+   * @param open opens what is shared, in a process
    */
   SharedRun(World world, Duration sleepMax, Function<Store, T> open) {
     this.world = world;
@@ -40,7 +43,7 @@ abstract class SharedRun<T> {
     this.open = open;
   }
 
-  /** Runs it; returns what is not as promised. */
+  /** Runs it; returns the violations. */
   final List<String> run() {
     return world.checked(this::runAndSettle);
   }
@@ -62,7 +65,7 @@ abstract class SharedRun<T> {
     return new Client<>(open.apply(store), store);
   }
 
-  @SuppressWarnings("unchecked") // client() made it
+  @SuppressWarnings("unchecked") // client() created it
   private void work(Client<?> client) {
     while (operations < OPERATIONS && world.violations.isEmpty()) {
       operations++;
@@ -73,7 +76,7 @@ abstract class SharedRun<T> {
       try {
         operation((Client<T>) client);
       } catch (QuipuException e) {
-        // the outcome is not known, and the oracle does not need it
+        // the outcome is unknown, and the oracle does not need it
       }
       world.check(nanos() - start <= CALL_MAX.toNanos(), "a call took %s ns", nanos() - start);
     }
@@ -96,9 +99,9 @@ abstract class SharedRun<T> {
     // they do not
   }
 
-  /** Does one thing; may fail as a store does. */
+  /** Performs one operation; may fail like a store. */
   abstract void operation(Client<T> client);
 
-  /** Nothing goes wrong any more, and nothing is under way: all must come to its end. */
+  /** No more faults, and nothing in progress: all requests must reach a final state. */
   abstract void settle(Client<T> client);
 }

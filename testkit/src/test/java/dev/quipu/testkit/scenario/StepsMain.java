@@ -16,11 +16,11 @@ public final class StepsMain {
   private static final String USAGE =
       """
       Usage: ./dev simulate techniques [OPTION VALUE]...
-        --scenario REGEX  runs the scenarios of these names; all by default
-        --seeds N         runs N seeds of each; 1,000 by default
-        --from N          the first of them; 1 by default
-        --seed N          replays one
-        --planted all     plants faults in the code, and prints what finds them\
+        --scenario REGEX  run the scenarios with matching names (default: all)
+        --seeds N         run N seeds of each (default: 1,000)
+        --from N          start at seed N (default: 1)
+        --seed N          replay seed N
+        --planted all     plant faults in the code, and print what finds them\
       """;
 
   private StepsMain() {}
@@ -30,7 +30,7 @@ public final class StepsMain {
     System.exit(run(arguments));
   }
 
-  /** Returns the exit code: 0 as promised, 1 if a scenario failed, 2 for a usage error. */
+  /** Returns the exit code: 0 without violations, 1 if a scenario failed, 2 for a usage error. */
   static int run(String... arguments) throws ReflectiveOperationException {
     String pattern = ".*";
     long first = 1;
@@ -106,7 +106,7 @@ public final class StepsMain {
     }
   }
 
-  /** Returns 0 if it is not a number above 0. */
+  /** Returns 0 if it is not a positive number. */
   private static long number(String value) {
     return value.matches("[1-9][0-9]{0,17}") ? Long.parseLong(value) : 0;
   }

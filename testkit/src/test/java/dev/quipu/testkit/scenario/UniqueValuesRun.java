@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Owners that take values and give them up. Whoever has one has it until he gives it up. */
+/** Owners that take values and give them up. An owner keeps a value until it gives it up. */
 final class UniqueValuesRun extends SharedRun<UniqueValues> {
   private static final String PROPERTY = "email";
   private static final int VALUES = 2;
@@ -19,7 +19,7 @@ final class UniqueValuesRun extends SharedRun<UniqueValues> {
   private final Map<String, Long> losses = new HashMap<>(); // how often a value was given up
   private final List<String> asked = new ArrayList<>(); // owner and value of each put
 
-  /** What is known of one owner and value. */
+  /** What is known about one owner and value. */
   private static final class Holding {
     int dropsRunning;
     long dropsSent;
@@ -58,7 +58,7 @@ final class UniqueValuesRun extends SharedRun<UniqueValues> {
     return losses.getOrDefault(value, 0L);
   }
 
-  /** Who certainly has a value. */
+  /** Returns the certain owner of a value. */
   private Optional<String> holder(String value) {
     return OWNERS.stream().filter(owner -> holding(owner, value).isHeld).findFirst();
   }

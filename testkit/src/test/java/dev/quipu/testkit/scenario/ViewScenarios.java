@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Scenarios of views, hits, displays, presence and unique values, within what they assume. */
+/** Scenarios of views, hits, displays, presence and unique values, within their assumptions. */
 final class ViewScenarios {
   private static final Duration SKEW = Duration.ofSeconds(20);
   private static final LinkFaults ANY = LinkFaults.ALL;
   private static final LinkFaults BRIEF = ANY.within(Duration.ofMinutes(1), Duration.ofMinutes(1));
   private static final double REPEATED = 0.01;
-  private static final LinkFaults MANY = // as many more as calls need to go wrong together
+  private static final LinkFaults MANY = // plus the number of calls that must fail together
       new LinkFaults(
           0.02,
           0.02,
@@ -32,7 +32,7 @@ final class ViewScenarios {
 
   private ViewScenarios() {}
 
-  /** Adds them; replaces those of a technique with default options. */
+  /** Adds the scenarios; replaces those of a technique with default options. */
   static void addTo(Map<String, Scenarios.Scenario> all) {
     LinkFaults repeated = ANY.repeating(REPEATED);
     LinkFaults brief = BRIEF.repeating(REPEATED);
@@ -68,7 +68,7 @@ final class ViewScenarios {
     all.put("unique-values", seed -> new UniqueValuesRun(seed, ANY, hour).run());
   }
 
-  /** Faults that these must find. */
+  /** Returns the faults that these scenarios must find. */
   static List<Planted> planted() {
     return List.of(
         new Planted(

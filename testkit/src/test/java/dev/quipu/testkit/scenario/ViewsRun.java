@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Views of one page, delivered several times each, that are remembered for ever or for a while. */
+/** Views of one page, delivered several times each, that are remembered forever or for a while. */
 final class ViewsRun extends SharedRun<ViewCounter> {
   private static final String PAGE = "https://a.example/page";
   private static final Instant TIME = Instant.parse("2026-11-22T10:00:00Z");
@@ -93,7 +93,7 @@ final class ViewsRun extends SharedRun<ViewCounter> {
     }
   }
 
-  /** Whether another call explains that this one did not count. */
+  /** Returns whether another call explains that this one did not count. */
   private boolean isReason(Call other, Call call) {
     if (call.counted.equals(Optional.of(true))) {
       return other == call;

@@ -15,7 +15,7 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
-/** What every scenario has: a store, and processes on it that die and are started again. */
+/** The common parts of scenarios: a store, and processes on it that crash and are restarted. */
 final class World extends Oracle {
   private static final int STEPS_MAX = 300_000;
   private static final Duration LAG = Duration.ofSeconds(5); // of eventual reads
@@ -29,19 +29,19 @@ final class World extends Oracle {
   private final Duration skewMax;
   private boolean isHealed;
 
-  /** Puts what a store cannot do, or what is planted, before the store. */
+  /** Wraps the store with missing capabilities or a planted fault. */
   interface Limit {
-    /** Everything is possible. */
+    /** All capabilities. */
     Limit NONE = (driver, trueTime) -> driver;
 
-    /** Returns the store as all processes have it. */
+    /** Returns the store as used by all processes. */
     StoreDriver before(StoreDriver driver, Clock trueTime);
   }
 
   /**
    * Creates a store.
    *
-   * @param skewMax most that the clock of a process is off the true time
+   * @param skewMax maximum difference of the clock of a process from the true time
    */
   World(long seed, LinkFaults faults, Duration skewMax, Limit limit) {
     this.scheduler = new StepScheduler(seed);
@@ -53,7 +53,7 @@ final class World extends Oracle {
     this.skewMax = skewMax;
   }
 
-  /** A process with threads of its own, which is started again whenever it was killed. */
+  /** Starts a process with its own threads, which is restarted whenever it was killed. */
   void process(int threads, Consumer<Store> begin, Runnable thread) {
     SimProcess process = newProcess(begin);
     for (int i = 0; i < threads; i++) {
@@ -80,12 +80,12 @@ final class World extends Oracle {
         });
   }
 
-  /** The store as a process reaches it. */
+  /** Returns the store as reached by a process. */
   Store store(SimProcess process) {
     return store(process, store, faults);
   }
 
-  /** Another store as a process reaches it: a cache. */
+  /** Returns another store as reached by a process: a cache. */
   Store store(SimProcess process, StoreDriver driver, LinkFaults faults) {
     SimLink link = new SimLink(scheduler, process, driver, isHealed ? LinkFaults.NONE : faults);
     links.add(link);
@@ -97,18 +97,18 @@ final class World extends Oracle {
     return both.minus(skewMax);
   }
 
-  /** Runs until all processes have ended and all that is late has arrived. */
+  /** Runs until all processes have ended and all late requests have arrived. */
   void run() {
     scheduler.run(STEPS_MAX);
   }
 
-  /** From now on, nothing goes wrong. */
+  /** Ends all faults. */
   void heal() {
     isHealed = true;
     links.forEach(SimLink::heal);
   }
 
-  /** Runs something in a new process on a store on which nothing goes wrong. */
+  /** Runs an action in a new process on a store without faults. */
   void calmly(Consumer<Store> work) {
     heal();
     SimProcess process = scheduler.process(Duration.ZERO);
@@ -117,12 +117,12 @@ final class World extends Oracle {
     run();
   }
 
-  /** Makes calls, of which one may get no definite answer: then another is made some time. */
+  /** Makes calls, one of which may have an unknown outcome: then another is made later. */
   static void quietly(Runnable calls) {
     try {
       calls.run();
     } catch (QuipuException e) {
-      // what may not be is seen by what is there
+      // violations show in the final state
     }
   }
 }

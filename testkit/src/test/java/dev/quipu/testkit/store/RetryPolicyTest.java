@@ -15,7 +15,7 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-/** How often a call is made again, after which pauses, and until when. */
+/** How often a call is retried, after which pauses, and until when. */
 final class RetryPolicyTest {
   private static final Duration HOUR = Duration.ofHours(1);
 

@@ -42,7 +42,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Which calls a store makes to its driver, and which it rejects before. */
+/** The calls that a store makes to its driver, and those that it rejects before. */
 final class StoreCallsTest {
   private static final Key KEY = new Key("p", "s");
 
@@ -50,7 +50,7 @@ final class StoreCallsTest {
   private final MemoryDriver memory = new MemoryDriver();
   private final List<String> calls = new ArrayList<>();
 
-  /** A store in memory with these capabilities, whose calls to the driver are noted. */
+  /** Returns an in-memory store with these capabilities, whose calls to the driver are recorded. */
   private Store store(Capability... capabilities) {
     EnumSet<Capability> own = EnumSet.noneOf(Capability.class);
     own.addAll(Arrays.asList(capabilities));
@@ -68,7 +68,7 @@ final class StoreCallsTest {
                   }
                   calls.add(method.getName());
                   if (method.getName().endsWith("Tokens")) {
-                    return null; // memory has no call of its own
+                    return null; // the memory driver has no native call
                   }
                   try {
                     return method.invoke(memory, arguments);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** Stores are found by the scheme of their URI. */
 final class StoreProviderTest {
-  /** A store in memory, as a service of these tests. */
+  /** An in-memory store, as a service of these tests. */
   public static final class InMemory implements StoreProvider {
     /** For the service loader. */
     public InMemory() {}

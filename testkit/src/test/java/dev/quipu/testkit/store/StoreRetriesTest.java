@@ -40,7 +40,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** Which calls a store makes again, and what it does when others come between. */
+/** The calls that a store retries, and its behaviour under contention. */
 final class StoreRetriesTest {
   private static final Key KEY = new Key("p", "s");
   private static final Write ADD =
@@ -49,7 +49,7 @@ final class StoreRetriesTest {
   private final ManualClock clock = new ManualClock(1_000_000);
   private final MemoryDriver memory = new MemoryDriver();
 
-  /** A store whose first calls fail. */
+  /** Returns a store whose first calls fail. */
   private Store failing(int calls, QuipuException failure) {
     int[] left = {calls};
     InterceptingDriver driver =
@@ -99,7 +99,10 @@ final class StoreRetriesTest {
     assertEquals(new Store.Statistics(8, 7, 0), store.statistics());
   }
 
-  /** A store without updates of its own, where another comes between each read and write. */
+  /**
+   * Returns a store without native updates, where another client writes between each read and
+   * write.
+   */
   private Store crowded(int times) {
     int[] left = {times};
     LimitedDriver limited = new LimitedDriver(memory, Set.of(Capability.STRONG_READ));
@@ -160,7 +163,7 @@ final class StoreRetriesTest {
     assertEquals(Optional.empty(), memory.get(item.key(), Consistency.STRONG));
   }
 
-  /** Repeats of a request and repeats of its calls are counted together, or they would multiply. */
+  /** Retries of a request and of its calls share one budget, or they would multiply. */
   @Test
   void aRequestIsNotSentMoreOftenThanThePolicySays() {
     for (int every : new int[] {1, 2, 3, 8}) { // which of the failures is unknown
@@ -183,7 +186,7 @@ final class StoreRetriesTest {
     }
   }
 
-  /** Each time another item is there, which has expired. */
+  /** Each time there is another item, which has expired. */
   @Test
   void aWriteThatOthersAlwaysComeBetweenIsGivenUpAfterSomeAttempts() {
     int[] writes = {0};

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The parts of a store's URI, and what is rejected. */
+/** The parts of a store's URI, and invalid URIs. */
 final class StoreUriTest {
   private static StoreUri uri(String text) {
     return new StoreUri(StoreUri.parse(text), 6_379, Set.of("prefix", "size"));

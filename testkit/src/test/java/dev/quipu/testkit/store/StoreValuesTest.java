@@ -31,7 +31,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Keys, scans, writes and tables, at their edges. */
+/** Edge cases of keys, scans, writes and tables. */
 final class StoreValuesTest {
   private static Item item(String partition, String sort) {
     return new Item(new Key(partition, sort), Map.of(), new Version("1"), Optional.empty());

@@ -33,7 +33,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** What a process writes to a store whose settings endanger writes, or are not known. */
+/** What a process writes to a store whose settings endanger writes, or are unknown. */
 final class StoreWatchTest {
   private static final Key KEY = new Key("p", "s");
   private static final Write WRITE =
@@ -47,7 +47,7 @@ final class StoreWatchTest {
   private final Store store =
       new Store(new Inspected(), new ManualClock(0), Randomness.seeded(1), ONCE);
 
-  /** A store in memory that answers about its settings what a test wants. */
+  /** An in-memory store that reports the settings that a test wants. */
   private final class Inspected extends ForwardingDriver {
     @Override
     protected StoreDriver driver() {
@@ -93,7 +93,7 @@ final class StoreWatchTest {
     }
   }
 
-  /** The same store, which changes tokens by itself. */
+  /** The same store, with native token updates. */
   private final class OfTokens extends ForwardingDriver {
     @Override
     protected StoreDriver driver() {
@@ -110,12 +110,12 @@ final class StoreWatchTest {
 
     @Override
     public void addTokens(Key key, String field, Set<String> tokens) {
-      // the store would take them
+      // the store would add them
     }
 
     @Override
     public void dropTokens(Key key, String field, Set<String> tokens) {
-      // the store would take them out
+      // the store would remove them
     }
   }
 

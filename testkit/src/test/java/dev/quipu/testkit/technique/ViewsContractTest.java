@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The contract of views fails on a store whose sweep does not remove what has expired. */
+/** The contract of views fails on a store whose sweep does not remove expired items. */
 final class ViewsContractTest {
-  /** Removes what has expired, in its own way. */
+  /** Removes expired items, in its own way. */
   private interface Sweep {
     int removeExpired(StoreDriver memory, Instant before, int itemsMax);
   }
 
-  /** Views in memory, swept in another way. */
+  /** Views in memory with another sweep. */
   private static final class Swept extends ViewsContract {
     private final Sweep sweep;
     private final boolean isSweptAtOnce;
