@@ -77,8 +77,7 @@ public interface Counters {
    * @param counters at most {@link Limits#PAGE_COUNTERS_MAX}
    */
   default List<Optional<Reading>> readAll(List<String> counters) {
-    Limits.checkReads(counters.size());
-    return counters.stream().map(this::read).toList();
+    return ParallelReads.readAll(this, counters);
   }
 
   /**

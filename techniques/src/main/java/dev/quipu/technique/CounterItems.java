@@ -136,12 +136,19 @@ public final class CounterItems {
         .orElse(OptionalLong.empty());
   }
 
+  /** Returns the number in an item; empty if nothing was ever added, or the counter was deleted. */
+  static OptionalLong number(Optional<Item> item) {
+    return item.isPresent() && item.get().fields().containsKey(VALUE)
+        ? OptionalLong.of(item.get().number(VALUE))
+        : OptionalLong.empty();
+  }
+
   public Optional<Reading> read(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    return store
-        .get(valueKey(counter), Consistency.STRONG)
-        .filter(item -> item.fields().containsKey(VALUE)) // else nothing was ever added
-        .map(item -> Reading.exact(item.number(VALUE)));
+    OptionalLong number = number(store.get(valueKey(counter), Consistency.STRONG));
+    return number.isPresent()
+        ? Optional.of(Reading.exact(number.getAsLong()))
+        : Optional.empty();
   }
 
   public CounterPage list(String prefix, String after, int limit) {
@@ -192,7 +199,7 @@ public final class CounterItems {
         if (!name.startsWith(prefix)) {
           return new CounterPage(found, Optional.empty());
         }
-        Optional<Reading> reading = reader.apply(name); // empty if enlisted but never added to
+        Optional<Reading> reading = reader.apply(name); // empty if never added to, or deleted
         if (reading.isPresent() && found.size() == limit) {
           return new CounterPage(found, Optional.of(found.getLast().name()));
         }

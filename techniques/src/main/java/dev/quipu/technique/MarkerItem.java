@@ -7,6 +7,7 @@ import dev.quipu.Guarantee;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetResult;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
@@ -73,6 +74,7 @@ public final class MarkerItem implements AddPart.Shardable {
 
   private final Store store;
   private final CounterItems items;
+  private final NumberWrites numbers;
   private final Markers markers;
   private final RandomGenerator random;
   private final Optional<Duration> keep;
@@ -104,6 +106,7 @@ public final class MarkerItem implements AddPart.Shardable {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
     this.items = new CounterItems(store);
+    this.numbers = new NumberWrites(store, items, random);
     this.markers = new Markers(store, MARKER);
     this.random = random;
     this.keep = keep;
@@ -179,6 +182,16 @@ public final class MarkerItem implements AddPart.Shardable {
   @Override
   public Optional<Reading> read(String counter) {
     return items.read(counter);
+  }
+
+  @Override
+  public SetResult set(String counter, long value, OptionalLong ifValue) {
+    return numbers.set(counter, value, ifValue);
+  }
+
+  @Override
+  public void delete(String counter) {
+    numbers.delete(counter);
   }
 
   @Override

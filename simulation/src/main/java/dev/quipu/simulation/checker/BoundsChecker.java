@@ -4,9 +4,10 @@ import dev.quipu.simulation.history.Operation;
 import java.util.List;
 
 /**
- * Bounds hold, and rejections are fair. For a counter whose adds all carry the same bounds: no
- * value that anybody saw lies outside; no more was taken than was there; and an add was rejected
- * only if it could not have fitted at some moment between its invocation and its answer.
+ * Bounds hold, and rejections are fair. For a counter whose adds all carry the same bounds, which
+ * contain 0, where it starts: no value that was read lies outside; no more was taken than was
+ * there; and an add was rejected only if it could not have fitted at some moment between its
+ * invocation and its answer.
  */
 public final class BoundsChecker implements Checker {
   /** The checker. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Quipu;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
@@ -54,6 +55,15 @@ final class StoreProviderTest {
       assertInstanceOf(InMemory.class, StoreProvider.of(StoreUri.parse(uri)));
       assertInstanceOf(MemoryDriver.class, StoreProvider.open(uri));
     }
+  }
+
+  @Test
+  void aBuilderOpensAStoreByItsUri() {
+    try (Quipu quipu = Quipu.builder().store("memory:a").build()) {
+      assertEquals(1, quipu.counter("visits").add(1).orElseThrow().added());
+    }
+    Quipu.Builder builder = Quipu.builder();
+    assertThrows(IllegalArgumentException.class, () -> builder.store("other:a"));
   }
 
   @Test
