@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface BatchDriver extends StoreDriver {
   /**
-   * Applies several writes, all or none, within {@link StoreProfile#atomicity}.
+   * Applies several writes, all or none, within {@link StoreProfile#atomicity}. With {@link
+   * Capability#BATCH_RETURNS}, returns the item as the last write left it, except for a repeat
+   * under a token.
    *
    * @param token if not null, a repeat under the same token is applied once, within a time that the
    *     driver's documentation states; needs {@link Capability#TOKEN_BATCH}

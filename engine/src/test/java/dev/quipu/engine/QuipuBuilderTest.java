@@ -15,10 +15,13 @@ import dev.quipu.Quipu;
 import dev.quipu.RequestId;
 import dev.quipu.layer.ForwardingDriver;
 import dev.quipu.memory.MemoryDriver;
+import dev.quipu.simulation.driver.LimitedDriver;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile.Capability;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -89,7 +92,8 @@ final class QuipuBuilderTest {
     try (Quipu quipu = Quipu.builder().driver(driver).technique("token-set").build()) {
       assertEquals("token-set", quipu.counters().technique());
     }
-    Quipu.Builder other = Quipu.builder().driver(driver).technique("atomic-add");
+    StoreDriver limited = new LimitedDriver(driver, EnumSet.of(Capability.STRONG_READ));
+    Quipu.Builder other = Quipu.builder().driver(limited).technique("marker-item");
     assertThrows(IllegalArgumentException.class, other::build);
   }
 

@@ -129,7 +129,7 @@ public final class AtomicAdd implements AddPart.Shardable {
   private AddResult send(Add add, AddPart part, Write write) {
     return switch (part.write(store, write)) {
       case WriteResult.Applied applied ->
-          new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
+          new AddResult.Applied(add.delta(), part.valueAfter(applied));
       case WriteResult.ConditionFailed failed -> part.rejected(add, failed.found());
     };
   }

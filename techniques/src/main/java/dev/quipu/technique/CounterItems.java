@@ -128,7 +128,7 @@ public final class CounterItems {
     return new AddResult.Rejected(why, value);
   }
 
-  /** The number after a write, where the store tells it: not after a batch. */
+  /** Returns the number after a write, or after a batch whose last write it is; empty if unknown. */
   public static OptionalLong valueAfter(WriteResult.Applied applied) {
     return applied
         .after()

@@ -169,7 +169,7 @@ public final class TokenSet implements AddPart.Shardable {
   private AddResult answer(Add add, RequestId id, String text, AddPart part, WriteResult result) {
     return switch (result) {
       case WriteResult.Applied applied ->
-          new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
+          new AddResult.Applied(add.delta(), part.valueAfter(applied));
       case WriteResult.ConditionFailed failed when !failed.key().equals(part.value()) ->
           part.rejected(add, failed.found());
       case WriteResult.ConditionFailed failed -> {

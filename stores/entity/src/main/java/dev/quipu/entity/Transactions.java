@@ -85,19 +85,11 @@ public final class Transactions {
 
   /** As {@link StoreDriver#write}. */
   public WriteResult write(Write write) {
-    return apply(List.of(write));
+    return writeAll(List.of(write));
   }
 
   /** As {@link BatchDriver#writeAll} without a token. */
   public WriteResult writeAll(List<Write> writes) {
-    WriteResult result = apply(writes);
-    return result instanceof WriteResult.Applied
-        ? new WriteResult.Applied(Optional.empty())
-        : result;
-  }
-
-  /** The result of a batch; if it was applied, with what the last write left. */
-  private WriteResult apply(List<Write> writes) {
     return repeated(transaction -> apply(writes, transaction));
   }
 
