@@ -33,8 +33,6 @@ final class ReadTask extends Task {
   }
 
   private static Optional<Reading> reading(OptionalLong value) {
-    return value.isPresent()
-        ? Optional.of(Reading.exact(value.getAsLong()))
-        : Optional.empty();
+    return value.isPresent() ? Optional.of(Reading.exact(value.getAsLong())) : Optional.empty();
   }
 }

@@ -50,10 +50,7 @@ final class QuipuBuilderTest {
   @Test
   void aDirectoryKeepsRequestIdsForTheGivenTime() throws Exception {
     try (Quipu quipu =
-        Quipu.builder()
-            .directory(directory)
-            .requestIdRetention(Duration.ofSeconds(1))
-            .build()) {
+        Quipu.builder().directory(directory).requestIdRetention(Duration.ofSeconds(1)).build()) {
       Counter seats = quipu.counter("event/7");
       assertInstanceOf(AddResult.Applied.class, seats.add(-2, ID));
       Thread.sleep(2_100);

@@ -128,7 +128,9 @@ public final class CounterItems {
     return new AddResult.Rejected(why, value);
   }
 
-  /** Returns the number after a write, or after a batch whose last write it is; empty if unknown. */
+  /**
+   * Returns the number after a write, or after a batch whose last write it is; empty if unknown.
+   */
   public static OptionalLong valueAfter(WriteResult.Applied applied) {
     return applied
         .after()
@@ -146,9 +148,7 @@ public final class CounterItems {
   public Optional<Reading> read(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
     OptionalLong number = number(store.get(valueKey(counter), Consistency.STRONG));
-    return number.isPresent()
-        ? Optional.of(Reading.exact(number.getAsLong()))
-        : Optional.empty();
+    return number.isPresent() ? Optional.of(Reading.exact(number.getAsLong())) : Optional.empty();
   }
 
   public CounterPage list(String prefix, String after, int limit) {

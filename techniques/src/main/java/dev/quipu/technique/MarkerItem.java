@@ -70,7 +70,7 @@ import java.util.random.RandomGenerator;
 /** Counts each request once, however often it is repeated. Thread-safe. */
 public final class MarkerItem implements AddPart.Shardable {
   /**
-   * What it needs, promises and costs, when markers are kept for ever; with {@link
+   * What it needs, promises and costs, when markers are kept forever. With {@link
    * Capability#BATCH_RETURNS} it also promises {@link Guarantee#ADD_AND_GET}.
    */
   public static final TechniqueSpec SPEC = spec(Guarantee.IDEMPOTENT);

@@ -95,8 +95,7 @@ final class NumberWrites {
     fields.remove(CounterItems.VALUE);
     next.ifPresent(value -> fields.put(CounterItems.VALUE, new Field.Number(value)));
     Write write =
-        new Write.Put(
-            key, fields, found.flatMap(Item::expiresAt), Condition.unchanged(found));
+        new Write.Put(key, fields, found.flatMap(Item::expiresAt), Condition.unchanged(found));
     return new ConditionalPut(store, key, found) {
       @Override
       WriteResult send() {

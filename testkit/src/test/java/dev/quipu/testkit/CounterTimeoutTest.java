@@ -77,7 +77,8 @@ final class CounterTimeoutTest {
     long start = System.nanoTime();
     OutcomeUnknownException why =
         assertTimeoutPreemptively(
-            LONG, () -> assertThrows(OutcomeUnknownException.class, () -> counter.add(1).isApplied()));
+            LONG,
+            () -> assertThrows(OutcomeUnknownException.class, () -> counter.add(1).isApplied()));
     assertEquals(Reason.TIMEOUT, why.reason());
     assertTrue(System.nanoTime() - start >= Duration.ofMillis(50).toNanos());
     assertTimeoutPreemptively(LONG, () -> interrupted.await());
@@ -90,14 +91,16 @@ final class CounterTimeoutTest {
   @Test
   void exceptionsPassThrough() {
     RuntimeException failure = new NotAppliedException(Reason.FULL, "full");
-    beforeRead = () -> {
-      throw failure;
-    };
+    beforeRead =
+        () -> {
+          throw failure;
+        };
     assertSame(failure, assertThrows(NotAppliedException.class, () -> counter(LONG).read()));
     Error error = new StackOverflowError("on purpose");
-    beforeRead = () -> {
-      throw error;
-    };
+    beforeRead =
+        () -> {
+          throw error;
+        };
     assertSame(error, assertThrows(StackOverflowError.class, () -> counter(LONG).read()));
   }
 

@@ -48,8 +48,7 @@ final class SetFaultTest {
     TOKEN_SET;
 
     Counters on(StoreDriver driver) {
-      Store store =
-          new Store(driver, new VirtualTime(), Randomness.seeded(1), RetryPolicy.DEFAULT);
+      Store store = new Store(driver, new VirtualTime(), Randomness.seeded(1), RetryPolicy.DEFAULT);
       return switch (this) {
         case ATOMIC_ADD -> new AtomicAdd(store);
         case OPTIMISTIC -> new Optimistic(store);

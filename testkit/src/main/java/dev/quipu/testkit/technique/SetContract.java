@@ -110,8 +110,7 @@ abstract class SetContract extends CountersFixture {
     applied(5, 5, add("a", 5, "id"));
     counters.cancel("a", RequestId.of("canceled"));
     counters.delete("a");
-    assertInstanceOf(
-        RequestOutcome.Applied.class, counters.outcome("a", RequestId.of("id")));
+    assertInstanceOf(RequestOutcome.Applied.class, counters.outcome("a", RequestId.of("id")));
     assertInstanceOf(
         RequestOutcome.Canceled.class, counters.outcome("a", RequestId.of("canceled")));
     assertInstanceOf(AddResult.Rejected.class, add("a", 1, "canceled"));
