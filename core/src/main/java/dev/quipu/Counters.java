@@ -52,7 +52,7 @@ public interface Counters {
     Limits.checkBatch(adds.size());
     List<ItemResult> results = new ArrayList<>(adds.size());
     for (Add add : adds) {
-      results.add(ParallelAdds.add(this, add));
+      results.add(ParallelCalls.add(this, add));
     }
     return results;
   }
@@ -64,7 +64,7 @@ public interface Counters {
    *     begun fail as not applied with {@link Reason#TIMEOUT}
    */
   default List<ItemResult> addAll(List<Add> adds, BooleanSupplier mayBegin) {
-    return ParallelAdds.addAll(this, adds, mayBegin);
+    return ParallelCalls.addAll(this, adds, mayBegin);
   }
 
   /** Returns the value of a counter; empty if it was never written, or was deleted. */
@@ -77,7 +77,7 @@ public interface Counters {
    * @param counters at most {@link Limits#PAGE_COUNTERS_MAX}
    */
   default List<Optional<Reading>> readAll(List<String> counters) {
-    return ParallelReads.readAll(this, counters);
+    return ParallelCalls.readAll(this, counters);
   }
 
   /**
