@@ -52,7 +52,7 @@ public interface Counters {
     Limits.checkBatch(adds.size());
     List<ItemResult> results = new ArrayList<>(adds.size());
     for (Add add : adds) {
-      results.add(ParallelAdds.add(this, add));
+      results.add(ParallelCalls.add(this, add));
     }
     return results;
   }
@@ -75,7 +75,7 @@ public interface Counters {
    */
   default List<ItemResult> addAll(
       List<Add> adds, BooleanSupplier mayBegin, BooleanSupplier mayWait) {
-    return ParallelAdds.addAll(this, adds, mayBegin, mayWait);
+    return ParallelCalls.addAll(this, adds, mayBegin, mayWait);
   }
 
   /** Returns the bounds that all counters have, besides those of an add. */
@@ -93,8 +93,7 @@ public interface Counters {
    * @param counters at most {@link Limits#PAGE_COUNTERS_MAX}
    */
   default List<Optional<Reading>> readAll(List<String> counters) {
-    Limits.checkReads(counters.size());
-    return counters.stream().map(this::read).toList();
+    return ParallelCalls.readAll(this, counters);
   }
 
   /**

@@ -15,7 +15,10 @@ public enum Guarantee {
   IDEMPOTENT_WITHIN_WINDOW("an add repeated under its id within the window counts once"),
   /** Floors and ceilings hold at every moment. */
   BOUNDED("floors and ceilings hold at every moment"),
-  /** An add returns the value that the counter had right after it. */
+  /**
+   * An add returns the value that the counter had right after it. If an earlier attempt applied it,
+   * whose reply was lost or received by another call, the value may be missing.
+   */
   ADD_AND_GET("an add returns the value right after it"),
   /** A read sees every add acknowledged before it began, and none that was not yet asked for. */
   LINEARIZABLE_READ("a read sees every acknowledged add");

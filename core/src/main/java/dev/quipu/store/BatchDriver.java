@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface BatchDriver extends StoreDriver {
   /**
-   * Applies several writes atomically, within {@link StoreProfile#atomicity}.
+   * Applies several writes atomically, within {@link StoreProfile#atomicity}. With {@link
+   * Capability#BATCH_RETURNS}, returns the item as the last write left it, except for a repeat
+   * under a token.
    *
    * @param token if not null, repeats under the same token are applied once, within the retention
    *     time that the driver documents; needs {@link Capability#TOKEN_BATCH}

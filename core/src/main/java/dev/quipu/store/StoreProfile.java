@@ -95,6 +95,8 @@ public record StoreProfile(
     NATIVE_TOKENS,
     /** {@link BatchDriver#writeAll} without a token, and {@link BatchDriver#getAll}. */
     ATOMIC_BATCH,
+    /** {@link BatchDriver#writeAll} returns the item as the last write of the batch left it. */
+    BATCH_RETURNS,
     /** {@link BatchDriver#writeAll} with a token. */
     TOKEN_BATCH,
     /** {@link ScanDriver#scan}. */

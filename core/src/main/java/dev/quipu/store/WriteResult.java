@@ -1,5 +1,6 @@
 package dev.quipu.store;
 
+import dev.quipu.store.StoreProfile.Capability;
 import java.util.Optional;
 
 /** The definite result of a write. */
@@ -7,7 +8,8 @@ public sealed interface WriteResult {
   /**
    * The write was applied.
    *
-   * @param after the item as this write left it; empty after a delete, and after a batch
+   * @param after the item as this write left it; empty after a delete. After a batch, the item as
+   *     its last write left it, from a store with {@link Capability#BATCH_RETURNS}; else empty
    */
   record Applied(Optional<Item> after) implements WriteResult {}
 

@@ -12,12 +12,11 @@ import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetResult;
 import dev.quipu.backend.EmbeddedEngine;
 import dev.quipu.engine.commit.Checkpointer;
 import dev.quipu.engine.commit.Committer;
 import dev.quipu.engine.commit.ExpirySweeper;
-import dev.quipu.engine.commit.Group;
-import dev.quipu.engine.commit.Task;
 import dev.quipu.engine.environment.Closer;
 import dev.quipu.engine.environment.Disk;
 import dev.quipu.engine.environment.Environment;
@@ -47,6 +46,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -306,10 +306,28 @@ public final class Engine implements EmbeddedEngine {
 
   @Override
   public Optional<Reading> read(String counter) {
-    Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    ReadTask task = new ReadTask(counter);
+    return readAll(List.of(counter)).getFirst();
+  }
+
+  @Override
+  public List<Optional<Reading>> readAll(List<String> counters) {
+    ReadTask task = new ReadTask(counters);
     committer.run(task);
-    return task.reading;
+    return task.readings();
+  }
+
+  @Override
+  public SetResult set(String counter, long value, OptionalLong ifValue) {
+    SetOperation operation = SetOperation.set(counter, value, ifValue);
+    run(List.of(operation));
+    return operation.result();
+  }
+
+  @Override
+  public void delete(String counter) {
+    SetOperation operation = SetOperation.delete(counter);
+    run(List.of(operation));
+    operation.result();
   }
 
   @Override
@@ -473,26 +491,6 @@ public final class Engine implements EmbeddedEngine {
       }
     } catch (IOException | QuipuException e) {
       LOGGER.atWarn().setCause(e).log("Snapshot on close failed; the next start reads the log");
-    }
-  }
-
-  private static final class ReadTask extends Task {
-    private final String counter;
-    private Optional<Reading> reading = Optional.empty();
-
-    ReadTask(String counter) {
-      this.counter = counter;
-    }
-
-    @Override
-    public boolean run(State state, Group group) {
-      int ordinal = state.counters.find(counter);
-      if (ordinal >= 0
-          && state.counters.isAlive(ordinal, state.wallMillis)
-          && state.counters.text(ordinal) == null) {
-        reading = Optional.of(Reading.exact(state.counters.value(ordinal)));
-      }
-      return true;
     }
   }
 }

@@ -45,6 +45,7 @@ final class EngineDriver implements BatchDriver, ScanDriver {
               Capability.NATIVE_ADD,
               Capability.NATIVE_UPDATE,
               Capability.ATOMIC_BATCH,
+              Capability.BATCH_RETURNS,
               Capability.ORDERED_SCAN,
               Capability.NATIVE_EXPIRY,
               Capability.DURABLE),
@@ -77,7 +78,7 @@ final class EngineDriver implements BatchDriver, ScanDriver {
 
   @Override
   public WriteResult write(Write write) {
-    return writeAll(List.of(write), true);
+    return writeAll(List.of(write));
   }
 
   @Override
@@ -85,11 +86,11 @@ final class EngineDriver implements BatchDriver, ScanDriver {
     if (token != null) {
       throw PROFILE.lacks(Capability.TOKEN_BATCH);
     }
-    return writeAll(writes, false);
+    return writeAll(writes);
   }
 
-  private WriteResult writeAll(List<Write> writes, boolean returnAfter) {
-    WriteTask task = new WriteTask(writes, returnAfter);
+  private WriteResult writeAll(List<Write> writes) {
+    WriteTask task = new WriteTask(writes);
     committer.run(task);
     return task.result;
   }
@@ -137,12 +138,10 @@ final class EngineDriver implements BatchDriver, ScanDriver {
 
   private static final class WriteTask extends Task {
     private final List<Write> writes;
-    private final boolean returnAfter;
     private WriteResult result = new WriteResult.Applied(Optional.empty());
 
-    WriteTask(List<Write> writes, boolean returnAfter) {
+    WriteTask(List<Write> writes) {
       this.writes = writes;
-      this.returnAfter = returnAfter;
     }
 
     @Override
@@ -182,7 +181,7 @@ final class EngineDriver implements BatchDriver, ScanDriver {
         apply(state, group, writes.get(i).key(), after.get(i));
       }
       state.endChange();
-      result = new WriteResult.Applied(returnAfter ? after.getFirst() : Optional.empty());
+      result = new WriteResult.Applied(after.getLast());
       return true;
     }
 

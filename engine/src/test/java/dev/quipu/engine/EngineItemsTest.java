@@ -82,12 +82,13 @@ final class EngineItemsTest {
   }
 
   @Test
-  void aWriteReturnsTheItemAndABatchDoesNot() {
+  void aWriteAndABatchReturnTheLastItem() {
     Item item = after(driver.write(number(KEY, 5))).orElseThrow();
     assertEquals(5, item.number("n"));
     assertEquals(Optional.of(item), get(KEY));
-    assertEquals(
-        Optional.empty(), after(BatchDriver.of(driver).writeAll(List.of(number(KEY, 6)), null)));
+    WriteResult batch =
+        BatchDriver.of(driver).writeAll(List.of(number(OTHER, 1), number(KEY, 6)), null);
+    assertEquals(get(KEY), after(batch));
     assertEquals(6, numberOf(KEY));
     assertEquals(Optional.empty(), after(driver.write(new Write.Delete(KEY, Condition.always()))));
     assertEquals(Optional.empty(), get(KEY));

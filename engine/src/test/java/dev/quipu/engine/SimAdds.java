@@ -157,10 +157,12 @@ final class SimAdds extends SimOperation {
       return Rejection.OVERFLOW;
     }
     long value = after.longValueExact();
-    if (delta < 0 && value < bounds.floor()) {
+    if ((delta < 0 || bounds.floor() > 0) && value < bounds.floor()) {
       return Rejection.FLOOR;
     }
-    return delta > 0 && value > bounds.ceiling() ? Rejection.CEILING : null;
+    return (delta > 0 || bounds.ceiling() < 0) && value > bounds.ceiling()
+        ? Rejection.CEILING
+        : null;
   }
 
   @Override

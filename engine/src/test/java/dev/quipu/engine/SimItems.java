@@ -219,8 +219,8 @@ final class SimItems extends SimOperation {
       return;
     }
     expect(answer instanceof WriteResult.Applied, "answer", "applied", answer);
-    if (answer instanceof WriteResult.Applied applied && drafts.size() == 1) {
-      compare(applied.after(), after.getFirst());
+    if (answer instanceof WriteResult.Applied applied) {
+      compare(applied.after(), after.getLast());
     }
   }
 

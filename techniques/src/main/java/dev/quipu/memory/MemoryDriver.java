@@ -42,6 +42,7 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
               Capability.NATIVE_ADD,
               Capability.NATIVE_UPDATE,
               Capability.ATOMIC_BATCH,
+              Capability.BATCH_RETURNS,
               Capability.TOKEN_BATCH,
               Capability.ORDERED_SCAN),
           Atomicity.STORE,
@@ -156,7 +157,7 @@ public final class MemoryDriver implements BatchDriver, ScanDriver {
       if (token != null) {
         tokens.put(token, List.copyOf(writes));
       }
-      return new WriteResult.Applied(Optional.empty());
+      return new WriteResult.Applied(after.getLast());
     } finally {
       lock.unlock();
     }

@@ -13,6 +13,7 @@ import dev.quipu.store.WriteResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * What one add does to the number of its own counter, and to other items in the same step. A whole
@@ -83,6 +84,11 @@ public record AddPart(
     List<Write> all = new ArrayList<>(own);
     all.addAll(beside);
     return all;
+  }
+
+  /** Returns the own number after a write of it alone; empty if there were writes beside. */
+  OptionalLong valueAfter(WriteResult.Applied applied) {
+    return beside.isEmpty() ? CounterItems.valueAfter(applied) : OptionalLong.empty();
   }
 
   /** The answer to an add that did not fit. */

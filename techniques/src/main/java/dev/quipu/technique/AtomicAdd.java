@@ -5,6 +5,7 @@ import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.Reading;
+import dev.quipu.SetResult;
 import dev.quipu.layer.Store;
 import dev.quipu.store.StoreProfile.Atomicity;
 import dev.quipu.store.StoreProfile.Capability;
@@ -12,6 +13,7 @@ import dev.quipu.store.Write;
 import dev.quipu.store.WriteResult;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /*
@@ -80,6 +82,7 @@ public final class AtomicAdd implements AddPart.Shardable {
 
   private final Store store;
   private final CounterItems items;
+  private final NumberWrites numbers;
   private final AfterUnknown afterUnknown;
 
   /**
@@ -96,6 +99,7 @@ public final class AtomicAdd implements AddPart.Shardable {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
     this.items = new CounterItems(store);
+    this.numbers = new NumberWrites(store, items);
     this.afterUnknown = afterUnknown;
   }
 
@@ -125,7 +129,7 @@ public final class AtomicAdd implements AddPart.Shardable {
   private AddResult send(Add add, AddPart part, Write write) {
     return switch (part.write(store, write)) {
       case WriteResult.Applied applied ->
-          new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
+          new AddResult.Applied(add.delta(), part.valueAfter(applied));
       case WriteResult.ConditionFailed failed -> part.rejected(add, failed.found());
     };
   }
@@ -133,6 +137,16 @@ public final class AtomicAdd implements AddPart.Shardable {
   @Override
   public Optional<Reading> read(String counter) {
     return items.read(counter);
+  }
+
+  @Override
+  public SetResult set(String counter, long value, OptionalLong ifValue) {
+    return numbers.set(counter, value, ifValue);
+  }
+
+  @Override
+  public void delete(String counter) {
+    numbers.delete(counter);
   }
 
   @Override

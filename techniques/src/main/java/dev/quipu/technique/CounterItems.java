@@ -133,7 +133,9 @@ public final class CounterItems {
     return new AddResult.Rejected(why, value);
   }
 
-  /** The number after a write, where the store tells it: not after a batch. */
+  /**
+   * Returns the number after a write, or after a batch whose last write it is; empty if unknown.
+   */
   public static OptionalLong valueAfter(WriteResult.Applied applied) {
     return applied
         .after()
@@ -141,12 +143,17 @@ public final class CounterItems {
         .orElse(OptionalLong.empty());
   }
 
+  /** Returns the number in an item; empty if nothing was ever added, or the counter was deleted. */
+  static OptionalLong number(Optional<Item> item) {
+    return item.isPresent() && item.get().fields().containsKey(VALUE)
+        ? OptionalLong.of(item.get().number(VALUE))
+        : OptionalLong.empty();
+  }
+
   public Optional<Reading> read(String counter) {
     Limits.checkText("name", counter, Limits.NAME_BYTES_MAX);
-    return store
-        .get(valueKey(counter), Consistency.STRONG)
-        .filter(item -> item.fields().containsKey(VALUE)) // else nothing was ever added
-        .map(item -> Reading.exact(item.number(VALUE)));
+    OptionalLong number = number(store.get(valueKey(counter), Consistency.STRONG));
+    return number.isPresent() ? Optional.of(Reading.exact(number.getAsLong())) : Optional.empty();
   }
 
   public CounterPage list(String prefix, String after, int limit) {
@@ -197,7 +204,7 @@ public final class CounterItems {
         if (!name.startsWith(prefix)) {
           return new CounterPage(found, Optional.empty());
         }
-        Optional<Reading> reading = reader.apply(name); // empty if enlisted but never added to
+        Optional<Reading> reading = reader.apply(name); // empty if never added to, or deleted
         if (reading.isPresent() && found.size() == limit) {
           return new CounterPage(found, Optional.of(found.getLast().name()));
         }

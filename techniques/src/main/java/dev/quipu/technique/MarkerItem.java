@@ -7,6 +7,7 @@ import dev.quipu.Guarantee;
 import dev.quipu.Reading;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetResult;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
@@ -56,6 +57,9 @@ import java.util.random.RandomGenerator;
  *   A rejection that follows an unknown outcome is itself unknown: the lost request may still arrive
  *   when there is room. Cancel it to be sure.
  *
+ * A store that returns what a batch left gives the value right after the add, unless a lost reply
+ * was resolved by the marker.
+ *
  * Cost. One round trip, two writes, and one item that stays: for ever, or until it expires. A
  * repeat that comes after its marker has expired counts again.
  *
@@ -65,7 +69,10 @@ import java.util.random.RandomGenerator;
 
 /** Counts each request once, however often it is repeated. Thread-safe. */
 public final class MarkerItem implements AddPart.Shardable {
-  /** What it needs, promises and costs, when markers are kept for ever. */
+  /**
+   * What it needs, promises and costs, when markers are kept forever. With {@link
+   * Capability#BATCH_RETURNS} it also promises {@link Guarantee#ADD_AND_GET}.
+   */
   public static final TechniqueSpec SPEC = spec(Guarantee.IDEMPOTENT);
 
   private static final TechniqueSpec SPEC_EXPIRING = spec(Guarantee.IDEMPOTENT_WITHIN_WINDOW);
@@ -73,9 +80,11 @@ public final class MarkerItem implements AddPart.Shardable {
 
   private final Store store;
   private final CounterItems items;
+  private final NumberWrites numbers;
   private final Markers markers;
   private final RandomGenerator random;
   private final Optional<Duration> keep;
+  private final TechniqueSpec spec;
 
   /**
    * Keeps markers for ever.
@@ -104,9 +113,15 @@ public final class MarkerItem implements AddPart.Shardable {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
     this.items = new CounterItems(store);
+    this.numbers = new NumberWrites(store, items, random);
     this.markers = new Markers(store, MARKER);
     this.random = random;
     this.keep = keep;
+    TechniqueSpec kept = keep.isEmpty() ? SPEC : SPEC_EXPIRING;
+    this.spec =
+        store.profile().has(Capability.BATCH_RETURNS)
+            ? kept.promisingAlso(Guarantee.ADD_AND_GET)
+            : kept;
   }
 
   private static TechniqueSpec spec(Guarantee idempotence) {
@@ -124,7 +139,7 @@ public final class MarkerItem implements AddPart.Shardable {
 
   @Override
   public TechniqueSpec spec() {
-    return keep.isEmpty() ? SPEC : SPEC_EXPIRING;
+    return spec;
   }
 
   @Override
@@ -169,7 +184,8 @@ public final class MarkerItem implements AddPart.Shardable {
   private static AddResult answer(
       Add add, AddPart part, Key markerKey, String call, WriteResult result) {
     return switch (result) {
-      case WriteResult.Applied applied -> new AddResult.Applied(add.delta(), OptionalLong.empty());
+      case WriteResult.Applied applied ->
+          new AddResult.Applied(add.delta(), part.valueAfter(applied));
       case WriteResult.ConditionFailed failed when failed.key().equals(markerKey) ->
           Markers.answer(add, failed.found().orElseThrow(), call);
       case WriteResult.ConditionFailed failed -> part.rejected(add, failed.found());
@@ -179,6 +195,16 @@ public final class MarkerItem implements AddPart.Shardable {
   @Override
   public Optional<Reading> read(String counter) {
     return items.read(counter);
+  }
+
+  @Override
+  public SetResult set(String counter, long value, OptionalLong ifValue) {
+    return numbers.set(counter, value, ifValue);
+  }
+
+  @Override
+  public void delete(String counter) {
+    numbers.delete(counter);
   }
 
   @Override

@@ -5,11 +5,9 @@ import dev.quipu.AddResult;
 import dev.quipu.CounterPage;
 import dev.quipu.Guarantee;
 import dev.quipu.NotAppliedException;
-import dev.quipu.Outcome;
-import dev.quipu.OutcomeUnknownException;
-import dev.quipu.QuipuException;
 import dev.quipu.Reading;
 import dev.quipu.Reason;
+import dev.quipu.SetResult;
 import dev.quipu.layer.Backoff;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
@@ -126,13 +124,13 @@ public final class Optimistic implements AddPart.Shardable {
 
   private static final String TAGS = "tag";
   private static final int ROUNDS_MAX = 200;
-  private static final int RESENDS_MAX = 5;
 
   private final Store store;
   private final RandomGenerator random;
   private final TechniqueSpec spec;
   private final int tagsMax;
   private final CounterItems items;
+  private final NumberWrites numbers;
 
   private static TechniqueSpec spec(
       String name, String summary, String afterLostReply, String source) {
@@ -173,6 +171,7 @@ public final class Optimistic implements AddPart.Shardable {
     this.spec = spec;
     this.tagsMax = tagsMax;
     this.items = new CounterItems(store);
+    this.numbers = new NumberWrites(store, items, random);
   }
 
   /**
@@ -225,16 +224,7 @@ public final class Optimistic implements AddPart.Shardable {
         "%d writers came first to counter %s".formatted(ROUNDS_MAX, add.counter()));
   }
 
-  private enum Put {
-    /** The number is stored. */
-    STORED,
-    /** Another writer came first: it is not, and never will be. */
-    OVERTAKEN,
-    /** It is not, since a write beside it failed. */
-    NO_ROOM_BESIDE
-  }
-
-  private Put put(Key key, Optional<Item> found, long after, AddPart part) {
+  private ConditionalPut.Result put(Key key, Optional<Item> found, long after, AddPart part) {
     String tag = Long.toHexString(random.nextLong());
     List<String> before = tags(found);
     Condition unchanged = Condition.unchanged(found);
@@ -242,37 +232,22 @@ public final class Optimistic implements AddPart.Shardable {
     fields.put(CounterItems.VALUE, new Field.Number(after));
     fields.put(TAGS, tagsWith(before, tag));
     Write write = new Write.Put(key, fields, Optional.empty(), unchanged);
-    for (int sent = 1; ; sent++) {
-      QuipuException lost;
-      try {
-        WriteResult result = part.write(store, write);
-        if (result instanceof WriteResult.Applied) {
-          return Put.STORED;
-        }
-        if (result instanceof WriteResult.ConditionFailed failed && sent == 1) {
-          return failed.key().equals(key) ? Put.OVERTAKEN : Put.NO_ROOM_BESIDE;
-        }
-        lost = new OutcomeUnknownException(Reason.UNAVAILABLE, "a reply was lost", null);
-      } catch (QuipuException e) {
-        if (e.outcome() == Outcome.NOT_APPLIED && sent == 1) {
-          throw e;
-        }
-        lost = e;
+    return new ConditionalPut(store, key, found) {
+      @Override
+      WriteResult send() {
+        return part.write(store, write);
       }
-      Optional<Item> now = readBack(key, lost);
-      List<String> tags = tags(now);
-      if (tags.contains(tag)) {
-        return Put.STORED;
+
+      @Override
+      boolean isApplied(Optional<Item> now) {
+        return tags(now).contains(tag);
       }
-      boolean same = now.map(Item::version).equals(found.map(Item::version));
-      if (!same && tellsAllSince(before, tags)) {
-        return Put.OVERTAKEN; // the state that ours was for is gone
+
+      @Override
+      boolean isOvertaken(Optional<Item> now) {
+        return tellsAllSince(before, tags(now));
       }
-      if (!same || sent == RESENDS_MAX) {
-        throw new OutcomeUnknownException(
-            Reason.UNAVAILABLE, "a reply was lost, and others wrote since", lost);
-      }
-    }
+    }.run();
   }
 
   /**
@@ -294,19 +269,19 @@ public final class Optimistic implements AddPart.Shardable {
     return new Field.Text(String.join(" ", tags.subList(first, tags.size())));
   }
 
-  private Optional<Item> readBack(Key key, QuipuException lost) {
-    try {
-      return store.get(key, Consistency.STRONG);
-    } catch (QuipuException e) {
-      lost.addSuppressed(e);
-      throw new OutcomeUnknownException(
-          e.reason(), "a reply was lost, and so was the read back", lost);
-    }
-  }
-
   @Override
   public Optional<Reading> read(String counter) {
     return items.read(counter);
+  }
+
+  @Override
+  public SetResult set(String counter, long value, OptionalLong ifValue) {
+    return numbers.set(counter, value, ifValue);
+  }
+
+  @Override
+  public void delete(String counter) {
+    numbers.delete(counter);
   }
 
   @Override

@@ -11,6 +11,7 @@ import dev.quipu.Reading;
 import dev.quipu.Reason;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetResult;
 import dev.quipu.layer.Store;
 import dev.quipu.store.BatchDriver.RequestToken;
 import dev.quipu.store.Condition;
@@ -105,6 +106,7 @@ public final class RequestTokens implements Technique {
 
   private final Store store;
   private final CounterItems items;
+  private final NumberWrites numbers;
   private final Markers requests;
   private final RandomGenerator random;
 
@@ -122,6 +124,7 @@ public final class RequestTokens implements Technique {
     SPEC.requireWorksOn(store.profile());
     this.store = store;
     this.items = new CounterItems(store);
+    this.numbers = new NumberWrites(store, items, random);
     this.requests = new Markers(store, REQUEST);
     this.random = random;
   }
@@ -236,6 +239,16 @@ public final class RequestTokens implements Technique {
   @Override
   public Optional<Reading> read(String counter) {
     return items.read(counter);
+  }
+
+  @Override
+  public SetResult set(String counter, long value, OptionalLong ifValue) {
+    return numbers.set(counter, value, ifValue);
+  }
+
+  @Override
+  public void delete(String counter) {
+    numbers.delete(counter);
   }
 
   @Override

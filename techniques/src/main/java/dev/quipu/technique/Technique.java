@@ -4,6 +4,8 @@ import dev.quipu.Counters;
 import dev.quipu.Guarantee;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetResult;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /** Counters that say of themselves what they need, promise and cost. */
@@ -19,6 +21,16 @@ public interface Technique extends Counters {
   @Override
   default Set<Guarantee> guarantees() {
     return spec().guarantees();
+  }
+
+  @Override
+  default SetResult set(String counter, long value, OptionalLong ifValue) {
+    throw Techniques.cannotSet(technique());
+  }
+
+  @Override
+  default void delete(String counter) {
+    throw Techniques.cannotSet(technique());
   }
 
   @Override

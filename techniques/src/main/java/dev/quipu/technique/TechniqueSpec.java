@@ -44,6 +44,13 @@ public record TechniqueSpec(
         name, summary, afterLostReply, needs, atomicity, others, perAdd, perRead, source);
   }
 
+  /** Returns the same technique with one more guarantee. */
+  public TechniqueSpec promisingAlso(Guarantee other) {
+    Set<Guarantee> all = EnumSet.of(other);
+    all.addAll(guarantees);
+    return promising(all);
+  }
+
   /** The same technique, with batches that must reach so far. */
   public TechniqueSpec over(Atomicity other) {
     return new TechniqueSpec(

@@ -55,6 +55,16 @@ public final class Techniques {
   private static final List<TechniqueSpec> BY_PROMISE =
       List.of(MarkerItem.SPEC, HIT_LOG, AtomicAdd.SPEC, Optimistic.SPEC);
 
+  /** Those that keep the number of a counter in one item, which can be set. */
+  private static final List<TechniqueSpec> SETTABLE =
+      List.of(
+          AtomicAdd.SPEC,
+          Optimistic.SPEC,
+          Optimistic.WITH_HISTORY,
+          RequestTokens.SPEC,
+          MarkerItem.SPEC,
+          TokenSet.SPEC);
+
   private Techniques() {}
 
   /**
@@ -94,6 +104,14 @@ public final class Techniques {
             .toList();
     return new UnsupportedOperationException(
         "%s keeps no bounds; these do: %s".formatted(spec.name(), String.join(", ", others)));
+  }
+
+  /** Returns the exception for a set or delete, by a technique that cannot do it exactly. */
+  public static UnsupportedOperationException cannotSet(String technique) {
+    List<String> others = SETTABLE.stream().map(TechniqueSpec::name).toList();
+    return new UnsupportedOperationException(
+        "%s cannot set or delete a counter exactly; these can: %s"
+            .formatted(technique, String.join(", ", others)));
   }
 
   /** The exception for a call that needs request ids, by a technique that keeps none. */

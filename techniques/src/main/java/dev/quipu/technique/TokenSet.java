@@ -12,6 +12,7 @@ import dev.quipu.Reason;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.SetResult;
 import dev.quipu.layer.Store;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item;
@@ -99,6 +100,7 @@ public final class TokenSet implements AddPart.Shardable {
 
   private final Store store;
   private final CounterItems items;
+  private final NumberWrites numbers;
   private final RandomGenerator random;
   private final int slots;
 
@@ -130,6 +132,7 @@ public final class TokenSet implements AddPart.Shardable {
     }
     this.store = store;
     this.items = new CounterItems(store);
+    this.numbers = new NumberWrites(store, items, random);
     this.random = random;
     this.slots = slots;
   }
@@ -166,7 +169,7 @@ public final class TokenSet implements AddPart.Shardable {
   private AddResult answer(Add add, RequestId id, String text, AddPart part, WriteResult result) {
     return switch (result) {
       case WriteResult.Applied applied ->
-          new AddResult.Applied(add.delta(), CounterItems.valueAfter(applied));
+          new AddResult.Applied(add.delta(), part.valueAfter(applied));
       case WriteResult.ConditionFailed failed when !failed.key().equals(part.value()) ->
           part.rejected(add, failed.found());
       case WriteResult.ConditionFailed failed -> {
@@ -211,6 +214,16 @@ public final class TokenSet implements AddPart.Shardable {
   @Override
   public Optional<Reading> read(String counter) {
     return items.read(counter);
+  }
+
+  @Override
+  public SetResult set(String counter, long value, OptionalLong ifValue) {
+    return numbers.set(counter, value, ifValue);
+  }
+
+  @Override
+  public void delete(String counter) {
+    numbers.delete(counter);
   }
 
   @Override

@@ -11,26 +11,34 @@ import dev.quipu.Reading;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
+import dev.quipu.layer.RetryPolicy;
 import dev.quipu.layer.Store;
+import dev.quipu.memory.MemoryDriver;
 import dev.quipu.simulation.GuaranteeCheck;
 import dev.quipu.simulation.Simulation;
+import dev.quipu.simulation.driver.LimitedDriver;
 import dev.quipu.simulation.history.Operation;
 import dev.quipu.store.Condition;
 import dev.quipu.store.Item.Field;
 import dev.quipu.store.Key;
+import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreDriver.Consistency;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.store.Write;
 import dev.quipu.store.Write.Change;
 import dev.quipu.store.WriteResult;
 import dev.quipu.technique.AtomicAdd;
+import dev.quipu.technique.MarkerItem;
 import dev.quipu.technique.Optimistic;
 import dev.quipu.technique.Technique;
 import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.testkit.pace.Soak;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -109,6 +117,25 @@ final class SimulationTest {
     int atMostOnce = brokenSeeds(repeating, Simulation.Repeat.NEVER, FREE, Guarantee.AT_MOST_ONCE);
     assertEquals(0, atLeastOnce);
     assertTrue(atMostOnce > SEEDS / 4, "counted too much on only " + atMostOnce + " seeds");
+  }
+
+  /** Without lost replies, after which the marker alone is found. */
+  @Test
+  void aMarkerItemReturnsTheValueWhereBatchesDo() {
+    Simulation.Size calm = new Simulation.Size(3, 6, 0, false);
+    Simulation.Factory returning = (store, random) -> new MarkerItem(store, random);
+    Simulation.Factory silent =
+        (store, random) -> {
+          Set<Capability> less = EnumSet.copyOf(store.profile().capabilities());
+          less.remove(Capability.BATCH_RETURNS);
+          StoreDriver driver = new LimitedDriver(new MemoryDriver(), less);
+          return new MarkerItem(
+              new Store(driver, store.clock(), random, RetryPolicy.DEFAULT), random);
+        };
+    assertEquals(
+        0, brokenSeeds(returning, Simulation.Repeat.UNDER_ID, calm, Guarantee.ADD_AND_GET));
+    assertEquals(
+        SEEDS, brokenSeeds(silent, Simulation.Repeat.UNDER_ID, calm, Guarantee.ADD_AND_GET));
   }
 
   @Test

@@ -61,7 +61,10 @@ public final class LimitedDriver implements BatchDriver, ScanDriver {
   @Override
   public WriteResult writeAll(List<Write> writes, @Nullable RequestToken token) {
     require(token == null ? Capability.ATOMIC_BATCH : Capability.TOKEN_BATCH);
-    return BatchDriver.of(driver).writeAll(writes, token);
+    WriteResult result = BatchDriver.of(driver).writeAll(writes, token);
+    return result instanceof WriteResult.Applied && !profile.has(Capability.BATCH_RETURNS)
+        ? new WriteResult.Applied(Optional.empty())
+        : result;
   }
 
   @Override

@@ -78,6 +78,7 @@ public final class AppEngineDriver extends EntityDriver<com.google.appengine.api
                 Capability.STRONG_READ,
                 Capability.NATIVE_UPDATE,
                 Capability.ATOMIC_BATCH,
+                Capability.BATCH_RETURNS,
                 Capability.DURABLE,
                 scan),
             Atomicity.STORE,

@@ -61,6 +61,7 @@ public final class DatastoreDriver extends EntityDriver<com.google.cloud.datasto
               Capability.STRONG_READ,
               Capability.NATIVE_UPDATE,
               Capability.ATOMIC_BATCH,
+              Capability.BATCH_RETURNS,
               Capability.ORDERED_SCAN,
               Capability.DURABLE),
           Atomicity.STORE,

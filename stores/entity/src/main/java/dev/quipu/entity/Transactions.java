@@ -85,19 +85,11 @@ public final class Transactions {
 
   /** Implements {@link StoreDriver#write}. */
   public WriteResult write(Write write) {
-    return apply(List.of(write));
+    return writeAll(List.of(write));
   }
 
   /** Implements {@link BatchDriver#writeAll} without a token. */
   public WriteResult writeAll(List<Write> writes) {
-    WriteResult result = apply(writes);
-    return result instanceof WriteResult.Applied
-        ? new WriteResult.Applied(Optional.empty())
-        : result;
-  }
-
-  /** Returns the result of a batch; if it was applied, with the item after the last write. */
-  private WriteResult apply(List<Write> writes) {
     return repeated(transaction -> apply(writes, transaction));
   }
 

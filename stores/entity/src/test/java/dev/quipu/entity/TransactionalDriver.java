@@ -33,6 +33,7 @@ final class TransactionalDriver implements BatchDriver, ScanDriver {
               Capability.NATIVE_ADD,
               Capability.NATIVE_UPDATE,
               Capability.ATOMIC_BATCH,
+              Capability.BATCH_RETURNS,
               Capability.ORDERED_SCAN),
           Atomicity.STORE,
           25,

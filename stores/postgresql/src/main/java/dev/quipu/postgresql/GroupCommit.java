@@ -385,8 +385,7 @@ final class GroupCommit {
         signals.add(new Signal.Alone());
       } else {
         value += member.sum.delta();
-        Optional<Item> after = member.marker.isPresent() ? Optional.empty() : at(last.get(), value);
-        signals.add(new Signal.Done(new WriteResult.Applied(after)));
+        signals.add(new Signal.Done(new WriteResult.Applied(at(last.get(), value))));
       }
     }
     return signals;

@@ -93,6 +93,7 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
           Capability.NATIVE_ADD,
           Capability.NATIVE_UPDATE,
           Capability.ATOMIC_BATCH,
+          Capability.BATCH_RETURNS,
           Capability.ORDERED_SCAN);
 
   private final Connections connections;
@@ -233,8 +234,9 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     List<Sql> compiled = inOrder.stream().map(statements::write).toList();
     Sql all = Sql.sequence(compiled);
     for (int race = 0; race < RACES_MAX; race++) {
-      if (commit(inOrder, all)) {
-        return new WriteResult.Applied(Optional.empty());
+      Optional<WriteResult.Applied> applied = commit(inOrder, all, writes.getLast());
+      if (applied.isPresent()) {
+        return applied.get();
       }
       Map<Key, Item> found = read(writes.stream().map(Write::key).toList());
       for (Write write : writes) {
@@ -346,28 +348,31 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
     return inserted;
   }
 
-  /** Commits all writes if each statement returns a row, else none; returns whether it did. */
-  private boolean commit(List<Write> writes, Sql all) {
+  /** Commits all statements if each returns a row, and returns the result; otherwise none. */
+  private Optional<WriteResult.Applied> commit(List<Write> writes, Sql all, Write last) {
     try (PooledConnection borrowed = connections.borrowToWrite()) {
       borrowed.begin();
+      Optional<WriteResult.Applied> applied;
       try (PreparedStatement statement = all.prepare(borrowed.connection)) {
-        if (!eachBroughtARow(statement, writes)) {
-          borrowed.rollBack();
-          return false;
-        }
+        applied = eachBroughtARow(statement, writes, last);
       } catch (SQLException e) {
         borrowed.rollBack();
         throw Failures.beforeCommit(e);
       }
-      borrowed.commit();
-      return true;
+      if (applied.isPresent()) {
+        borrowed.commit();
+      } else {
+        borrowed.rollBack();
+      }
+      return applied;
     } catch (SQLException e) {
       throw Failures.ofWrite(e);
     }
   }
 
-  private static boolean eachBroughtARow(PreparedStatement statement, List<Write> writes)
-      throws SQLException {
+  private static Optional<WriteResult.Applied> eachBroughtARow(
+      PreparedStatement statement, List<Write> writes, Write last) throws SQLException {
+    Optional<Item> after = Optional.empty();
     boolean hasRows = statement.execute();
     for (Write write : writes) {
       if (!hasRows) {
@@ -378,12 +383,15 @@ public final class PostgresDriver implements BatchDriver, ScanDriver {
         boolean needless =
             write instanceof Write.Delete && write.condition() instanceof Condition.Always;
         if (missing && !needless) {
-          return false;
+          return Optional.empty();
+        }
+        if (write.equals(last) && !(write instanceof Write.Delete)) {
+          after = Optional.of(JsonFields.item(write.key(), rows));
         }
       }
       hasRows = statement.getMoreResults();
     }
-    return true;
+    return Optional.of(new WriteResult.Applied(after));
   }
 
   private Map<Key, Item> read(Collection<Key> keys) {

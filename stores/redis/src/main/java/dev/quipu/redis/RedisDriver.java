@@ -85,6 +85,7 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
           Capability.NATIVE_ADD,
           Capability.NATIVE_UPDATE,
           Capability.ATOMIC_BATCH,
+          Capability.BATCH_RETURNS,
           Capability.ORDERED_SCAN,
           Capability.NATIVE_EXPIRY);
 
@@ -236,9 +237,7 @@ public final class RedisDriver implements BatchDriver, ScanDriver {
     String result = (String) answer.getFirst();
     if (result.equals("applied")) {
       return new WriteResult.Applied(
-          writes.size() > 1
-              ? Optional.empty()
-              : ItemHash.item(writes.getFirst().key(), answer.subList(1, answer.size())));
+          ItemHash.item(writes.getLast().key(), answer.subList(1, answer.size())));
     }
     if (result.equals("failed") || result.equals("torn")) {
       throw link.failures().ofSteps((String) answer.get(1), result.equals("torn"));

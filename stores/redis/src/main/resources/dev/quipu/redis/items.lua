@@ -232,7 +232,7 @@ end
 
 -- KEYS: for each write the index and the item.
 -- ARGV: a unique token of the call, then for each write its sort, operation and conditions.
--- Returns {'applied', fields...} for one write, {'applied'} for several,
+-- Returns {'applied', fields...} with the item as the last write left it,
 -- {'unmet' or 'type', place of the write, fields...} if nothing was written,
 -- {'failed', why} if nothing was written, {'torn', why} if some of it may have been.
 local function write(KEYS, ARGV)
@@ -264,8 +264,7 @@ local function write(KEYS, ARGV)
       done = done + 1
     end
   end
-  if #KEYS > 2 then return {'applied'} end
-  local answer = redis.call('HGETALL', KEYS[2])
+  local answer = redis.call('HGETALL', KEYS[#KEYS])
   table.insert(answer, 1, 'applied')
   return answer
 end

@@ -71,6 +71,27 @@ interface BatchContract extends StoreFixture {
   }
 
   @Test
+  @Needs(Capability.BATCH_RETURNS)
+  default void aBatchReturnsWhatItsLastWriteLeft() {
+    for (int i = 1; i <= 3; i++) { // a new item before an add: stores may have a short way for it
+      List<Write> batch =
+          List.of(
+              number(key("a-marker-" + i), 1).when(new Condition.Absent()),
+              new Write.Update(
+                  key("counter"), List.of(new Change.Add(N, 4)), new Condition.Within(N, 0, 12)));
+      WriteResult.Applied applied = applied(store().writeAll(batch, null));
+      assertEquals(4L * i, applied.after().orElseThrow().number(N));
+    }
+    List<Write> puts = List.of(number(key("z"), 1), number(key("y"), 2), number(key("x"), 3));
+    assertEquals(get(key("x")), Optional.empty());
+    WriteResult.Applied applied = applied(store().writeAll(puts, null));
+    assertEquals(get(key("x")), applied.after());
+    List<Write> deletes =
+        List.of(number(key("z"), 4), new Write.Delete(key("y"), Condition.always()));
+    assertEquals(Optional.empty(), applied(store().writeAll(deletes, null)).after());
+  }
+
+  @Test
   @Needs(Capability.ATOMIC_BATCH)
   default void aFieldOfAnotherKindRejectsTheWholeBatch() {
     applied(put("b", Map.of(N, new Field.Text("x")), Condition.always()));

@@ -3,75 +3,38 @@ package dev.quipu.testkit.technique;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Add;
 import dev.quipu.AddResult;
 import dev.quipu.Bounds;
 import dev.quipu.CounterPage;
-import dev.quipu.Counters;
 import dev.quipu.Guarantee;
 import dev.quipu.ItemResult;
 import dev.quipu.Limits;
-import dev.quipu.Outcome;
-import dev.quipu.QuipuException;
 import dev.quipu.Reading;
-import dev.quipu.Reason;
 import dev.quipu.Rejection;
 import dev.quipu.RequestId;
 import dev.quipu.RequestOutcome;
-import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.Key;
 import dev.quipu.testkit.ConcurrentClients;
-import dev.quipu.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
  * The contract of every technique, independent of the store. Tests of guarantees that a technique
  * does not give are skipped.
  */
-public abstract class CountersContract {
-  /** Maximum attempts of an add under contention. */
-  private static final int INSISTENCE_MAX = 20;
-
+public abstract class CountersContract extends SetContract {
   /** How long ids are remembered, if they are forgotten at all. */
   protected static final Duration WINDOW = Duration.ofHours(1);
 
-  private ManualClock clock;
-  private Counters counters;
-
   /** For subclasses. */
-  @SuppressWarnings("NullAway.Init") // JUnit calls openCounters before each test
   protected CountersContract() {}
-
-  /** Opens empty counters that remember ids for {@link #WINDOW} or forever. */
-  protected abstract Counters open(ManualClock clock) throws Exception;
-
-  /** Closes what {@link #open} opened. */
-  protected void close() throws Exception {}
-
-  @BeforeEach
-  final void openCounters() throws Exception {
-    // A store with native expiry uses the actual time.
-    clock = new ManualClock(Clock.system().epochMillis());
-    counters = open(clock);
-  }
-
-  @AfterEach
-  final void closeCounters() throws Exception {
-    close();
-  }
 
   @Test
   final void aCounterThatWasNeverWrittenIsMissing() {
@@ -93,9 +56,7 @@ public abstract class CountersContract {
     applied(1, 6, add("a", 1, "other"));
     AddResult.Replayed again = assertInstanceOf(AddResult.Replayed.class, add("a", 5, "id"));
     assertEquals(5, again.added());
-    if (counters.promises(Guarantee.ADD_AND_GET)) {
-      assertEquals(OptionalLong.of(5), again.valueIfKnown());
-    }
+    assertEquals(5, again.valueIfKnown().orElse(5), "the value is right or left out");
     assertEquals(6, value("a"));
   }
 
@@ -263,29 +224,6 @@ public abstract class CountersContract {
     assertEquals(List.of(), listed("nothing", 10));
   }
 
-  private boolean canList() {
-    try {
-      counters.list("", "", 1);
-      return true;
-    } catch (UnsupportedOperationException e) {
-      return false;
-    }
-  }
-
-  private List<String> listed(String prefix, int limit) {
-    List<String> found = new ArrayList<>();
-    String after = "";
-    while (true) {
-      CounterPage page = counters.list(prefix, after, limit);
-      assertTrue(page.counters().size() <= limit);
-      page.counters().forEach(entry -> found.add(entry.name()));
-      if (page.resumeAfter().isEmpty()) {
-        return found;
-      }
-      after = page.resumeAfter().get();
-    }
-  }
-
   @Test
   final void theOutcomeOfARequestCanBeRead() {
     needsLookUp();
@@ -396,58 +334,6 @@ public abstract class CountersContract {
     assertEquals(100, sold.stream().mapToInt(Integer::intValue).sum());
     assertEquals(0, value("stock"));
     assertEquals(320, value("visits"));
-  }
-
-  /** Repeats an add that gave up because of contention, which is reported as not applied. */
-  private static AddResult insisting(Supplier<AddResult> add) {
-    for (int i = 1; ; i++) {
-      try {
-        return add.get();
-      } catch (QuipuException e) {
-        boolean isOvertaken = e.outcome() == Outcome.NOT_APPLIED && e.reason() == Reason.THROTTLED;
-        if (!isOvertaken || i == INSISTENCE_MAX) {
-          throw e;
-        }
-      }
-    }
-  }
-
-  private void needsBounds() {
-    assumeTrue(
-        counters.promises(Guarantee.BOUNDED), () -> counters.technique() + " keeps no bounds");
-  }
-
-  private void needsIds() {
-    assumeTrue(counters.remembersIds(), () -> counters.technique() + " keeps no ids");
-  }
-
-  private void needsLookUp() {
-    needsIds();
-    try {
-      counters.outcome("a", RequestId.of("id"));
-    } catch (UnsupportedOperationException e) {
-      abort(counters.technique() + " cannot look a request up");
-    }
-  }
-
-  private AddResult add(String name, long delta, @Nullable String id) {
-    return add(name, delta, Bounds.none(), id);
-  }
-
-  private AddResult add(String name, long delta, Bounds bounds, @Nullable String id) {
-    return counters.add(new Add(name, delta, bounds, id == null ? null : RequestId.of(id)));
-  }
-
-  private long value(String name) {
-    return counters.read(name).orElseThrow().value();
-  }
-
-  private void applied(long added, long value, ItemResult result) {
-    AddResult.Applied applied = assertInstanceOf(AddResult.Applied.class, result);
-    assertEquals(added, applied.added());
-    if (counters.promises(Guarantee.ADD_AND_GET)) {
-      assertEquals(OptionalLong.of(value), applied.valueIfKnown());
-    }
   }
 
   private static RequestOutcome.Applied outcomeApplied(RequestOutcome outcome) {

@@ -1,8 +1,10 @@
 package dev.quipu.testkit.technique;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.quipu.Counters;
+import dev.quipu.Guarantee;
 import dev.quipu.hits.HitLog;
 import dev.quipu.hits.HitLogOptions;
 import dev.quipu.hits.VersionTree;
@@ -11,7 +13,9 @@ import dev.quipu.shard.ShardOptions;
 import dev.quipu.shard.Sharded;
 import dev.quipu.simulation.time.ManualClock;
 import dev.quipu.store.StoreDriver;
+import dev.quipu.store.StoreProfile;
 import dev.quipu.store.StoreProfile.Atomicity;
+import dev.quipu.store.StoreProfile.Capability;
 import dev.quipu.technique.AtomicAdd;
 import dev.quipu.technique.ItemCollection;
 import dev.quipu.technique.MarkerItem;
@@ -21,9 +25,11 @@ import dev.quipu.technique.TechniqueSpec;
 import dev.quipu.technique.TokenSet;
 import dev.quipu.testkit.ConcurrentClients;
 import dev.quipu.time.Randomness;
+import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
 
 /**
  * {@link CountersContract} for every technique on one store: the same results as on any other.
@@ -61,6 +67,10 @@ public abstract class TechniquesContract {
           () -> spec.name() + " does not work on " + opened.profile().name());
       return technique.apply(
           new Store(opened, clock, Randomness.secure(), ConcurrentClients.RETRIES));
+    }
+
+    final StoreProfile profile() {
+      return Objects.requireNonNull(driver).profile();
     }
 
     @Override
@@ -110,6 +120,12 @@ public abstract class TechniquesContract {
   final class ByMarkerItem extends OnStore {
     ByMarkerItem() {
       super(MarkerItem.SPEC, MarkerItem::new);
+    }
+
+    @Test
+    void theValueAfterAnAddIsPromisedWhereBatchesReturnIt() {
+      assertEquals(
+          profile().has(Capability.BATCH_RETURNS), counters.promises(Guarantee.ADD_AND_GET));
     }
   }
 

@@ -1,10 +1,13 @@
 package dev.quipu.testkit.store;
 
+import java.time.Duration;
+import dev.quipu.Guarantee;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.quipu.Quipu;
 import dev.quipu.memory.MemoryDriver;
 import dev.quipu.store.StoreDriver;
 import dev.quipu.store.StoreProfile;
@@ -54,6 +57,33 @@ final class StoreProviderTest {
       assertInstanceOf(InMemory.class, StoreProvider.of(StoreUri.parse(uri)));
       assertInstanceOf(MemoryDriver.class, StoreProvider.open(uri));
     }
+  }
+
+  @Test
+  void aBuilderOpensAStoreByItsUri() {
+    try (Quipu quipu = Quipu.builder().store("memory:a").build()) {
+      assertEquals(1, quipu.counter("visits").add(1).orElseThrow().added());
+    }
+    assertThrows(
+        IllegalArgumentException.class, Quipu.builder().store("other:a")::build);
+  }
+
+  @Test
+  void aBuilderTakesATechniqueAndTheRetentionOfRequestIds() {
+    try (Quipu quipu = Quipu.builder().store("memory:a").build()) {
+      assertEquals("marker-item", quipu.counters().technique());
+      assertTrue(quipu.counters().promises(Guarantee.IDEMPOTENT));
+    }
+    try (Quipu quipu = Quipu.builder().store("memory:a").technique("token-set").build()) {
+      assertEquals("token-set", quipu.counters().technique());
+    }
+    try (Quipu quipu =
+        Quipu.builder().store("memory:a").requestIdRetention(Duration.ofHours(1)).build()) {
+      assertTrue(quipu.counters().promises(Guarantee.IDEMPOTENT_WITHIN_WINDOW));
+    }
+    assertThrows(
+        IllegalArgumentException.class,
+        Quipu.builder().store("memory:a").technique("abacus")::build);
   }
 
   @Test
