@@ -22,7 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who fills the ports with idle connections shuts nobody out. */
+/** Idle connections cannot lock out other clients. */
 final class ConnectionsTest {
   private static final String PONG = "+PONG\r\n";
 
@@ -50,13 +50,13 @@ final class ConnectionsTest {
   @Test
   void idleConnectionsMakeRoomWithinTheMemory() throws IOException {
     MemoryBudget budget = new MemoryBudget(1 << 20); // for 64 of them
-    opensMany(PortOptions.at(0).sharing(budget), 300);
+    opensMany(PortOptions.at(0).withMemory(budget), 300);
     assertTrue(budget.connections().usedBytes() <= 512 << 10);
   }
 
   @Test
   void idleConnectionsMakeRoomWithinThePort() throws IOException {
-    opensMany(PortOptions.at(0).within(20), 200);
+    opensMany(PortOptions.at(0).withConnectionsMax(20), 200);
   }
 
   private static EmbeddedChannel channel() {
@@ -131,7 +131,7 @@ final class ConnectionsTest {
     for (int i = 0; i < 10; i++) {
       clock.advance(Duration.ofMillis(4_900));
       place.use();
-      assertTrue(connections.enter("port", channel(), 10, false).isEmpty(), "it goes on asking");
+      assertTrue(connections.enter("port", channel(), 10, false).isEmpty(), "it is still active");
     }
     clock.advance(Duration.ofMillis(5_001));
     assertTrue(connections.enter("port", channel(), 10, false).isPresent());
