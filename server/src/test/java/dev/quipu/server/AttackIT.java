@@ -33,7 +33,7 @@ final class AttackIT {
 
   @ParameterizedTest
   @EnumSource
-  void theWellBehavedAreServed(Attack attack) throws Exception {
+  void wellBehavedClientsAreServed(Attack attack) throws Exception {
     Path data = directory.resolve("data");
     List<WellBehaved> clients = new ArrayList<>();
     String exited = "";

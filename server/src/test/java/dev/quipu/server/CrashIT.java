@@ -103,7 +103,7 @@ final class CrashIT {
   }
 
   @Test
-  void whatWasAcknowledgedIsThereOnceAfterEveryKill() throws Exception {
+  void acknowledgedAddsAreStoredOnceAfterEveryKill() throws Exception {
     Path data = directory.resolve("data");
     begin(data);
     for (int run = 0; run < KILLS; run++) {
@@ -114,7 +114,7 @@ final class CrashIT {
   }
 
   @Test
-  void whatWasAcknowledgedIsThereOnceAfterEveryPowerCut() throws Exception {
+  void acknowledgedAddsAreStoredOnceAfterEveryPowerCut() throws Exception {
     try (LoopDisk disk = LoopDisk.make(directory, 256).orElseGet(CrashIT::noDisk)) {
       Path data = disk.path().resolve("data");
       begin(data);

@@ -122,7 +122,7 @@ final class IngestIT {
       }
     }
 
-    void killOneIfItIsTime() {
+    void killOneIfDue() {
       if (kills < KILLS_MAX && Clock.system().nanoTime() - killed > KILL_EVERY.toNanos()) {
         int victim = kills % number;
         running.get(victim).destroyForcibly().onExit().join();
@@ -148,7 +148,7 @@ final class IngestIT {
       Consumers consumers = new Consumers(uri.apply(proxy.port()), CONSUMERS, 4);
       try {
         proxy.use(FaultPlan.byChance(SEED, LOST, WireFault.REPLY_DROPPED, IngestIT::isOfViews));
-        Deliveries.awaitEmpty(client, queue, consumers::killOneIfItIsTime);
+        Deliveries.awaitEmpty(client, queue, consumers::killOneIfDue);
       } finally {
         consumers.stop();
       }
@@ -204,7 +204,7 @@ final class IngestIT {
     Path data = temporary.resolve("data");
     Consumers consumers = new Consumers("engine:" + data, 1, 4);
     try {
-      Deliveries.awaitEmpty(client, queue, consumers::killOneIfItIsTime);
+      Deliveries.awaitEmpty(client, queue, consumers::killOneIfDue);
     } finally {
       consumers.stop();
     }
@@ -217,7 +217,7 @@ final class IngestIT {
 
   /** Without markers, every delivery that reached the store counts: the faults do fire. */
   @Test
-  void ifNotExistsCountsEveryDeliveryThatTheLedgerShows() throws Exception {
+  void ifNotExistsCountsEveryDelivery() throws Exception {
     Deliveries deliveries = Deliveries.ofAccessLog(SEED, 1_500);
     deliveries.send(client, queue);
     try (RedisServer redis = RedisServer.startDurable();

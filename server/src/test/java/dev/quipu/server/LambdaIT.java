@@ -48,7 +48,7 @@ final class LambdaIT {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   @Test
-  void inTheRealRuntimeEachPageIsCountedExactly() throws Exception {
+  void eachPageIsCountedExactlyInTheRealRuntime() throws Exception {
     System.setProperty("aws.accessKeyId", "key");
     System.setProperty("aws.secretAccessKey", "secret");
     Deliveries deliveries = Deliveries.ofAccessLog(SEED, LINES);

@@ -90,7 +90,7 @@ final class LambdaOptionsIT {
   }
 
   @Test
-  void whatIsMissingOrMalformedEndsTheFunctionAtItsStart() throws Exception {
+  void missingOrMalformedOptionsFailTheFunctionAtStart() throws Exception {
     try (RedisServer redis = RedisServer.startDurable()) {
       String store = "redis://127.0.0.1:" + redis.port();
       for (Map<String, String> environment :

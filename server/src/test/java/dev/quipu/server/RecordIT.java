@@ -168,7 +168,7 @@ final class RecordIT {
   // ---- at once, and while one runs
 
   @Test
-  void ofTwoServersThatStartAtOnceOneRejects() throws Exception {
+  void oneOfTwoServersStartedAtOnceIsRejected() throws Exception {
     try (PostgresServer store = PostgresServer.start();
         ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
       String uri = "postgresql://postgres@127.0.0.1:%d/postgres".formatted(store.port());
@@ -226,7 +226,7 @@ final class RecordIT {
   // ---- a store that is away
 
   @Test
-  void viewsAreTakenThoughTheStoreIsAwayWhenTheServerStarts() throws Exception {
+  void viewsAreAcceptedWhileTheStoreIsUnavailableAtStart() throws Exception {
     try (RedisServer redis = RedisServer.startDurable();
         FaultProxy proxy =
             FaultProxy.start(new RedisProtocol(), redis.port(), ANSWER_MAX, write -> 0)) {

@@ -203,7 +203,7 @@ final class RegionsIT {
         kills);
     assertEquals(0, left);
     onlyCountersAreServed();
-    theCommandTellsOfRegions();
+    theCommandShowsRegions();
     synchronized (wrong) {
       assertEquals(List.of(), wrong);
     }
@@ -234,7 +234,7 @@ final class RegionsIT {
     assertEquals(400, unnamed.status, unnamed.toString());
   }
 
-  private void theCommandTellsOfRegions() throws Exception {
+  private void theCommandShowsRegions() throws Exception {
     Path out = directory.resolve("regions.out");
     String topology = directory.resolve("eu").toString();
     List<String> look = List.of("regions", "--topology", topology, "--region", "eu");

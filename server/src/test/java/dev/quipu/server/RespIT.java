@@ -35,7 +35,7 @@ final class RespIT {
   private final AtomicLong sent = new AtomicLong();
 
   @Test
-  void whatWasAnsweredSurvives() throws Exception {
+  void acknowledgedIncrementsSurvive() throws Exception {
     Path token = Files.writeString(directory.resolve("token"), TOKEN);
     long lost = 0;
     Soak.Rounds kills = Soak.rounds(KILLS);

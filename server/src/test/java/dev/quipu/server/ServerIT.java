@@ -129,7 +129,7 @@ final class ServerIT {
   }
 
   @Test
-  void viewsEqualWhatSortSaysThoughTheImportIsKilledAndRunTwice() throws Exception {
+  void viewsAreExactAfterAKilledAndRepeatedImport() throws Exception {
     Path log = temporary.resolve("access.log");
     writeLog(log, 60_000);
     String data = temporary.resolve("data").toString();
@@ -173,7 +173,7 @@ final class ServerIT {
   }
 
   @Test
-  void anImportThatIsToldToStopEndsInOrder() throws Exception {
+  void anImportStopsGracefully() throws Exception {
     Path log = temporary.resolve("access.log");
     writeLog(log, 20_000);
     String data = temporary.resolve("data").toString();
@@ -201,7 +201,7 @@ final class ServerIT {
   }
 
   @Test
-  void aServerOverShardsKeepsTheirFloorAndShowsOneCounter() throws Exception {
+  void aShardedServerKeepsTheFloorAndShowsOneCounter() throws Exception {
     try (QuipuProcess server =
         QuipuProcess.serve(
             temporary.resolve("out"), "--store", "memory:", "--shards", "8", "--floor", "0")) {

@@ -223,7 +223,7 @@ final class ShownIT {
   }
 
   @Test
-  void cacheFirstLosesNoMoreThanItTells() throws Exception {
+  void cacheFirstLosesNoMoreThanItsBounds() throws Exception {
     try (RedisServer redis = RedisServer.startDurable()) {
       String store = "redis://127.0.0.1:" + redis.port();
       List<QuipuProcess> writers = new CopyOnWriteArrayList<>(List.of(writeBack(store)));

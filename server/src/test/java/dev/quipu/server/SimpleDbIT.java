@@ -54,7 +54,7 @@ final class SimpleDbIT {
 
   /** With the hit log, the default technique there, the count stays exact when a server dies. */
   @Test
-  void withIdsItIsExactThoughAServerIsKilled() throws Exception {
+  void withIdsCountsAreExactAfterAKill() throws Exception {
     try (QuipuProcess db = simpleDb()) {
       List<QuipuProcess> first = new CopyOnWriteArrayList<>(List.of(serve(db)));
       try (QuipuProcess second = serve(db);

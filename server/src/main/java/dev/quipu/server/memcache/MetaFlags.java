@@ -5,8 +5,8 @@ import dev.quipu.server.memcache.Line.Rejected;
 import java.util.Base64;
 
 /*
- * Flags of a meta command: each is a letter, some followed by a token. The reply returns them in the
- * order of the request.
+ * Flags of a meta command: each is a letter, some followed by a token. The reply returns them in
+ * the order of the request.
  */
 
 /** The key and flags of a meta command. */

@@ -49,13 +49,14 @@ record Slot(CounterAccess counters, String key, boolean isUnsigned) {
    */
   boolean store(String mode, int flags, byte[] data, long expiresAt) {
     Optional<Entry> before = read();
+    boolean joins = mode.equals("append") || mode.equals("prepend");
     if (before.isEmpty() ? !mode.matches("set|add") : mode.equals("add")) {
       return false;
     }
-    if (before.isPresent() && mode.matches("append|prepend")) {
-      byte[] old = before.get().content();
+    if (joins) {
+      byte[] old = before.orElseThrow().content();
       byte[] content = mode.equals("append") ? joined(old, data) : joined(data, old);
-      write(before.get().flags(), content, counters.expiresAt(key));
+      write(before.orElseThrow().flags(), content, counters.expiresAt(key));
     } else if (expiresAt == 1) {
       counters.remove(key); // stored and expired immediately
     } else {

@@ -37,11 +37,11 @@ final class TextCommands {
             .words(2, WORDS_MAX)
             .runs((counters, request, out) -> read(counters, request, out, 1, true)),
         MemcacheCommand.of("gat", "time key [key ...]")
-            .summary("Returns the values of keys after setting their expiry.")
+            .summary("Returns the values of keys and sets their expiry.")
             .words(3, WORDS_MAX)
             .runs((counters, request, out) -> readAndTouch(counters, request, out, false)),
         MemcacheCommand.of("gats", "time key [key ...]")
-            .summary("Returns values with their cas uniques after setting their expiry.")
+            .summary("Returns the values of keys with their cas uniques and sets their expiry.")
             .words(3, WORDS_MAX)
             .runs((counters, request, out) -> readAndTouch(counters, request, out, true)),
         store("set", "Sets the value of a key."),
@@ -75,8 +75,9 @@ final class TextCommands {
             .words(3, 3)
             .mayBeQuiet()
             .runs((counters, request, out) -> {
-              long time = request.line().number(2, INVALID_TIME);
-              Request.line(out, request.slot(counters).touch(time) ? "TOUCHED" : "NOT_FOUND");
+              Slot slot = request.slot(counters);
+              boolean existed = slot.touch(request.line().number(2, INVALID_TIME));
+              Request.line(out, existed ? "TOUCHED" : "NOT_FOUND");
             }));
   }
 

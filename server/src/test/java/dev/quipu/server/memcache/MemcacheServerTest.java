@@ -94,7 +94,7 @@ final class MemcacheServerTest {
   }
 
   @Test
-  void anOpaqueTokenIsTheIdOfACount() throws IOException {
+  void anOpaqueTokenIsARequestId() throws IOException {
     assertEquals("NF Oone~", ask("ma a Oone v"));
     assertEquals("VA 1 Oone~0~", ask("ma a Oone N0 v"));
     assertEquals("VA 1 Oone~0~", ask("ma a Oone N0 v"));
@@ -118,7 +118,7 @@ final class MemcacheServerTest {
   }
 
   @Test
-  void casKnowsEveryChange() throws IOException {
+  void casDetectsEveryChange() throws IOException {
     ask("set a 0 0 1~5");
     String unique = ask("gets a").replaceAll("(?s).* 1 ([0-9]+)~.*", "$1");
     assertEquals("EXISTS~", ask("cas a 0 0 1 1~6"));
@@ -158,7 +158,7 @@ final class MemcacheServerTest {
   }
 
   @Test
-  void limitsAreTold() throws IOException {
+  void errorsStateTheLimits() throws IOException {
     assertEquals("ERROR~", ask("nonsense"));
     assertEquals(Line.BAD_FORMAT + "~", ask("get " + "k".repeat(251)));
     assertEquals("END~", ask("get" + " k".repeat(1_023)));
@@ -178,7 +178,7 @@ final class MemcacheServerTest {
   }
 
   @Test
-  void halfACommandWaitsForItsRest() throws IOException {
+  void anIncompleteCommandWaitsForItsRest() throws IOException {
     client.send("set a 0 0");
     client.send(" 3\r\n12");
     client.send("3\r");
@@ -190,7 +190,7 @@ final class MemcacheServerTest {
   }
 
   @Test
-  void flushRemovesAllAndAnswersInItsPlace() throws IOException {
+  void flushRemovesAllAndIsAnsweredInOrder() throws IOException {
     client = client(PortOptions.at(0).withFlush(true));
     for (int i = 0; i < 10_000; i++) { // more than one part of it
       engine.add(new Add("k" + i, 1, null));
@@ -202,7 +202,7 @@ final class MemcacheServerTest {
   }
 
   @Test
-  void strangersShowTheToken() throws IOException {
+  void clientsAuthenticateWithTheToken() throws IOException {
     client =
         client(PortOptions.at(0).withAccess("127.0.0.1", Optional.of("secret"), Optional.empty()));
     assertEquals("CLIENT_ERROR unauthenticated\r\n", client.askLine("get a"));
@@ -214,7 +214,7 @@ final class MemcacheServerTest {
   }
 
   @Test
-  void aPageInABrowserIsTurnedAway() throws IOException {
+  void httpRequestsAreRejected() throws IOException {
     client.send("POST / HTTP/1.1\r\nHost: a\r\n\r\nset a 0 0 1\r\n5\r\n");
     assertEquals("ERROR\r\n", client.readUntil("never"));
     assertEquals(Optional.empty(), engine.read("a"));

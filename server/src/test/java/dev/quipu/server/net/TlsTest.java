@@ -121,7 +121,7 @@ final class TlsTest {
   }
 
   @Test
-  void filesThatAreNoCertificateAreNamed() throws Exception {
+  void invalidCertificateFilesAreNamed() throws Exception {
     Path wrong = Files.writeString(directory.resolve("wrong.pem"), "nothing");
     Exception thrown = assertThrows(IllegalArgumentException.class, () -> Tls.of(wrong, wrong));
     assertTrue(String.valueOf(thrown.getMessage()).contains("wrong.pem"), thrown::toString);

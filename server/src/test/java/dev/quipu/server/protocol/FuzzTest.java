@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /*
- * Commands that are complete, truncated, mutated, made of wrong numbers, or noise: a hundred thousand
- * to each port (a million in a soak), over connections that close anywhere. Meanwhile one connection
- * counts, and its count must stay exact.
+ * Commands that are complete, truncated, mutated, made of wrong numbers, or noise: a hundred
+ * thousand to each port (a million in a soak), over connections that close anywhere. Meanwhile one
+ * connection counts, and its count must stay exact.
  */
 
 /** Malformed input causes no crash, no leak and no wrong count. */

@@ -181,7 +181,7 @@ final class LikeRedisTest {
 
   @ParameterizedTest(name = "{0}, RESP{1}")
   @MethodSource("scripts")
-  void theSameComesBack(String name, int protocol, String script) throws IOException {
+  void repliesAreTheSame(String name, int protocol, String script) throws IOException {
     same(directory, protocol, script);
   }
 }

@@ -22,7 +22,7 @@ final class LongPatternTest {
 
   @TempDir Path directory;
 
-  private void letsOthersComeBetween(String command) throws Exception {
+  private void yieldsToOthers(String command) throws Exception {
     EngineOptions none = EngineOptions.defaults().withDurability(Durability.NONE);
     try (Engine engine = Engine.open(directory, none);
         CommandPort server = RespServer.start(PortOptions.at(0), engine, "test", Clock.system());
@@ -58,13 +58,13 @@ final class LongPatternTest {
   }
 
   @Test
-  void ofKeys() throws Exception {
-    letsOthersComeBetween("KEYS " + "*" + "a".repeat(200) + "b");
+  void keysYields() throws Exception {
+    yieldsToOthers("KEYS " + "*" + "a".repeat(200) + "b");
   }
 
   @Test
-  void ofScan() throws Exception {
-    letsOthersComeBetween("SCAN 0 COUNT 10000 MATCH " + "*" + "a".repeat(200) + "b");
+  void scanYields() throws Exception {
+    yieldsToOthers("SCAN 0 COUNT 10000 MATCH " + "*" + "a".repeat(200) + "b");
   }
 
   @Test

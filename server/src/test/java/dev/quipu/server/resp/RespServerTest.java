@@ -286,7 +286,7 @@ final class RespServerTest {
 
   @ParameterizedTest
   @CsvSource({"POST / HTTP/1.1", "GET / HTTP/1.1"})
-  void aPageInABrowserCountsNothing(String line) throws IOException {
+  void httpRequestsCountNothing(String line) throws IOException {
     RawClient client = client();
     client.send(line + "\r\nHost: 127.0.0.1\r\n\r\nINCR a\r\n");
     assertTrue(client.readUntil("never").contains("not HTTP"));
@@ -342,10 +342,8 @@ final class RespServerTest {
   @Test
   void fractionsAreRejected() throws IOException {
     RawClient client = client();
-    assertEquals(
-        "-ERR counters are integers; use INCRBY\r\n", client.ask("INCRBYFLOAT a 1.5"));
-    assertEquals(
-        "-ERR counters are integers; use HINCRBY\r\n", client.ask("HINCRBYFLOAT h f 1"));
+    assertEquals("-ERR counters are integers; use INCRBY\r\n", client.ask("INCRBYFLOAT a 1.5"));
+    assertEquals("-ERR counters are integers; use HINCRBY\r\n", client.ask("HINCRBYFLOAT h f 1"));
     assertTrue(client.ask("ZINCRBY z 1.5 a").startsWith("-ERR value is not an integer"));
   }
 

@@ -37,7 +37,7 @@ public final class CounterCommands {
   private static final RespCommand QUIPU_ADD =
       RespCommand.of("quipu.add", "key delta ID id [FLOOR n] [CEILING n]")
           .summary(
-              "Adds exactly once per request id. Returns the value, the delta and whether it was replayed.")
+              "Adds exactly once per id. Returns the value, the delta and whether it was replayed.")
           .arity(-5)
           .writes(CounterCommands::addOnce);
   private static final byte[] NO_WORD = {};
@@ -148,7 +148,7 @@ public final class CounterCommands {
             .reads(
                 (counters, words) -> outcome(counters.outcome(words.sharedKey(1), id(words, 2)))),
         RespCommand.of("quipu.cancel", "key id")
-            .summary("Cancels a request that has not been applied. Returns its outcome.")
+            .summary("Cancels a request unless it was applied. Returns its outcome.")
             .arity(3)
             .writes(
                 (counters, words) -> outcome(counters.cancel(words.sharedKey(1), id(words, 2)))));
@@ -316,15 +316,15 @@ public final class CounterCommands {
   private static String rejection(AddResult.Rejected rejected) {
     String what =
         switch (rejected.why()) {
-          case FLOOR -> "FLOOR the counter would go below it";
-          case CEILING -> "CEILING the counter would go above it";
-          case OVERFLOW -> "OVERFLOW the counter would leave 64 bits";
-          case HELD_ELSEWHERE -> "HELD room is held in regions that do not answer";
-          case CANCELED -> "CANCELED the request never applied and never will";
+          case FLOOR -> "FLOOR value would fall below the floor";
+          case CEILING -> "CEILING value would exceed the ceiling";
+          case OVERFLOW -> "OVERFLOW value would exceed 64 bits";
+          case HELD_ELSEWHERE -> "HELD capacity is held by regions that do not answer";
+          case CANCELED -> "CANCELED request was canceled and never applies";
         };
     return rejected.why() == Rejection.CANCELED || rejected.valueIfKnown().isEmpty()
         ? what
-        : what + ": it is at " + rejected.valueIfKnown().getAsLong();
+        : what + "; it is " + rejected.valueIfKnown().getAsLong();
   }
 
   private static Reply added(OptionalLong value, long added, boolean replayed) {

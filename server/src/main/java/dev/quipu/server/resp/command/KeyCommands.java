@@ -41,7 +41,7 @@ final class KeyCommands {
               return Reply.of(expires && Kind.expire(counters, words.key(1), 0));
             }),
         RespCommand.of("getex", "key [EX s | PX ms | EXAT s | PXAT ms | PERSIST]")
-            .summary("Returns the value of a key after setting its expiry.")
+            .summary("Returns the value of a key and sets its expiry.")
             .arity(-2)
             .writes(KeyCommands::getAndExpire),
         RespCommand.of("scan", "cursor [MATCH pattern] [COUNT n] [TYPE type]")

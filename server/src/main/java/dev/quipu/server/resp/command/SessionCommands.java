@@ -50,8 +50,7 @@ final class SessionCommands {
               return Replies.OK;
             }),
         RespCommand.of("hello", "[2 | 3 [AUTH user token] [SETNAME name]]")
-            .summary(
-                "Switches to a protocol version; optionally authenticates and names the connection.")
+            .summary("Selects the protocol; optionally authenticates and names the connection.")
             .arity(-1)
             .onSession(SessionCommands::hello),
         RespCommand.of("auth", "[user] token")

@@ -7,8 +7,9 @@ import dev.quipu.server.resp.wire.Reply;
 import java.util.List;
 
 /*
- * A hash or sorted set is stored as one counter per field, named by the key, a reserved separator and
- * the field. The key exists as long as one of its counters does, and all of them expire together.
+ * A hash or sorted set is stored as one counter per field, named by the key, a reserved separator
+ * and the field. The key exists as long as one of its counters does, and all of them expire
+ * together.
  */
 
 /** The counters of a hash or sorted set. */
